@@ -156,6 +156,11 @@ AGENTS: dict[str, AgentSpec] = {
             "programs.program_agent:ProgramAgent",
         ),
         AgentSpec(
+            "gtp:COMMAND",
+            "a GTP engine, such as gtp:./engine, in games of two players in turns",
+            "programs.gtp_agent:GtpAgent",
+        ),
+        AgentSpec(
             "isolated:AGENT",
             "another agent, such as isolated:my_bots:MyBot, in a process of its own",
             "programs.isolation:isolated",

@@ -28,6 +28,7 @@ class View:
         turn: steps played.
         position: one line of text (`Game.view_to_string`).
         mask: bool [A], True is legal.
+        state: the whole position, a batch of one; agents that are fair look at it in games with perfect information.
     """
 
     game: Game
@@ -35,12 +36,12 @@ class View:
     turn: int
     position: str
     mask: Tensor
-    _state: State
+    state: State
 
     @cached_property
     def observation(self) -> Tensor:
         """What the seat observes, as `game.info.observation` says, without a batch."""
-        return self.game.observe(self._state, self.player)[0]
+        return self.game.observe(self.state, self.player)[0]
 
     @cached_property
     def legal(self) -> list[list[int]]:

@@ -7,8 +7,10 @@ found and ended with it.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 import os
+import re
 import secrets
 import select
 import signal
@@ -23,14 +25,17 @@ from pathlib import Path
 from typing import IO
 
 from cellgames.utils.foreign_text import shown
+from cellgames.utils.last_call import run_folder
+from cellgames.utils.run_folders import LOGS
 
-__all__ = ["BotProcess", "Limits", "ProgramError"]
+__all__ = ["BotProcess", "Limits", "ProgramError", "log_of"]
 
 _MARK = "CELLGAMES_BOT"
 _CHUNK = 1 << 16
 _MOST_LOG = 1 << 20  # bytes of standard error that are kept
 _LOOK = 0.25  # seconds of thinking between two looks at what a program needs
 _PATIENCE = 1.0  # seconds between asking a process to quit and ending it
+_MOST_NAME = 60  # characters of a log's name
 _TAIL = 200  # characters of standard error in an error
 
 
@@ -97,12 +102,13 @@ class BotProcess:
         self._listener.start()
         self._end = weakref.finalize(self, _end, self._process, self._mark)
 
-    def exchange(self, line: bytes, seconds: float, *, pause: bool = False) -> tuple[bytes, float]:
+    def exchange(self, line: bytes, seconds: float, *, end: bytes = b"\n", pause: bool = False) -> tuple[bytes, float]:
         """Send a line, and return the next line of the program and the seconds that it took.
 
         Args:
             line: with the newline.
             seconds: for which its answer is waited for.
+            end: of the answer.
             pause: let the program sleep after its answer until the next question, so that it does not think then.
 
         Raises:
@@ -112,7 +118,7 @@ class BotProcess:
         try:
             self._pause(False)
             self._send(line, start + seconds)
-            answer = self._receive(start + seconds)
+            answer = self._receive(start + seconds, end)
             took = time.perf_counter() - start
             self._pause(pause)
         except TimeoutError:
@@ -157,8 +163,8 @@ class BotProcess:
                 continue
             _ready(self._stdin, select.POLLOUT, deadline, math.inf)
 
-    def _receive(self, deadline: float) -> bytes:
-        while (end := self._rest.find(b"\n")) < 0:
+    def _receive(self, deadline: float, end: bytes) -> bytes:
+        while (place := self._rest.find(end)) < 0:
             if len(self._rest) > self.limits.line:
                 raise self._failed(f"it sent a line of more than {self.limits.line:,} bytes")
             while not _ready(self._stdout, select.POLLIN, deadline, _LOOK):
@@ -167,7 +173,7 @@ class BotProcess:
             if not got:
                 raise self._failed("")
             self._rest += got
-        line, self._rest = self._rest[:end], self._rest[end + 1 :]
+        line, self._rest = self._rest[:place], self._rest[place + len(end) :]
         return line
 
     def _look(self) -> None:
@@ -263,3 +269,14 @@ def _memory(pid: int) -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError):  # it has just ended
         return 0
+
+
+def log_of(name: str) -> Path | None:
+    """Return the file that gets the standard error of an agent's program: in the folder of the run, if there is one."""
+    folder = run_folder()
+    if folder is None:
+        return None
+    (folder / LOGS).mkdir(exist_ok=True)
+    plain = re.sub(r"[^A-Za-z0-9.+-]+", "_", name).strip("._")[:_MOST_NAME]
+    digest = hashlib.blake2b(name.encode(), digest_size=3).hexdigest()
+    return folder / LOGS / (f"{plain}.log" if plain == name else f"{plain}-{digest}.log")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -14,16 +12,13 @@ from typing_extensions import override
 from cellgames.agents.base import AnswerError, BaseAgent, PartialAnswerError
 from cellgames.agents.views import View
 from cellgames.envs.core import Game
-from cellgames.utils.last_call import run_folder
-from cellgames.utils.run_folders import LOGS
 
 from . import protocol
 from .command_lines import command_of, identity_of_command
-from .process import BotProcess, Limits, ProgramError
+from .process import BotProcess, Limits, ProgramError, log_of
 
 __all__ = ["ProgramAgent"]
 
-_MOST_NAME = 60  # characters of a log's name
 _SEEDS = 1 << 53  # numbers that every language reads
 
 
@@ -123,20 +118,10 @@ class ProgramAgent(BaseAgent):
             self.close()
             self._game = game
             self._untold = set(self._numbers)
-            self._process = BotProcess(self.words(), self.limits, self._log)
+            self._process = BotProcess(self.words(), self.limits, partial(log_of, self.name))
             answer, _ = self._process.exchange(protocol.encoded(protocol.hello(game)), self.limits.start)
             self._ready = protocol.read_ready(protocol.parsed(answer))
         return self._process
-
-    def _log(self) -> Path | None:
-        """Return the file that gets the program's standard error: in the folder of the run, if there is one."""
-        folder = run_folder()
-        if folder is None:
-            return None
-        (folder / LOGS).mkdir(exist_ok=True)
-        plain = re.sub(r"[^A-Za-z0-9.+-]+", "_", self.name).strip("._")[:_MOST_NAME]
-        digest = hashlib.blake2b(self.name.encode(), digest_size=3).hexdigest()
-        return folder / LOGS / (f"{plain}.log" if plain == self.name else f"{plain}-{digest}.log")
 
     def _tell(self, process: BotProcess, env_id: int, player: int) -> int:
         """Return the number of a game, of which the program has been told."""

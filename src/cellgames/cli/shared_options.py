@@ -35,6 +35,7 @@ __all__ = [
     "add_json",
     "add_options",
     "add_out",
+    "add_parameters",
     "add_quiet",
     "add_ray",
     "add_record",
@@ -170,6 +171,11 @@ def add_game(command: argparse.ArgumentParser, otherwise: str = "") -> None:
         command.add_argument("game", metavar="GAME", nargs="?", type=GameId, help=f"{text} (default: {otherwise})")
     else:
         command.add_argument("game", metavar="GAME", type=GameId, help=text)
+    add_parameters(command)
+
+
+def add_parameters(command: argparse.ArgumentParser) -> None:
+    """Add the parameters of the game."""
     command.add_argument(
         "--param",
         metavar="NAME=VALUE",

@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import add_command, add_game, add_seed, make_game
+from cellgames.cli.shared_options import GameId, add_command, add_game, add_parameters, add_seed, make_game
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -20,7 +20,7 @@ _TEXT = (
     "Run an agent as a program that answers messages on standard input and output. Other arenas can play against it\n"
     "then. The messages are JSON, one a line, as docs/bots.md describes them; the first one names the game."
 )
-_EXAMPLES = ("greedy", "gumbel:64", "my_bots:MyBot")
+_EXAMPLES = ("greedy", "my_bots:MyBot", "gumbel:64 --protocol gtp --game torus-v0")
 _CHECK_TEXT = (
     "Check a program that plays. It plays a few games against random play, every message is checked, and the first\n"
     "one that is wrong is shown. docs/bots.md describes the messages."
@@ -32,6 +32,14 @@ def add(commands: Any) -> None:
     """Add both commands."""
     command = add_command(commands, "bot", "AGENT ", _run, _TEXT, _EXAMPLES)
     command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, or a file")
+    command.add_argument(
+        "--protocol",
+        choices=("json", "gtp"),
+        default="json",
+        help="json (default), or gtp, which is GTP 2 and needs --game",
+    )
+    command.add_argument("--game", metavar="GAME", type=GameId, help="the game of a GTP engine")
+    add_parameters(command)
     command = add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _CHECK_EXAMPLES)
     add_game(command)
     command.add_argument("--agent", required=True, metavar="exec:COMMAND", help="the command line of the program")
@@ -52,7 +60,14 @@ def _run(arguments: argparse.Namespace) -> int:
     def loaded(game: Game) -> AnyAgent:
         return load(arguments.agent, game)
 
+    if (arguments.protocol == "gtp") != (arguments.game is not None):
+        raise UserError("--protocol gtp needs --game GAME; without it the first message names the game")
     with redirect_stdout(sys.stderr):  # what an agent prints is no message
+        if arguments.protocol == "gtp":
+            from cellgames.agents.programs.gtp_server import GtpServer, serve_gtp
+
+            serve_gtp(GtpServer(make_game(arguments), loaded), sys.stdin.buffer, send)
+            return 0
         serve(loaded, sys.stdin.buffer, send)
     return 0
 

@@ -1,0 +1,196 @@
+"""GTP in both directions: our agents as engines, and engines as agents."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.play_loop import play
+from cellgames.agents.programs.gtp_agent import GtpAgent
+from cellgames.agents.programs.gtp_server import COMMANDS, GtpServer, serve_gtp
+from cellgames.agents.time_control import TimeControl
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.cli.main import main
+from cellgames.envs.core import seeds
+
+GAME = cellgames.make("torus-v0", size=3)
+ENGINE = f"{shlex.quote(sys.executable)} -m cellgames bot greedy --protocol gtp --game torus-v0 --size 3"
+GNUGO = shutil.which("gnugo") or shutil.which("gnugo", path="/usr/games")
+
+posix = pytest.mark.skipif(os.name != "posix", reason="programs as agents need POSIX")
+
+
+def server(agent: str = "greedy", game: str = "torus-v0") -> GtpServer:
+    parameters = {"size": 3} if game == "torus-v0" else {}
+    return GtpServer(cellgames.make(game, **parameters), lambda game: load(agent, game))
+
+
+def session(engine: GtpServer, *commands: str) -> list[str]:
+    """Return the responses to commands, without the empty lines."""
+    return [(engine.answer(command) or "").strip() for command in commands]
+
+
+def test_the_commands_of_the_specification() -> None:
+    """Each response begins with = or ?, the number of the command follows, and an empty line ends it."""
+    engine = server()
+    assert engine.answer("protocol_version") == "= 2\n\n"
+    assert engine.answer("17 protocol_version") == "=17 2\n\n"
+    assert engine.answer("17 nonsense") == "?17 unknown command\n\n"
+    assert engine.answer("# a remark") is None
+    assert engine.answer("") is None
+    assert session(engine, "name", "known_command play", "known_command fly") == [
+        "= cellgames greedy",
+        "= true",
+        "= false",
+    ]
+    listed = (engine.answer("list_commands") or "").removeprefix("= ").split()
+    assert listed == list(COMMANDS)
+    needed = {"protocol_version", "name", "version", "known_command", "list_commands", "quit", "boardsize"}
+    needed |= {"clear_board", "komi", "play", "genmove", "undo", "showboard", "final_score", "time_settings"}
+    assert needed <= {*listed}
+
+
+def test_a_game_is_played_and_taken_back() -> None:
+    engine = server()
+    assert session(engine, "play b a1", "play W B2", "cellgames-position") == ["=", "=", "= x../.o./... .../.../... b"]
+    assert session(engine, "undo", "undo", "cellgames-position") == ["=", "=", "= .../.../... .../.../... b"]
+    assert session(engine, "undo") == ["? cannot undo"]
+    (move,) = session(engine, "genmove black")
+    assert GAME.string_to_action(move.removeprefix("= ")) >= 0
+    assert "Black" not in session(engine, "cellgames-position")[0]
+    assert "White to move" in session(engine, "showboard")[0]
+    assert "\n\n" not in (engine.answer("showboard") or "").rstrip("\n")
+
+
+def test_what_is_illegal_is_refused_and_changes_nothing() -> None:
+    engine = server()
+    wrong = ["play b z9", "play w a1", "play green a1", "play b", "genmove w", "boardsize 99", "boardsize x"]
+    responses = session(engine, *wrong, "final_score")
+    assert all(response.startswith("?") for response in responses)
+    assert responses[0] == responses[1] == "? illegal move"
+    assert responses[2].startswith("? syntax error: expected b or w")
+    assert responses[5] == responses[6] == "? unacceptable size"
+    assert responses[7] == "? cannot score: the game goes on"
+    assert session(engine, "cellgames-position") == ["= .../.../... .../.../... b"]
+
+
+def test_the_end_of_a_game_has_a_score() -> None:
+    engine = server("random")
+    while not bool(engine.state.done[0]):
+        assert engine.answer(f"genmove {'bw'[int(engine.state.current_player[0])]}") != ""
+    winner = "BW"[int(engine.game.outcome(engine.state)[0].argmax())]
+    assert session(engine, "final_score") == [f"= {winner}+1"]
+    loser = "bw"["WB".index(winner)]
+    assert session(engine, f"genmove {loser}") == ["= resign"]
+    assert session(engine, "boardsize 2", "cellgames-position") == ["=", "= ../.. ../.. b"]
+
+
+def test_the_same_position_comes_back_from_its_line() -> None:
+    engine = server()
+    line = "x../.o./... .../.../... b"
+    assert session(engine, f"cellgames-position {line}", "cellgames-position") == ["=", f"= {line}"]
+    assert session(engine, "cellgames-position nonsense")[0].startswith("?")
+
+
+def test_turns_of_several_actions_are_moves_of_one_colour() -> None:
+    engine = server("random", "cloth-of-gold-small-v0")
+    movers = []
+    for _ in range(6):
+        movers.append("bw"[int(engine.state.current_player[0])])
+        (move,) = session(engine, f"genmove {movers[-1]}")
+        assert move.startswith("= "), move
+    assert movers.count("b") > 1
+
+
+@pytest.mark.parametrize("game", ["toroidal-cup-small-v0", "grid-adaptation-small-v0"])
+def test_other_games_are_refused(game: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bot", "random", "--protocol", "gtp", "--game", game]) == 2
+    assert "GTP is for games of two players in turns" in capsys.readouterr().err
+
+
+def test_control_characters_are_left_out_and_quit_ends() -> None:
+    sent: list[bytes] = []
+    serve_gtp(server(), [b"\x1bna\x00me\t\n", b"\xff\xfe\n", b"1 quit\n", b"name\n"], sent.append)
+    assert sent == [b"= cellgames greedy\n\n", b"? unknown command\n\n", b"=1\n\n"]
+
+
+# ---------------------------------------------------------------- engines as agents
+
+
+@posix
+def test_an_engine_plays_the_games_of_its_agent() -> None:
+    agent = GtpAgent(ENGINE)
+    result = match(GAME, agent, "random", MatchOptions(games=20))
+    assert result.score >= 0.9
+    assert not [record for record in result.records if record.result.forfeit]
+    agent.close()
+
+
+@posix
+def test_one_that_resigns_or_says_nonsense_forfeits(tmp_path: Path) -> None:
+    path = tmp_path / "engine.py"
+    path.write_text(
+        "import sys\nfor line in sys.stdin:\n"
+        "    word = line.split()[0]\n"
+        "    answer = {'protocol_version': '2', 'genmove': 'resign'}.get(word, '')\n"
+        "    print('= ' + answer + '\\n', flush=True)\n"
+    )
+    agent = GtpAgent(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}")
+    seats, chances = torch.tensor([[0, 1]]), [torch.Generator(), torch.Generator()]
+    played = play(GAME, [agent, load("random")], seats, seeds(0, 1), chances, forfeits=TimeControl(60.0, 1.0))
+    assert played.failures[0].reason == "expected a move, got 'resign'"
+    agent.close()
+
+
+@posix
+def test_games_whose_moves_cannot_be_found_again_are_refused_in_words() -> None:
+    game = cellgames.make("cloth-of-gold-small-v0")
+    agent = GtpAgent(ENGINE.replace("torus-v0 --size 3", "cloth-of-gold-small-v0"))
+    seats, chances = torch.tensor([[0, 1]]), [torch.Generator(), torch.Generator()]
+    played = play(game, [agent, load("random")], seats, seeds(0, 1), chances, forfeits=True)
+    assert [failure.reason for failure in played.failures.values()] in (
+        [],
+        ["the moves that led to the position cannot be found again"],
+    )
+    agent.close()
+
+
+@posix
+@pytest.mark.skipif(GNUGO is None, reason="GNU Go is missing")
+def test_the_words_are_those_of_gnu_go() -> None:
+    """An engine that nobody here wrote understands our commands, and we its responses."""
+    agent = GtpAgent(f"{GNUGO} --mode gtp")
+    agent._open(GAME)
+    said = [agent._said(command, 10.0) for command in ("boardsize 5", "clear_board", "play b c3", "genmove w")]
+    assert said[:3] == ["", "", ""]
+    assert 2 <= len(said[3]) <= 4
+    assert len(agent._said("showboard", 10.0).splitlines()) >= 7
+    assert agent._said("time_left b 10 0", 10.0) == ""
+    with pytest.raises(ValueError, match=r"it answered 'play b c3' by '. illegal move'"):
+        agent._said("play b c3", 10.0)
+    agent.close()
+
+
+@posix
+def test_the_command_speaks_gtp() -> None:
+    text = "boardsize 3\ngenmove b\nquit\n"
+    words = [sys.executable, "-m", "cellgames", "bot", "random", "--protocol", "gtp", "--game", "torus-v0"]
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=True, timeout=120)
+    first, second, third = done.stdout.split("\n\n")[:3]
+    assert first == third == "="
+    assert second.startswith("= ")
+
+
+def test_a_game_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bot", "random", "--protocol", "gtp"]) == 2
+    assert "--protocol gtp needs --game GAME" in capsys.readouterr().err
