@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -24,9 +24,11 @@ from benchmarks.pages import head, write_page
 from cellgames.agents.search import PlayoutEvaluator, UCTSearch
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.cloth_of_gold import simulation
-from cellgames.envs.core import seeds
+from cellgames.envs.core import Vector, seeds
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.envs.kernels.compiling import ENDLESS, planned
-from cellgames.envs.native import status, without_native
+from cellgames.envs.native import library, status, without_native
 from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulator
 from cellgames.envs.torus import filling
 from cellgames.utils.hardware import cpu_model
@@ -40,6 +42,7 @@ GAMES, SIMULATIONS = 256, 200
 FILLED, WORLDS, ROUND = 4096, 1024, 168
 CUPS, UNFINISHED = 128, 240  # games end after 243 generations or more
 CUP_GAMES = 1000
+MATCHES, MATCH_ROUNDS = 4096, 10
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,31 @@ def _cup_games() -> Case:
     return Case(what, "games", CUP_GAMES, partial(simulator.simulate, starts, compile="always"))
 
 
+def _grid(masks: bool) -> Case:
+    game, generator = cellgames.make("grid-adaptation-v0"), torch.Generator().manual_seed(0)
+    assert isinstance(game, GridAdaptation)
+
+    def play(vector: Vector[GridState], steps: int) -> None:
+        for _ in range(steps):
+            vector.step_random(generator)
+            if masks:
+                vector.legal_actions  # noqa: B018  # made when asked for
+            else:
+                game.free_spaces(vector.state)
+
+    @cache
+    def vector(native: bool) -> Vector[GridState]:
+        made = game.vector(MATCHES, reuse_buffers=True)
+        play(made, 50)  # so that the matches are in different rounds
+        return made
+
+    def run() -> None:
+        play(vector(library(torch.device("cpu")) is not None), MATCH_ROUNDS)
+
+    what = f"rounds of {MATCHES:,} matches of Grid Adaptation, {'all masks' if masks else 'free spaces'}"
+    return Case(what, "rounds", MATCHES * MATCH_ROUNDS, run)
+
+
 CASES: tuple[Callable[[], Case], ...] = (
     lambda: _uct(1),
     lambda: _uct(4),
@@ -123,6 +151,8 @@ CASES: tuple[Callable[[], Case], ...] = (
     _cloth,
     _cup_generations,
     _cup_games,
+    lambda: _grid(False),
+    lambda: _grid(True),
 )
 
 
