@@ -220,7 +220,7 @@ class Seats:
     """Memory of an agent's seats in each environment, for agents in simultaneous games: `Agent.act` does not tell."""
 
     def __init__(self) -> None:
-        self._held = torch.zeros((0, 0), dtype=torch.bool)  # [environments, P]
+        self._held = torch.zeros((0, 0), dtype=torch.bool, device="cpu")  # [environments, P]
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """Remember the seats of games that begin; the arguments are those of `Agent.start`."""

@@ -222,7 +222,7 @@ def random_openings(game: Game, count: int, plies: int, generator: torch.Generat
     info = game.info
     if count < 0 or plies < 0:
         raise ValueError(f"expected a count and plies of at least 0, got {count} and {plies}")
-    found: list[Tensor] = [torch.empty((0, plies, *game.info.action_shape), dtype=torch.int64)]
+    found: list[Tensor] = [torch.empty((0, plies, *game.info.action_shape), dtype=torch.int64, device="cpu")]
     missing, in_vain = count, 0
     while missing > 0:
         if plies >= info.max_turns or in_vain >= 50:
@@ -245,7 +245,9 @@ def _random_envs(game: Game, count: int, plies: int, generator: torch.Generator)
         record.append(game.random_actions(state, generator))
         state = game.step(state, record[-1], checked=False)
     stacked = (
-        torch.stack(record, dim=1) if record else torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64)
+        torch.stack(record, dim=1)
+        if record
+        else torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64, device="cpu")
     )
     return stacked[~state.done]
 
@@ -298,7 +300,7 @@ def parse_moves(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tens
                 number = known[name] = game.string_to_action(name)
             numbers.append(number)
     components: list[Tensor] = []
-    flat = torch.tensor(numbers, dtype=torch.int64).view(len(moves), seats)
+    flat = torch.tensor(numbers, dtype=torch.int64, device="cpu").view(len(moves), seats)
     for choices in reversed(game.info.action_nvec):
         components.insert(0, flat % choices)
         flat = flat // choices

@@ -105,12 +105,12 @@ def check_function(game: Game, name: str, function: Function, batch: Batch) -> A
     if whole is None:
         return None
 
-    rows = torch.arange(len(batch)).split(1)
+    rows = torch.arange(len(batch), device="cpu").split(1)
     alone = _joined([_ask(game, f"{name} of env {int(row)} alone", function, batch[row]) for row in rows])
     if (part := _first_part(alone, whole)) is not None:
         cause = _cause(game, function, batch, alone, whole, part)
         check_same(game, f"{name} of a batch of games at different plies", alone, whole, cause, batch)
-    order = torch.arange(len(batch)).flip(0).roll(2)
+    order = torch.arange(len(batch), device="cpu").flip(0).roll(2)
     middle = len(batch) // 2
     for change, parts in {
         "a permuted batch": [order],
@@ -238,18 +238,18 @@ def _cause(game: Game, function: Function, batch: Batch, alone: Answer | None, w
     if alone[part].shape != whole[part].shape:
         return "the size of the batch is used"
     right, wrong = alone[part], whole[part]
-    rows = torch.tensor([bool(_first_difference(right[row], wrong[row])) for row in range(len(batch))])
+    rows = torch.tensor([bool(_first_difference(right[row], wrong[row])) for row in range(len(batch))], device="cpu")
     for name, tensor in batch.tensors().items():
         try:
             variant = batch.replaced(name, tensor[:1].expand_as(tensor).clone())
-            guess = _joined([function(game, variant[row]) for row in torch.arange(len(batch)).split(1)])
+            guess = _joined([function(game, variant[row]) for row in torch.arange(len(batch), device="cpu").split(1)])
             if guess is not None and not _first_difference(guess[part][rows], wrong[rows]):
                 return f"{name} of env 0 is used for all envs"
         except Exception:  # a position that cannot be
             continue
     if not _first_difference(right[:1].expand_as(right)[rows], wrong[rows]):
         return "the answer for env 0 is given for all envs"
-    order = torch.arange(len(batch)).flip(0)
+    order = torch.arange(len(batch), device="cpu").flip(0)
     permuted = function(game, batch[order])
     if permuted is not None and _first_difference(whole[part][order], permuted[part]):
         return "an env's place in the batch is used, or the env next to it"

@@ -125,11 +125,11 @@ def _mixed(game: Game, history: list[Any], generator: torch.Generator) -> Batch:
         ply = round(end * env_id / (_NUM_ENVS - 1))
         games += [history[ply][env_id], history[min(ply + 1, end)][env_id]]
     state = type(history[0]).cat(games)
-    bits = torch.randint(1 << 31, (len(state), *game.info.action_shape), generator=generator)
+    bits = torch.randint(1 << 31, (len(state), *game.info.action_shape), generator=generator, device="cpu")
     actions = game.random_actions(state, bits)
     actions[state.done] = -1  # what finished games are given does not matter
-    players = torch.arange(len(state)) % game.info.num_players
-    return Batch(state, players[torch.randperm(len(state), generator=generator)], actions, bits)
+    players = torch.arange(len(state), device="cpu") % game.info.num_players
+    return Batch(state, players[torch.randperm(len(state), generator=generator, device="cpu")], actions, bits)
 
 
 def _acts(game: Game) -> dict[str, Function]:

@@ -30,9 +30,9 @@ def check_layers(game: Game, batch: Batch) -> None:
     if game.symmetries > 1:
         _check_symmetries(game, batch)
     unfinished = batch[~batch.state.done]
-    for row in torch.arange(len(unfinished)).split(1)[:4]:
+    for row in torch.arange(len(unfinished), device="cpu").split(1)[:4]:
         _check_solo(game, unfinished[row])
-    _check_pictures(game, unfinished[torch.arange(len(unfinished))[-2:]])
+    _check_pictures(game, unfinished[torch.arange(len(unfinished), device="cpu")[-2:]])
 
 
 def _check_hints(game: Game, state: Any) -> None:
@@ -52,7 +52,7 @@ def _check_hints(game: Game, state: Any) -> None:
     if winning is None:
         return
     outcome = game.outcome(after)
-    own = torch.arange(game.info.num_players) == movers[:, None]
+    own = torch.arange(game.info.num_players, device="cpu") == movers[:, None]
     wins = torch.zeros_like(legal)
     wins[env_ids, actions] = (outcome == torch.where(own, WIN, LOSS)).all(1)
     _check_mask(game, "winning_actions(state)", wins, winning & tried)
@@ -96,9 +96,9 @@ def _check_playouts(game: Game, state: Any) -> None:
 def _check_symmetries(game: Game, batch: Batch) -> None:
     """Check that every symmetry moves each action to one place, and that the first moves nothing."""
     seen = game.observe(batch.state, batch.players)[:1]
-    numbers = torch.arange(game.info.num_actions)[None]
+    numbers = torch.arange(game.info.num_actions, device="cpu")[None]
     for which in range(game.symmetries):
-        moved, actions = game.transform(seen, numbers, torch.tensor([which]))
+        moved, actions = game.transform(seen, numbers, torch.tensor([which], device="cpu"))
         what = f"transform(observation, actions, {which})"
         check_same(game, what, {"": numbers}, {"": actions.sort(1).values}, "two actions move to one place")
         if moved.shape != seen.shape or moved.dtype != seen.dtype:

@@ -388,5 +388,5 @@ def mean_over(group: Group, values: Iterable[float]) -> list[float]:
     """Return the mean of each value over the processes in which it is not NaN; NaN if it is NaN in all."""
     if group.world == 1:
         return list(values)
-    table = torch.tensor(group.all_gather(list(values)), dtype=torch.float64)
+    table = torch.tensor(group.all_gather(list(values)), dtype=torch.float64, device="cpu")
     return [float(mean) for mean in table.nanmean(0)]

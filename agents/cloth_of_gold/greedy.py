@@ -72,5 +72,5 @@ def worth(game: ClothOfGold, state: ClothState, units: Tensor) -> Tensor:
     won_a, won_b, lost = game.decided(state.round[:, None], before, a, b)
     sign = 1 - 2 * state.current_player[:, None]
     result = torch.where(won_a, 1, 0) - torch.where(won_b, 1, 0)
-    value = lead * sign + _DECIDED * (result * sign - torch.where(lost, 1, 0))
+    value = lead * sign + _DECIDED * (result * sign - torch.where(lost, 1, 0)).float()
     return value.double()

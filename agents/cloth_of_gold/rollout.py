@@ -50,7 +50,7 @@ class ClothRollout(TurnAgent):
     def _try(self, state: ClothState, plans: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
         """Return the games won in `pulls` playouts of each turn, float32 [L, C], for plans int64 [L, C, K]."""
         game = self.game
-        won = torch.zeros(pulls.numel(), device=state.device)
+        won = torch.zeros(pulls.numel(), device=state.device, dtype=torch.float32)
         arms = torch.arange(len(won), device=state.device).repeat_interleave(pulls.flatten())  # [X]
         for some in arms.split(at_once(game)):
             rows = some // pulls.shape[1]
@@ -90,7 +90,7 @@ def unit_prior(game: ClothOfGold, state: ClothState, generator: torch.Generator)
     turns = random_turns(game, state, draw_seeds(len(state), generator, state.device), _TURNS, border=True)
     first = turns[:, :, 0]
     first = torch.where(first < 0, game.end_turn, first)
-    count = torch.zeros((len(state), game.info.num_actions), device=state.device)
+    count = torch.zeros((len(state), game.info.num_actions), device=state.device, dtype=torch.float32)
     count.scatter_add_(1, first, torch.ones_like(first, dtype=count.dtype))
     count[:, game.end_turn] += _TURNS / _END
     return (count + 1e-3).log()

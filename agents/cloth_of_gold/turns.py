@@ -44,8 +44,10 @@ class TurnAgent(GameAgent[ClothOfGold]):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self._plans = torch.zeros((0, 0), dtype=torch.int64)  # [envs, K]: units still to be placed, -1 for none
-        self._planned = torch.zeros(0, dtype=torch.bool)
+        self._plans = torch.zeros(
+            (0, 0), dtype=torch.int64, device="cpu"
+        )  # [envs, K]: units still to be placed, -1 for none
+        self._planned = torch.zeros(0, dtype=torch.bool, device="cpu")
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:

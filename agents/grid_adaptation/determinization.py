@@ -47,8 +47,8 @@ class History:
 
     def __init__(self, game: GridAdaptation) -> None:
         self.game = game
-        self._public = torch.zeros(0, game.players, game.rounds, 8, dtype=torch.int16)
-        self._sequence = torch.zeros(0, game.players, dtype=torch.int64)
+        self._public = torch.zeros(0, game.players, game.rounds, 8, dtype=torch.int16, device="cpu")
+        self._sequence = torch.zeros(0, game.players, dtype=torch.int64, device="cpu")
 
     def start(self, players: Tensor, env_ids: Tensor) -> None:
         """Forget these matches: new ones begin. The arguments are those of `Agent.start`."""

@@ -162,5 +162,5 @@ def _each(tiles: Tensor, *matches: Tensor) -> tuple[Tensor, ...]:
 def _singles(grid: PackedGrid, device: torch.device) -> Tensor:
     """Return int64 [W, N + 1]: a board for each space with a tile there, and an empty one."""
     spaces = grid.rows * grid.cols
-    cells = torch.eye(spaces + 1, spaces, device=device)
+    cells = torch.eye(spaces + 1, spaces, device=device, dtype=torch.float32)
     return grid.pack(cells.view(-1, grid.rows, grid.cols))

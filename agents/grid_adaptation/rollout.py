@@ -103,7 +103,7 @@ class GridRollout(GridPlayer):
         best = plans.worth.topk(min(self.candidates, plans.worth.shape[1]), 1)
         actions = plans.actions[rows[:, None], best.indices]  # [L, C, 7]
         count = (best.values > ILLEGAL).sum(1)
-        less = ((best.values - best.values[:, :1]) * (_TRUST / plans.scale)).clamp(min=-1)
+        less = ((best.values - best.values[:, :1]).float() * (_TRUST / plans.scale)).clamp(min=-1)
         lots = chance.draw(seeds[:, None], _MATCH, torch.arange(self._matches, device=seeds.device))  # [L, M]
         each = rows.repeat_interleave(self._matches)
         state = determinize(self.planner.game, view[each], players[each], remembered[each], lots.flatten())
@@ -181,6 +181,6 @@ class GridRollout(GridPlayer):
         """Return the share of the others who are behind the players [X], softened: float32 [X]."""
         left = self.planner.game.rounds - int(state.turn[0])
         kept = sum(_KEEPS**later for later in range(1, left + 1))
-        points = state.scores + kept * state.public.gather(1, state.sequence)
+        points = state.scores + kept * state.public.gather(1, state.sequence).float()
         ahead = torch.sigmoid((points.gather(1, players[:, None]) - points) / _SCALE)
         return (ahead.sum(1) - 0.5) / (points.shape[1] - 1)  # without oneself

@@ -82,5 +82,5 @@ class Choices:
 
 def gumbel(like: Tensor, generator: torch.Generator) -> Tensor:
     """Return noise whose maximum with logits is a draw from their softmax."""
-    uniform = torch.rand(like.shape, generator=generator, device=generator.device).to(like.device)
+    uniform = torch.rand(like.shape, generator=generator, device=generator.device, dtype=torch.float32).to(like.device)
     return -(-uniform.clamp(min=1e-20).log()).clamp(min=1e-20).log()

@@ -9,6 +9,8 @@ import dataclasses
 import itertools
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Generic, NamedTuple
 
@@ -204,10 +206,30 @@ class NetworkAgent(BaseAgent):
         return choices.sample(generator) if self.sample else choices.mode()
 
 
-def make_network(game: Game, size: Size | None = None, kind: str = "policy") -> Network:
+@contextmanager
+def float32_on(device: torch.device | str) -> Iterator[None]:
+    """Make new tensors float32 and on a device within the block, whatever torch's defaults are."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.device(device):
+            yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def make_network(
+    game: Game, size: Size | None = None, kind: str = "policy", *, device: torch.device | str = "cpu"
+) -> Network:
     """Return a new network of the game's plugin, else `BoardNetwork` or `FlatNetwork` by the shape of the observation.
 
-    Its weights come from torch's global generator.
+    Its weights are float32 and come from torch's global generator.
+
+    Args:
+        game: that it is to play.
+        size: None for the default.
+        kind: which of the game's networks.
+        device: of the weights, whatever torch's default device is.
 
     Raises:
         ValueError: the game has none of this kind.
@@ -219,5 +241,7 @@ def make_network(game: Game, size: Size | None = None, kind: str = "policy") -> 
             f"expected a game with a network of kind {shown(kind)}, got {game.id}; games with one: {having}"
         )
     general = BoardNetwork if len(game.info.observation.shape) == 3 else FlatNetwork
-    network: Network = resolve(kinds.get(kind, general))(game, size if size is not None else Size())
+    make = resolve(kinds.get(kind, general))
+    with float32_on(device):
+        network: Network = make(game, size if size is not None else Size())
     return network

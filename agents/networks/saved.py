@@ -138,8 +138,7 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     """
     about, weights = _read(path)
     try:
-        with torch.device("meta"):  # in no memory: a size from a file may ask for any amount
-            planned = _new(about, game)
+        planned = _new(about, game, "meta")  # in no memory: a size from a file may ask for any amount
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {clipped(str(error))}") from error
     except RuntimeError:  # the network of a plugin that reads the weights that it starts with
@@ -148,7 +147,7 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     shapes = {name: tuple(value.shape) for name, value in weights.items()}
     if planned is not None and (differing := differing_weights(planned, shapes)):
         raise ValueError(f"{misfit}{differing}")
-    network = _new(about, game)
+    network = _new(about, game, "cpu")
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
@@ -159,16 +158,16 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     return Saved(network.eval(), about)
 
 
-def _new(about: Mapping[str, Any], game: Game | None) -> Network:
-    """Return a new network such as the file's."""
+def _new(about: Mapping[str, Any], game: Game | None, device: str) -> Network:
+    """Return a new network such as the file's, on a device."""
     learned = registry.make(about["game"], **about["parameters"])
     size = Size(**about["size"])
     with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
-        network = make_network(learned, size, about["kind"])
+        network = make_network(learned, size, about["kind"], device=device)
         if game is None or game == learned:
             return network
         network.check_game(game)
-        return make_network(game, size, about["kind"])
+        return make_network(game, size, about["kind"], device=device)
 
 
 def differing_weights(network: nn.Module, found: Mapping[str, tuple[int, ...]]) -> str:

@@ -34,14 +34,18 @@ class AmafAgent(PlayoutAgent):
         """Choose one action in each game, int64 [L]."""
         game = self.game
         mask = game.legal_actions(state)
-        value, seen = torch.zeros((2, 2, mask.numel()), device=state.device)  # [2, L * A]: own, others'
+        value, seen = torch.zeros(
+            (2, 2, mask.numel()), device=state.device, dtype=torch.float32
+        )  # [2, L * A]: own, others'
         rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
         for some in torch.split(rows, MAX_BATCH):
             self._sample(game, state, some, mask.shape[1], value, seen, generator)
         # One win in two is taken for granted, so that an action never seen has the value 1/2.
         own, others = ((value + 0.5) / (seen + 1)).view(2, *mask.shape)
         worth = (own - others).masked_fill(~mask, -2)
-        chance = torch.rand(mask.shape, generator=generator, device=generator.device).to(state.device)
+        chance = torch.rand(mask.shape, generator=generator, device=generator.device, dtype=torch.float32).to(
+            state.device
+        )
         return chance.masked_fill(worth < worth.amax(1, keepdim=True), -1).argmax(1)
 
     @staticmethod
@@ -63,7 +67,7 @@ class AmafAgent(PlayoutAgent):
             played[(players != mover[places]).long(), places, actions] = True
 
         outcome = finish(game, games, generator, record).gather(1, mover[:, None])
-        result = (outcome + 1) / 2
+        result = (outcome + 1).float() / 2
         # Exact in float32, whatever the order of the sums: halves of whole numbers.
         for side, marks in enumerate(played.float()):
             seen[side].view(-1, width).index_add_(0, rows, marks)

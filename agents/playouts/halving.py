@@ -39,7 +39,7 @@ def best_arm(
     """
     places = torch.arange(width, device=count.device)
     arms = places.expand(len(count), -1)
-    value, tried = (torch.zeros(arms.shape, device=count.device) for _ in range(2))
+    value, tried = (torch.zeros(arms.shape, device=count.device, dtype=torch.float32) for _ in range(2))
     for share, left in _rounds(count, trials):
         pulls = (share // left)[:, None] + (places < (share % left)[:, None])
         pulls = torch.where(places < left[:, None], pulls, 0)
@@ -77,7 +77,7 @@ def _rounds(count: Tensor, playouts: int) -> list[tuple[Tensor, Tensor]]:
 
 def lots(like: Tensor, generator: torch.Generator) -> Tensor:
     """Return random float32 of the shape of `like`, uniform from 0 to 1."""
-    return torch.rand(like.shape, generator=generator, device=generator.device).to(like.device)
+    return torch.rand(like.shape, generator=generator, device=generator.device, dtype=torch.float32).to(like.device)
 
 
 def _shuffled_argsort(values: Tensor, generator: torch.Generator) -> Tensor:

@@ -75,7 +75,7 @@ class RolloutAgent(PlayoutAgent):
     def _try(self, state: State, seats: Tensor, actions: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
         """Return the value summed over `pulls` playouts of each candidate, float32 [L, C]."""
         game = self.game
-        sums = torch.zeros(actions.numel(), device=state.device)
+        sums = torch.zeros(actions.numel(), device=state.device, dtype=torch.float32)
         arms = torch.arange(len(sums), device=state.device).repeat_interleave(pulls.flatten())  # [X]
         for some in torch.split(arms, min(MAX_BATCH, at_once(game))):
             rows = some // actions.shape[1]
@@ -84,5 +84,5 @@ class RolloutAgent(PlayoutAgent):
                 chosen = game.random_actions(games, generator).scatter(1, seat, chosen[:, None])
             games = game.step(games, chosen, checked=False)
             outcome = finish(game, games, generator).gather(1, seat).squeeze(1)
-            sums.index_add_(0, some, (outcome + 1) / 2)
+            sums.index_add_(0, some, (outcome + 1).float() / 2)
         return sums.view_as(actions)

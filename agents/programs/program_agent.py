@@ -82,13 +82,13 @@ class ProgramAgent(BaseAgent):
             PartialAnswerError: it failed in some of them.
         """
         shape = (len(views), len(views[0].game.info.action_nvec))
-        chosen, failures = torch.full(shape, -1, dtype=torch.int64), {}
+        chosen, failures = torch.full(shape, -1, dtype=torch.int64, device="cpu"), {}
         seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
         batched = None if self.clock is not None or len(views) == 1 else self._asked_together(views, env_ids, seeds)
         for row, (view, env_id) in enumerate(zip(views, env_ids.tolist(), strict=True)):
             try:
                 answer = batched[row] if batched is not None else self._asked(view, env_id, seeds[row])
-                chosen[row] = torch.tensor(answer)
+                chosen[row] = torch.tensor(answer, device="cpu")
             except (ProgramError, protocol.ProtocolError) as error:
                 failures[row] = str(error)
         actions = chosen.squeeze(1) if shape[1] == 1 else chosen

@@ -172,7 +172,7 @@ def _play(check: _Check, games: int, seed: int) -> str:
             one = state[number]
             if bool(one.done[0]) or not (game.info.simultaneous or int(one.current_player[0]) == player):
                 continue
-            chosen = torch.tensor(check.ask(_view(game, one, player), number))
+            chosen = torch.tensor(check.ask(_view(game, one, player), number), device="cpu")
             place = (number, player) if game.info.simultaneous else (number,)
             actions[place] = chosen if len(chosen) > 1 else chosen[0]
         state = game.step(state, actions, checked=False)
@@ -210,4 +210,4 @@ def _quit(check: _Check) -> str:
 def _view(game: Game, state: State, player: int) -> View:
     mask = game.legal_actions(state)
     mask = mask[:, player] if game.info.simultaneous else mask
-    return views_of(game, state, torch.tensor([player]), mask)[0]
+    return views_of(game, state, torch.tensor([player], device="cpu"), mask)[0]

@@ -275,7 +275,7 @@ def decoded_observation(message: Mapping[str, Any], game: Game) -> Tensor:
         if isinstance(given, str):
             flat = torch.frombuffer(bytearray(base64.b64decode(given, validate=True)), dtype=space.dtype)
         else:
-            flat = torch.tensor(given, dtype=space.dtype)
+            flat = torch.tensor(given, dtype=space.dtype, device="cpu")
         return flat.reshape(space.shape)
     except (TypeError, ValueError, RuntimeError):
         raise ProtocolError(f"expected an observation of shape {list(space.shape)}, got {shown(given)}") from None

@@ -133,7 +133,9 @@ class _Server:
             taken = set(self._env_ids.values())
             self._env_ids[game] = next(number for number in range(len(taken) + 1) if number not in taken)
         self._seats[game] = player
-        self.agent.start(self.game, torch.tensor([player]), torch.tensor([self._env_ids[game]]))
+        self.agent.start(
+            self.game, torch.tensor([player], device="cpu"), torch.tensor([self._env_ids[game]], device="cpu")
+        )
 
     def _env_id(self, question: Mapping[str, Any]) -> int:
         if question["game"] not in self._env_ids:
@@ -143,12 +145,12 @@ class _Server:
     def _act(self, questions: Sequence[Mapping[str, Any]]) -> list[Any]:
         if not questions:
             return []
-        env_ids = torch.tensor([self._env_id(question) for question in questions])
+        env_ids = torch.tensor([self._env_id(question) for question in questions], device="cpu")
         chance = torch.Generator().manual_seed(questions[0]["seed"])
         if self.on_states:
             actions = self.agent.act_on_state(self._states(questions), env_ids, chance)
         elif self._on_views:
-            players = torch.tensor([question["player"] for question in questions])
+            players = torch.tensor([question["player"] for question in questions], device="cpu")
             views = views_of(self.game, self._states(questions), players, self._masks(questions))
             actions = self.agent.act_on_views(views, env_ids, chance)
         else:
@@ -163,7 +165,7 @@ class _Server:
         return together
 
     def _masks(self, questions: Sequence[Mapping[str, Any]]) -> Tensor:
-        masks = torch.zeros((len(questions), self.game.info.num_actions), dtype=torch.bool)
+        masks = torch.zeros((len(questions), self.game.info.num_actions), dtype=torch.bool, device="cpu")
         for row, question in enumerate(questions):
             first = 0
             for choices, count in zip(question["legal"], self.game.info.action_nvec, strict=True):

@@ -60,7 +60,7 @@ class GumbelSearch(Search):
             raise ValueError(f"expected at least 1 considered action, got {considered}")
         self.considered, self.noise, self.scale = min(considered, simulations), noise, scale
         table = [considered_visits(count, simulations) for count in range(self.considered + 1)]
-        self._table = torch.tensor(table, dtype=torch.float32)
+        self._table = torch.tensor(table, dtype=torch.float32, device="cpu")
 
     @override
     def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:

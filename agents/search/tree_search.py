@@ -100,7 +100,7 @@ class Search(ABC):
         trees = (~tree.of_root(tree.resolved)).nonzero().squeeze(1)
         if len(trees) == 0:
             return False
-        value = torch.zeros((tree.trees, self.players), device=tree.device)
+        value = torch.zeros((tree.trees, self.players), device=tree.device, dtype=torch.float32)
         path, leaves = self._descend(tree, trees, number)
         trees, nodes, edges, child = leaves
         known = child % tree.capacity > 0
@@ -148,7 +148,7 @@ class Search(ABC):
         Teytaud, "On the huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010).
         """
         game, done, mask = self.game, state.done, self.game.legal_actions(state)
-        logits = torch.zeros(mask.shape, device=state.device)
+        logits = torch.zeros(mask.shape, device=state.device, dtype=torch.float32)
         value = game.outcome(state).float()
         wins, defends = game.winning_actions(state), game.defending_actions(state)
         won = torch.zeros_like(done) if wins is None else wins.any(1)

@@ -66,7 +66,7 @@ class UCTSearch(Search):
     ) -> None:
         super().__init__(game, evaluator if evaluator is not None else PlayoutEvaluator(PLAYOUTS), simulations)
         self.exploration = exploration
-        self._orders = self._weights = torch.zeros((0, 0))
+        self._orders = self._weights = torch.zeros((0, 0), dtype=torch.float32, device="cpu")
 
     @override
     def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:
@@ -91,7 +91,7 @@ class UCTSearch(Search):
         return partial(resolve(target), native, playouts=self.evaluator.playouts)
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
-        orders = torch.rand((_ORDERS, self.edges), generator=generator, device=generator.device)
+        orders = torch.rand((_ORDERS, self.edges), generator=generator, device=generator.device, dtype=torch.float32)
         self._orders = orders.to(tree.device) + _ABOVE
         most = int(tree.of_root(tree.visits).max()) + self.simulations + 1
         visits = torch.arange(most + 1, device=tree.device).clamp(min=1)

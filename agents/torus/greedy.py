@@ -55,5 +55,7 @@ def _potential(costs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 def _greatest(values: Tensor, generator: torch.Generator) -> Tensor:
     """Return the place of the greatest value in each row, int64 [L]; a random one of several."""
     ties = values == values.amax(1, keepdim=True)
-    chance = torch.rand(values.shape, generator=generator, device=generator.device).to(values.device)
+    chance = torch.rand(values.shape, generator=generator, device=generator.device, dtype=torch.float32).to(
+        values.device
+    )
     return chance.add_(1).where(ties, 0).argmax(1)

@@ -56,9 +56,9 @@ def simulate(
         width: simulations of a tree that may wait for values at the same time, at most.
     """
     trees, simulations = plan.shape
-    scales = torch.tensor([scale], dtype=torch.float32)
-    done, pending, rows = torch.zeros((3, trees), dtype=torch.int64).unbind()
-    waiting, leaves = torch.zeros((2, trees, width), dtype=torch.int64).unbind()
+    scales = torch.tensor([scale], dtype=torch.float32, device="cpu")
+    done, pending, rows = torch.zeros((3, trees), dtype=torch.int64, device="cpu").unbind()
+    waiting, leaves = torch.zeros((2, trees, width), dtype=torch.int64, device="cpu").unbind()
     search = _Search(
         size=round((tree.edges / 2) ** 0.5),
         trees=trees,

@@ -203,9 +203,11 @@ def _solver(size: int, device: torch.device) -> TorusSolver:
         if tables:
             tables.append(torch.cat([_filled(sets, holds, ply, part, tables[-1]) for part in black.split(_ROWS)]))
         else:  # on the full board nobody moves
-            tables.append(torch.zeros((len(black), 1), dtype=torch.bool))
+            tables.append(torch.zeros((len(black), 1), dtype=torch.bool, device="cpu"))
     tables.reverse()
-    length, width = (torch.tensor(numbers) for numbers in zip(*((t.numel(), t.shape[1]) for t in tables), strict=True))
+    length, width = (
+        torch.tensor(numbers, device="cpu") for numbers in zip(*((t.numel(), t.shape[1]) for t in tables), strict=True)
+    )
     values = torch.cat([table.flatten() for table in tables])
     return TorusSolver(size, values, length.cumsum(0) - length, width, holds, sets)
 
@@ -217,7 +219,7 @@ def _filled(sets: _Sets, holds: Tensor, ply: int, black: Tensor, later: Tensor) 
     white = sets.of_count(ply // 2, left)  # [R], squeezed
     taken = _bits(white, left).t()  # [K, R]
     free = (_bits(black, cells) == 0).nonzero()[:, 1].view(len(black), left)  # [C, K], in the order of squeezed cells
-    wins = torch.zeros((len(black), len(white)), dtype=torch.bool)
+    wins = torch.zeros((len(black), len(white)), dtype=torch.bool, device="cpu")
     for k in range(left):
         column = (taken[k] == 0).nonzero().squeeze(1)  # where the cell is free
         if ply % 2:
@@ -252,7 +254,7 @@ def _holds(size: int) -> Tensor:
     last, first = range(cells - 2, cells), range(cells - 2)
     won = []
     for player in range(2):
-        parts = _placed(game, game.init(torch.zeros(1, dtype=torch.int64)), player, last)
+        parts = _placed(game, game.init(torch.zeros(1, dtype=torch.int64, device="cpu")), player, last)
         won += [_placed(game, parts[part], player, first).terminated for part in range(len(parts))]
     return torch.cat(won).view(2, -1)
 
@@ -271,19 +273,19 @@ def _sets(size: int) -> _Sets:
     # The quarter turns 0 and 2 keep the goals; a symmetry's sources are the inverse of its images.
     image = sources(size, torch.device("cpu")).view(4, size * size, -1)[::2].flatten(0, 1).argsort(1)
     cells, turns = image.shape[1], len(image)
-    best = torch.full((1 << cells,), torch.iinfo(torch.int32).max, dtype=torch.int32)
+    best = torch.full((1 << cells,), torch.iinfo(torch.int32).max, dtype=torch.int32, device="cpu")
     for turn, to in enumerate(image):
         best = torch.minimum(best, _united(1 << to.int()) * turns + turn)  # sets are compared first
-    count, least = _united(torch.ones(cells, dtype=torch.int32)), best // turns
-    rank = torch.zeros(1, dtype=torch.int32)
+    count, least = _united(torch.ones(cells, dtype=torch.int32, device="cpu")), best // turns
+    rank = torch.zeros(1, dtype=torch.int32, device="cpu")
     for cell in range(cells):  # a set's greatest cell stands behind all sets of as many lower cells
-        below = torch.tensor([comb(cell, number) for number in range(1, cells + 1)], dtype=torch.int32)
+        below = torch.tensor([comb(cell, number) for number in range(1, cells + 1)], dtype=torch.int32, device="cpu")
         rank = torch.cat((rank, rank + below[count[: 1 << cell]]))
     kind = torch.empty_like(count)
-    named = (least == torch.arange(1 << cells)).nonzero().squeeze(1)
+    named = (least == torch.arange(1 << cells, device="cpu")).nonzero().squeeze(1)
     for number in range(cells + 1):
         same = named[count[named] == number]
-        kind[same] = torch.arange(len(same), dtype=torch.int32)
+        kind[same] = torch.arange(len(same), dtype=torch.int32, device="cpu")
     return _Sets(image, count, rank, best % turns, least, kind[least])
 
 

@@ -133,9 +133,9 @@ def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, 
     tables: list[tuple[int, ...]] = []
     for block in range(-(-games // agents)):
         chance = generator(seed, "tables", block)
-        order, extra = (torch.randperm(agents, generator=chance).tolist() for _ in range(2))
+        order, extra = (torch.randperm(agents, generator=chance, device="cpu").tolist() for _ in range(2))
         starts = [*range(agents)] * (seats // agents) + extra[: seats % agents]
-        starts = [starts[place] for place in torch.randperm(seats, generator=chance).tolist()]
+        starts = [starts[place] for place in torch.randperm(seats, generator=chance, device="cpu").tolist()]
         tables += [tuple(order[(start + turn) % agents] for start in starts) for turn in range(agents)]
     return tables[:games]
 

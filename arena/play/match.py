@@ -135,14 +135,14 @@ def play_games(
     number = start // options.chunk
     # Always drawn for a whole chunk: a match that is continued keeps its openings.
     whole = range(start, start + options.chunk)
-    seeds = torch.tensor([derive(options.seed, "game", opening) for opening in whole])
+    seeds = torch.tensor([derive(options.seed, "game", opening) for opening in whole], device="cpu")
     drawn = match_openings(game, seeds, options.opening_plies, generator(options.seed, "openings", number))
     forced = lengths(drawn)
     places = [pairing.opening - start for pairing in pairings]
     played = loop.play(
         game,
         [agents[name] for name in names],
-        torch.tensor([pairing.seats for pairing in pairings]),  # [B, P]
+        torch.tensor([pairing.seats for pairing in pairings], device="cpu"),  # [B, P]
         seeds[places],
         [generator(options.seed, "agent", id, number, name) for name in names],
         opening=drawn[places] if options.opening_plies else None,

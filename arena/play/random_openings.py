@@ -30,7 +30,7 @@ def openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) 
         What `cellgames.agents.play` takes as `opening`.
     """
     shape = (len(seeds), plies, *game.info.action_shape)
-    drawn = torch.full(shape, -1, dtype=torch.int64)
+    drawn = torch.full(shape, -1, dtype=torch.int64, device="cpu")
     state: State = game.init(seeds)
     for ply in range(plies):
         chosen = game.random_actions(state, generator)

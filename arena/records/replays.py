@@ -98,7 +98,7 @@ def start(game: Game[S], seed: int, position: str = "") -> S:
     """
     if not _is_seed(seed):
         raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
-    return game.string_to_state(position, seed) if position else game.init(torch.tensor([seed]))
+    return game.string_to_state(position, seed) if position else game.init(torch.tensor([seed], device="cpu"))
 
 
 def _is_seed(seed: int) -> bool:
@@ -264,7 +264,7 @@ def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], 
             actions.append(_actions(game, record, known))
             env_ids.append(number)
         except ReplayError as error:
-            actions.append(torch.empty((0, *game.info.action_shape), dtype=torch.int64))
+            actions.append(torch.empty((0, *game.info.action_shape), dtype=torch.int64, device="cpu"))
             messages[number] = str(error)
     state, env_ids = _first(game, records, env_ids, messages)
     if not env_ids:
@@ -365,7 +365,9 @@ def _actions(game: Game, record: Record, known: dict[str, int]) -> Tensor:
 def _first(game: Game[S], records: Sequence[Record], env_ids: list[int], messages: list[str]) -> tuple[S, list[int]]:
     """Return the first states of some records, and which of them there are; `messages` get the errors of others."""
     if not any(records[number].position or not _is_seed(records[number].seed) for number in env_ids):
-        return game.init(torch.tensor([records[number].seed for number in env_ids], dtype=torch.int64)), env_ids
+        return game.init(
+            torch.tensor([records[number].seed for number in env_ids], dtype=torch.int64, device="cpu")
+        ), env_ids
     states: list[S] = []
     there = []
     for number in env_ids:
@@ -374,4 +376,6 @@ def _first(game: Game[S], records: Sequence[Record], env_ids: list[int], message
             there.append(number)
         except ValueError as error:
             messages[number] = f"the starting position: {error}"
-    return (type(states[0]).cat(states) if states else game.init(torch.empty(0, dtype=torch.int64))), there
+    return (
+        type(states[0]).cat(states) if states else game.init(torch.empty(0, dtype=torch.int64, device="cpu"))
+    ), there

@@ -121,8 +121,10 @@ class BotUmpire:
     ) -> list[Played]:
         """See `Umpire.play`; what an agent does depends on the batch too, which its first game names."""
         names = sorted({self._names[team] for fixture in fixtures for team in fixture.teams})
-        seats = torch.tensor([[names.index(self._names[team]) for team in fixture.teams] for fixture in fixtures])
-        seeds = torch.tensor([fixture.derive(seed, "game") for fixture in fixtures])  # [B]
+        seats = torch.tensor(
+            [[names.index(self._names[team]) for team in fixture.teams] for fixture in fixtures], device="cpu"
+        )
+        seeds = torch.tensor([fixture.derive(seed, "game") for fixture in fixtures], device="cpu")  # [B]
         first = fixtures[0]
         drawn = openings(self.game, seeds, self.opening_plies, generator(first.derive(seed, "openings")))
         with last_call.during(f"{len(fixtures)} games from {first} on"):

@@ -108,7 +108,9 @@ def env_seeds(game: Game, seed: int | Sequence[int | None] | None, num_envs: int
         given = [_checked_seed(game, seed) + env_id for env_id in range(num_envs)]
     if len(given) != num_envs:
         raise ValueError(f"{game.id}: expected {num_envs} seeds, one per env, got {len(given)}")
-    return torch.tensor([secrets.randbits(62) if one is None else _checked_seed(game, one) for one in given])
+    return torch.tensor(
+        [secrets.randbits(62) if one is None else _checked_seed(game, one) for one in given], device="cpu"
+    )
 
 
 def _checked_seed(game: Game, seed: Any) -> int:

@@ -114,7 +114,11 @@ def _as_opponent(game: Game, given: Any) -> Opponent:
 
 def as_bounds(game: Game, count: int, weights: Sequence[float] | None) -> Tensor:
     """float64 [count], rising to 1: which of the opponents a number from 0 to 1 means."""
-    parts = torch.ones(count).double() if weights is None else torch.tensor(list(weights), dtype=torch.float64)
+    parts = (
+        torch.ones(count, dtype=torch.float32, device="cpu").double()
+        if weights is None
+        else torch.tensor(list(weights), dtype=torch.float64, device="cpu")
+    )
     if parts.shape != (count,) or not parts.isfinite().all() or parts.min() < 0 or parts.sum() <= 0:
         raise ValueError(
             f"{game.id}: expected {count} weights, one for each opponent, none negative and not all 0; got {weights}"

@@ -131,7 +131,7 @@ class PettingZooGame(Rendered):
             )
         position = options.get("position")
         if position is None:
-            state = self.game.init(torch.tensor([seed]))
+            state = self.game.init(torch.tensor([seed], device="cpu"))
         elif isinstance(position, str):
             state = self.game.string_to_state(position, int(seed))
         else:
@@ -197,7 +197,7 @@ class PettingZooGame(Rendered):
 
 def box_of(space: Space) -> spaces.Box:
     """Return the space as Gymnasium has it."""
-    dtype = torch.empty((), dtype=space.dtype).numpy().dtype
+    dtype = torch.empty((), dtype=space.dtype, device="cpu").numpy().dtype
     return spaces.Box(space.low, space.high, space.shape, dtype.type)
 
 

@@ -134,8 +134,8 @@ class SeatVector(Generic[S]):
         self._seating = Seating(game, torch.full((num_envs, game.info.num_players), -1, device=device))
         self._player = torch.zeros_like(self._each)
         self._lengths = torch.zeros_like(self._each)
-        self._returns = torch.zeros(num_envs, device=device)
-        self._owed = torch.zeros(num_envs, device=device)  # earned since the learner's last action
+        self._returns = torch.zeros(num_envs, device=device, dtype=torch.float32)
+        self._owed = torch.zeros(num_envs, device=device, dtype=torch.float32)  # earned since the learner's last action
         self._forfeited = torch.zeros(num_envs, dtype=torch.bool, device=device)  # games lost by an illegal action
         self._observation: Tensor | None = None
         self._mask: Tensor | None = None

@@ -260,7 +260,7 @@ def _bit_bytes(device: torch.device) -> Tensor:
 
 @table
 def _cells(grid: Grid, device: torch.device) -> Tensor:
-    return grid.pack(torch.ones(1, grid.rows, grid.cols, device=device))
+    return grid.pack(torch.ones(1, grid.rows, grid.cols, device=device, dtype=torch.float32))
 
 
 @table

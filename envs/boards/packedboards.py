@@ -123,7 +123,7 @@ class PackedGrid:
 
 @table
 def _cells(grid: PackedGrid, device: torch.device) -> Tensor:
-    return grid.pack(torch.ones(1, grid.rows, grid.cols, device=device))
+    return grid.pack(torch.ones(1, grid.rows, grid.cols, device=device, dtype=torch.float32))
 
 
 @table

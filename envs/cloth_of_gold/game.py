@@ -357,12 +357,12 @@ class ClothOfGold(Game[ClothState]):
         Raises:
             ValueError: no such line, or numbers that this game cannot come to.
         """
-        state = self.init(torch.tensor([seed]))
+        state = self.init(torch.tensor([seed], device="cpu"))
         position = self._position(text, self.state_to_string(state))
-        board = torch.tensor(position.board, dtype=torch.int8)
-        kinds = torch.arange(1, 5, dtype=torch.int8)[:, None, None]
+        board = torch.tensor(position.board, dtype=torch.int8, device="cpu")
+        kinds = torch.arange(1, 5, dtype=torch.int8, device="cpu")[:, None, None]
         planes = self.grid.pack((board == kinds)[None]).movedim(-1, 0)
-        placed = torch.zeros(1, self.height, self.width, dtype=torch.bool)
+        placed = torch.zeros(1, self.height, self.width, dtype=torch.bool, device="cpu")
         for row, col in position.placed:
             placed[0, row, col] = True
 
@@ -372,7 +372,7 @@ class ClothOfGold(Game[ClothState]):
         return state.replace(
             turn=number(position.turn, state.turn),
             current_player=number(position.player, state.current_player),
-            scores=torch.tensor([[position.score, -position.score]], dtype=state.scores.dtype),
+            scores=torch.tensor([[position.score, -position.score]], dtype=state.scores.dtype, device="cpu"),
             terminated=number(position.stage == "over", state.terminated),
             truncated=number(position.stage == "cut", state.truncated),
             units=planes[:, :2].clone(),
@@ -380,7 +380,7 @@ class ClothOfGold(Game[ClothState]):
             killed=planes[:, 3].clone(),
             territory=territory(self.grid, planes[:, :2].movedim(0, -1), self.radius).movedim(-1, 0),
             placed=self.grid.pack(placed).movedim(-1, 0),
-            live=torch.tensor([[int((board == side).sum()) for side in (1, 2)]], dtype=torch.int32),
+            live=torch.tensor([[int((board == side).sum()) for side in (1, 2)]], dtype=torch.int32, device="cpu"),
             left=number(self.max_units - len(position.placed), state.left),
             acts=number(position.acts, state.acts),
             round=number(position.round, state.round),

@@ -102,7 +102,7 @@ class ClothSolo(Solo):
         self.terminated, self.truncated = map(bool, game.ends(self._round, before, *units))
         self.scores = [float(lead), float(-lead)]
         if self.terminated or self.truncated:
-            self.rewards = outcomes(torch.tensor(lead)).float().tolist()
+            self.rewards = outcomes(torch.tensor(lead, device="cpu")).float().tolist()
             self.current_player = 1
         else:
             self._round += 1

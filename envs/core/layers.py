@@ -70,11 +70,14 @@ class Notation(BaseGame[S]):
 
         The default checks names and shapes. It does not check that play can lead to the position.
         """
-        state = self.init(torch.tensor([seed]))
+        state = self.init(torch.tensor([seed], device="cpu"))
         expected = _position(state)
         try:
             given = json.loads(text)
-            fields = {name: torch.tensor([given.pop(name)], dtype=field.dtype) for name, field in expected.items()}
+            fields = {
+                name: torch.tensor([given.pop(name)], dtype=field.dtype, device="cpu")
+                for name, field in expected.items()
+            }
             same = not given and all(fields[name].shape == field.shape for name, field in expected.items())
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
             same = False

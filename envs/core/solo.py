@@ -23,7 +23,7 @@ __all__ = ["BatchOfOne", "Solo", "one"]
 
 def one(value: Any, dtype: torch.dtype | None = None) -> Tensor:
     """Return a number, or lists of numbers, as a batch of one."""
-    return torch.tensor([value], dtype=dtype)
+    return torch.tensor([value], dtype=dtype, device="cpu")
 
 
 class Solo(ABC):
@@ -63,8 +63,8 @@ class Solo(ABC):
             "seed": one(self._seed),
             "turn": one(self.turn, torch.int32),
             "current_player": one(self.current_player),
-            "rewards": one(self.rewards),
-            "scores": one(self.scores),
+            "rewards": one(self.rewards, torch.float32),
+            "scores": one(self.scores, torch.float32),
             "terminated": one(self.terminated),
             "truncated": one(self.truncated),
         }

@@ -174,7 +174,7 @@ def to_positions(game: Game[S], positions: Given) -> S:
     Raises:
         GameError: no position, one of another game, or one where the game is over.
     """
-    example = game.init(torch.zeros(1, dtype=torch.int64))
+    example = game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
     lines = [positions] if isinstance(positions, str) else positions
     if isinstance(lines, State):
         state = lines
@@ -218,7 +218,7 @@ def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tenso
         return None
     given: list[Any] = [lines[env_id] for env_id in env_ids]
     distinct = list(dict.fromkeys(given)) if all(isinstance(line, str) for line in given) else given
-    return torch.tensor(env_ids), to_positions(game, distinct)[[distinct.index(line) for line in given]]
+    return torch.tensor(env_ids, device="cpu"), to_positions(game, distinct)[[distinct.index(line) for line in given]]
 
 
 class Vector(Generic[S]):

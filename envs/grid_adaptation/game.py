@@ -344,15 +344,15 @@ class GridAdaptation(Game[GridState]):
         Raises:
             ValueError: no such line, or numbers that this match cannot come to.
         """
-        state = self.init(torch.tensor([seed]))
+        state = self.init(torch.tensor([seed], device="cpu"))
         position = self._position(text, self.state_to_string(state))
-        board = torch.tensor([position.board])
+        board = torch.tensor([position.board], device="cpu")
         planes = [board >= 0, *((board >= 0) & (board & value != 0) for value in rules.DIGITS)]
         tied = torch.zeros_like(state.tied)
         tied[0, list(position.tied)] = True
 
         def row(values: Sequence[int], like: Tensor) -> Tensor:
-            return torch.tensor([values], dtype=like.dtype)
+            return torch.tensor([values], dtype=like.dtype, device="cpu")
 
         names = ("sequence", "reserves", "bought", "garnets", "public", "tokens")
         return state.replace(

@@ -157,7 +157,7 @@ class GridSolo(Solo):
     @staticmethod
     def _column(values: list[Any]) -> Tensor:
         """Return what players have, as `ending` takes it: [P, 1]."""
-        return torch.tensor(values).unsqueeze(1)
+        return torch.tensor(values, device="cpu").unsqueeze(1)
 
     # --- what may be done -----------------------------------------------------------------------------------------
 

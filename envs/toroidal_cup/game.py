@@ -326,13 +326,15 @@ class ToroidalCup(Game[CupState]):
             ValueError: no such line, too many shapes, cells of a team outside its band, or an arrangement that might
                 leave no room for a shape to come.
         """
-        state = self.init(torch.tensor([seed]))
+        state = self.init(torch.tensor([seed], device="cpu"))
         position = self._position(text, self.state_to_string(state))
         left = len(position.queues[0])
         queue = torch.full_like(state.queue, -1)
         if left:
-            queue[0, :, :left] = torch.tensor([list(map(self.stamps.index, names)) for names in position.queues])
-        start = torch.tensor([position.start], dtype=torch.int8)
+            queue[0, :, :left] = torch.tensor(
+                [list(map(self.stamps.index, names)) for names in position.queues], device="cpu"
+            )
+        start = torch.tensor([position.start], dtype=torch.int8, device="cpu")
         state = state.replace(
             turn=torch.full_like(state.turn, position.turn),
             pattern=torch.full_like(state.pattern, self.patterns.index(position.pattern)),
@@ -353,7 +355,7 @@ class ToroidalCup(Game[CupState]):
         state = state.replace(scores=bands.sum((1, 2))[None].to(state.scores.dtype))
         if left:
             return state
-        state = self._run(state, torch.zeros(1, dtype=torch.int64))
+        state = self._run(state, torch.zeros(1, dtype=torch.int64, device="cpu"))
         return state.replace(rewards=torch.zeros_like(state.rewards))
 
     def _position(self, text: str, example: str) -> Position:

@@ -23,9 +23,9 @@ def num_planes(teams: int) -> int:
 @table
 def drawings(stamps: tuple[str, ...], rows: int, cols: int, band: int, device: torch.device) -> Tensor:
     """Return every stamp as it is shown, in the middle of the first band: int8 [K + 1, rows, cols]."""
-    planes = torch.zeros(len(stamps) + 1, rows, cols, dtype=torch.int8)
+    planes = torch.zeros(len(stamps) + 1, rows, cols, dtype=torch.int8, device="cpu")
     row, col = cells(stamps, torch.device("cpu"))[:, 0].unbind(2)
-    planes[torch.arange(len(stamps))[:, None], (rows // 2 + row) % rows, (band // 2 + col) % cols] = 1
+    planes[torch.arange(len(stamps), device="cpu")[:, None], (rows // 2 + row) % rows, (band // 2 + col) % cols] = 1
     return planes.to(device)
 
 

@@ -75,7 +75,7 @@ def cells(stamps: tuple[str, ...], device: torch.device) -> Tensor:
 @table
 def sizes(stamps: tuple[str, ...], device: torch.device) -> Tensor:
     """Return live cells of the stamps: float32 [K]."""
-    return torch.tensor([float(len(offsets(name, 0)[0])) for name in stamps], device=device)
+    return torch.tensor([float(len(offsets(name, 0)[0])) for name in stamps], dtype=torch.float32, device=device)
 
 
 def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
@@ -102,10 +102,10 @@ def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: 
 def fits(lattice: Lattice, stamps: tuple[str, ...], device: torch.device) -> Tensor:
     """Return which actions keep a shape in an empty band, and off itself where the rows wrap: bool [K, A]."""
     side = cells(stamps, torch.device("cpu"))[:, None, :, :, 1]  # [K, 1, 8, L]
-    col = lattice.stride // 2 + lattice.stride * torch.arange(lattice.across)[:, None]
+    col = lattice.stride // 2 + lattice.stride * torch.arange(lattice.across, device="cpu")[:, None]
     inside = (col + side.amin(3) >= 0) & (col + side.amax(3) < lattice.band)  # [K, across, 8], in every row
     alone = [[_meets_itself_not(name, turn, lattice.rows) for turn in range(ORIENTATIONS)] for name in stamps]
-    return (inside & torch.tensor(alone)[:, None]).flatten(1).repeat(1, lattice.down).to(device)
+    return (inside & torch.tensor(alone, device="cpu")[:, None]).flatten(1).repeat(1, lattice.down).to(device)
 
 
 def _meets_itself_not(name: str, orientation: int, rows: int) -> bool:
@@ -118,8 +118,8 @@ def _kernels(name: str, device: torch.device) -> Tensor:
     """Return the orientations of a stamp, centres at (D // 2, D // 2): float32 [8, 1, D, D]."""
     row, col = cells((name,), torch.device("cpu"))[0].unbind(2)
     reach = int(torch.stack((row, col)).abs().max())
-    kernels = torch.zeros(ORIENTATIONS, 1, 2 * reach + 1, 2 * reach + 1)
-    kernels[torch.arange(ORIENTATIONS)[:, None], 0, row + reach, col + reach] = 1
+    kernels = torch.zeros(ORIENTATIONS, 1, 2 * reach + 1, 2 * reach + 1, dtype=torch.float32, device="cpu")
+    kernels[torch.arange(ORIENTATIONS, device="cpu")[:, None], 0, row + reach, col + reach] = 1
     return kernels.to(device)
 
 
@@ -176,13 +176,13 @@ def _meets_at_most(lattice: Lattice, first: str, second: str) -> int:
     one, other = (cells((name,), torch.device("cpu"))[0] for name in (first, second))
     row, col = (one[:, None, :, None] - other[:, None]).unbind(4)  # [8, 8, L, L] both, the first one's turns first
     reach = int(col.abs().max())
-    apart = torch.zeros(ORIENTATIONS, ORIENTATIONS, lattice.rows, 2 * reach + 1, dtype=torch.bool)
-    turns = torch.arange(ORIENTATIONS)[:, None, None]
+    apart = torch.zeros(ORIENTATIONS, ORIENTATIONS, lattice.rows, 2 * reach + 1, dtype=torch.bool, device="cpu")
+    turns = torch.arange(ORIENTATIONS, device="cpu")[:, None, None]
     apart[turns[..., None], turns, row % lattice.rows, col + reach] = True
     lower = apart[..., reach % lattice.stride :: lattice.stride].sum((1, 3))  # [8, rows], by rows from first to second
     # From lattice row i to all others it is -i to down - 1 - i steps. If the stride does not divide the rows, those
     # steps reach other rows for every i, as the lattice has a seam: hence the most over all windows of `down` steps.
-    steps = torch.arange(1 - lattice.down, lattice.down) * lattice.stride % lattice.rows
+    steps = torch.arange(1 - lattice.down, lattice.down, device="cpu") * lattice.stride % lattice.rows
     total = torch.nn.functional.pad(lower[:, steps].cumsum(1), (1, 0))
     return int((total[:, lattice.down :] - total[:, : -lattice.down]).max())
 

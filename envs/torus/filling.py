@@ -58,7 +58,7 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
     results = [player.new_zeros(0, dtype=torch.int32)]
     for some in board.split(widest):
         width = next((width for width in _WIDTHS if width >= len(some)), widest)
-        padded = torch.zeros((board.shape[1], width), device=board.device)
+        padded = torch.zeros((board.shape[1], width), device=board.device, dtype=torch.float32)
         padded[:, : len(some)] = some.t()
         results.append(_winners(padded)[: len(some)])
     return torch.cat(results)

@@ -206,7 +206,7 @@ class Torus(Game[TorusState]):
     def string_to_state(self, text: str, seed: int = 0) -> TorusState:
         """Return the state of a line by `state_to_string`; a side that has won has won."""
         cells, player = notation.string_to_position(text, self.size)
-        solo = self.solo(self.init(torch.tensor([seed])))
+        solo = self.solo(self.init(torch.tensor([seed], device="cpu")))
         for cell, colour in enumerate(cells):
             if colour:
                 solo.place(cell, colour - 1)
@@ -250,8 +250,8 @@ def _native_step(
         _CHECKED.add(state)
     games = len(mask)
     actions = torch.empty_like(given) if random else given
-    rewards = torch.empty((2, games))
-    terminated = torch.empty(games, dtype=torch.bool)
+    rewards = torch.empty((2, games), dtype=torch.float32, device="cpu")
+    terminated = torch.empty(games, dtype=torch.bool, device="cpu")
     native.cellgames_torus_step(
         size,
         games,

@@ -111,7 +111,7 @@ class AlphaZeroLearner(Learner):
         count = self.game.symmetries
         if count == 1:
             return drawn
-        which = torch.randint(count, (len(drawn.value),), generator=self.generator).to(self.device)
+        which = torch.randint(count, (len(drawn.value),), generator=self.generator, device="cpu").to(self.device)
         numbers = torch.stack((drawn.mask.float(), drawn.policy), 1)
         observation, moved = self.game.transform(drawn.observation, numbers, which)
         return Positions(observation, moved[:, 0] > 0, moved[:, 1], drawn.value)
@@ -123,7 +123,7 @@ class AlphaZeroLearner(Learner):
         """
         weight = self.group.mean_weight(0 if positions is None else len(positions.value), self.device)
         self.optimizer.zero_grad()
-        metrics = torch.zeros(4, device=self.device)
+        metrics = torch.zeros(4, device=self.device, dtype=torch.float32)
         if positions is not None:
             loss, metrics = self._losses(positions)
             (loss * weight).backward()

@@ -82,7 +82,7 @@ class Replay:
         """
         if not self._filled:
             raise ValueError("expected positions to sample from, got an empty replay; add some first")
-        places = torch.randint(self._filled, (count,), generator=generator).to(self._rows.value.device)
+        places = torch.randint(self._filled, (count,), generator=generator, device="cpu").to(self._rows.value.device)
         observation, mask, policy, value = (part[places] for part in self._rows)
         return Positions(observation, mask, policy.float(), value)
 

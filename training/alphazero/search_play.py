@@ -77,7 +77,7 @@ class SearchPlay(SelfPlay):
         """Return the actions of searches, their log-probabilities and the values; opponents' rows have no meaning."""
         at_random = self._turns < self._plies
         env_ids = (learner_mask & ~at_random).nonzero().squeeze(1)
-        policy = torch.zeros(mask.shape, device=self.device)
+        policy = torch.zeros(mask.shape, device=self.device, dtype=torch.float32)
         value = policy.new_zeros(self.num_envs)
         action = torch.zeros_like(state.current_player)
         if len(env_ids):
@@ -96,6 +96,6 @@ class SearchPlay(SelfPlay):
         return action, policy.gather(1, action[:, None]).squeeze(1).log(), value
 
     def _begin(self, env_ids: Tensor) -> None:
-        plies = torch.randint(self.random_plies + 1, (len(env_ids),), generator=self._draws)
+        plies = torch.randint(self.random_plies + 1, (len(env_ids),), generator=self._draws, device="cpu")
         self._plies[env_ids] = plies.to(self.device)
         super()._begin(env_ids)

@@ -96,7 +96,7 @@ def compare(
 
 def seatings(games: int, players: int, generator: torch.Generator) -> Tensor:
     """Return the agent of each seat, int64 [B, P]: 0 the learner, 1 the other. Games 2i and 2i + 1 exchange seats."""
-    order = torch.rand((games // 2, players), generator=generator).argsort(1)
+    order = torch.rand((games // 2, players), generator=generator, dtype=torch.float32, device="cpu").argsort(1)
     first = (order >= players // 2).long()
     return torch.stack((first, 1 - first), 1).flatten(0, 1)
 

@@ -44,7 +44,7 @@ class Purpose(IntEnum):
 
 def derive(seed: int, purpose: Purpose, number: int = 0) -> int:
     """Return a seed from 0 to 2^63 - 1; `number` counts within the purpose, such as iterations."""
-    return int(chance.draw(torch.tensor(seed), purpose, torch.tensor(number)))
+    return int(chance.draw(torch.tensor(seed, device="cpu"), purpose, torch.tensor(number, device="cpu")))
 
 
 def for_rank(seed: int, rank: int) -> int:

@@ -73,7 +73,7 @@ class Opponents:
 
     def draw(self, games: int, generator: torch.Generator) -> list[int]:
         """Return the number of an opponent for each new game; consumes the generator."""
-        shares = torch.tensor(list(self.mix.values()), dtype=torch.float64)
+        shares = torch.tensor(list(self.mix.values()), dtype=torch.float64, device="cpu")
         lots = torch.rand(2, games, generator=generator, device=generator.device, dtype=torch.float64).cpu()
         kinds = torch.searchsorted(shares.cumsum(0), lots[0]).clamp(max=len(shares) - 1).tolist()
         names, fixed = list(self.mix), iter(range(self._fixed))

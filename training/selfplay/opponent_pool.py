@@ -97,7 +97,7 @@ class Pool:
             chance = [0.0 for _ in self.members[1:]] + [1.0]
         else:
             chance = [(1 - member.win_rate) ** 2 for member in self.members]
-        found = torch.tensor(chance, dtype=torch.float64)
+        found = torch.tensor(chance, dtype=torch.float64, device="cpu")
         return found / found.sum()
 
     def sample(self, count: int, generator: torch.Generator) -> list[Member]:

@@ -134,7 +134,7 @@ class SelfPlay:
         self._draws = torch.Generator().manual_seed(others)  # of opponents and seats
         self.vector = self.game.vector(self.num_envs, seed=seed, device=self.device)
         self._seating = Seating(self.game, torch.full((self.num_envs, players), -1, device=self.device))
-        self._returns = torch.zeros((self.num_envs, players), device=self.device)
+        self._returns = torch.zeros((self.num_envs, players), device=self.device, dtype=torch.float32)
         self._turns = torch.zeros(self.num_envs, dtype=torch.int64, device=self.device)
         self.opponents.renew(self._draws)
         self._begin(torch.arange(self.num_envs, device=self.device))
@@ -232,8 +232,8 @@ class SelfPlay:
     def _begin(self, env_ids: Tensor) -> None:
         """Draw opponents and seats for the games that begin in the environments `env_ids`."""
         players = self.game.info.num_players
-        rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws))
-        order = torch.rand((len(env_ids), players), generator=self._draws).argsort(1)
+        rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws), device="cpu")
+        order = torch.rand((len(env_ids), players), generator=self._draws, dtype=torch.float32, device="cpu").argsort(1)
         kept = order < max(1, players // 2)  # the seats that the learner keeps
         seats = torch.where(kept, -1, rivals[:, None]).to(self.device)
         asked = self.opponents.asked

@@ -66,7 +66,7 @@ def minibatches(
     """
     parts = max(1, round(total / size))
     for _ in range(epochs if total else 0):
-        yield from torch.randperm(rows, generator=generator).to(device).tensor_split(parts)
+        yield from torch.randperm(rows, generator=generator, device="cpu").to(device).tensor_split(parts)
 
 
 def explained_variance(error: Tensor, target: Tensor) -> float:

@@ -120,7 +120,7 @@ class TurnLearner(Learner):
         explained = explained_variance(target - turns.value.flatten()[rows], target)
         order = minibatches(len(rows), len(rows), h.minibatch_size, h.num_epochs, self.generator, self.device)
         losses = [self._learn(seen[places], target[places]) for places in order]
-        loss, grad_norm = torch.tensor(losses).mean(0).tolist() if losses else (math.nan, math.nan)
+        loss, grad_norm = torch.tensor(losses, device="cpu").mean(0).tolist() if losses else (math.nan, math.nan)
         others = [won for number, won, *_ in self._results if number >= 0]
         second = [second for number, _, second, *_ in self._results if number < 0]
         lost, lengths = [row[3] for row in self._results], [row[4] for row in self._results]
@@ -187,8 +187,8 @@ class TurnLearner(Learner):
 
     def _begin(self, env_ids: Tensor) -> None:
         """Draw opponents and seats for new games."""
-        rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws))
-        keeps = torch.rand(len(env_ids), generator=self._draws) < 0.5
+        rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws), device="cpu")
+        keeps = torch.rand(len(env_ids), generator=self._draws, dtype=torch.float32, device="cpu") < 0.5
         seats = torch.where(torch.stack((keeps, ~keeps), 1), -1, rivals[:, None]).to(self.device)
         agents = self.opponents.agents
         self._seating.deal(env_ids, seats, lambda number, *where: agents[number].start(self.game, *where))

@@ -139,7 +139,7 @@ def measure(agents: Sequence[str], answers: Sequence[Answers], draws: int, chanc
 
 def _variation(p: Tensor, q: Tensor, like: Answers, halves: Sequence[tuple[int, int]]) -> Numbers:
     """Return the total variation, float [L]: mean over groups in which there is a choice, and over pairs of samples."""
-    total: Tensor = torch.zeros(len(like.weights))
+    total: Tensor = torch.zeros(len(like.weights), dtype=torch.float32, device="cpu")
     for a, b in halves:
         apart = [part.sum(1) / 2 for part in (p[a] - q[b]).abs().split(list(like.widths), 1)]
         total = total + _mean_of_groups(torch.stack(apart, 1), like.weights)
@@ -148,7 +148,7 @@ def _variation(p: Tensor, q: Tensor, like: Answers, halves: Sequence[tuple[int, 
 
 def _agreement(one: Answers, other: Answers, halves: Sequence[tuple[int, int]]) -> Numbers:
     """Return the chance of a choice in common, float [L]."""
-    total: Tensor = torch.zeros(len(one.weights))
+    total: Tensor = torch.zeros(len(one.weights), dtype=torch.float32, device="cpu")
     for a, b in halves:
         alike = [part.sum(1) for part in (one.shares[a] * other.shares[b]).split(list(one.widths), 1)]
         total = total + _mean_of_groups(torch.stack(alike, 1), one.weights)

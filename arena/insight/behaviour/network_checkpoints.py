@@ -133,18 +133,20 @@ def first_steps(game: Game, agent: AnyAgent, games: int, seed: int) -> Counter[s
         games: Number of games; the same ones for every agent.
         seed: Seed that all random draws follow from.
     """
-    seeds = torch.tensor([derive(seed, "first steps", number) for number in range(games)])
+    seeds = torch.tensor([derive(seed, "first steps", number) for number in range(games)], device="cpu")
     state: State = game.init(seeds)
     chance, seats = generator(seed, "first steps", "agent"), game.info.num_players
-    seating = Seating(game, torch.zeros(games, seats, dtype=torch.int64))
+    seating = Seating(game, torch.zeros(games, seats, dtype=torch.int64, device="cpu"))
     seating.deal(
-        torch.arange(games), seating.seats.clone(), lambda _, places, env_ids: agent.start(game, places, env_ids)
+        torch.arange(games, device="cpu"),
+        seating.seats.clone(),
+        lambda _, places, env_ids: agent.start(game, places, env_ids),
     )
     played: list[torch.Tensor] = []
-    turns = torch.zeros(games, dtype=torch.int64)  # begun and ended
+    turns = torch.zeros(games, dtype=torch.int64, device="cpu")  # begun and ended
     while not (done := state.done | (turns >= _MOVES)).all():
         going = (~done).nonzero().squeeze(1)
-        actions = torch.zeros((games, *game.info.action_shape), dtype=torch.int64)
+        actions = torch.zeros((games, *game.info.action_shape), dtype=torch.int64, device="cpu")
         env_ids, places = seating.to_move(state, ~done)
         chosen = select(agent, game, state, env_ids, chance, places)
         actions[(env_ids, places) if game.info.simultaneous else env_ids] = chosen

@@ -91,12 +91,12 @@ def draw_positions(game: Game, records: Sequence[Record], count: int, seed: int)
         ReplayError: A record does not reproduce.
     """
     chance = generator(seed, "positions")
-    moves = torch.tensor([len(record.moves) - record.opening for record in records])
+    moves = torch.tensor([len(record.moves) - record.opening for record in records], device="cpu")
     total = int(moves.sum())
     if total == 0:
         raise ValueError("expected games with moves of agents, got none")
     ends = moves.cumsum(0)
-    drawn = torch.randperm(total, generator=chance)[:count].sort().values
+    drawn = torch.randperm(total, generator=chance, device="cpu")[:count].sort().values
     numbers = torch.searchsorted(ends, drawn, right=True).tolist()
     plies = [
         records[number].opening + int(place - (ends[number] - moves[number]))
@@ -106,7 +106,7 @@ def draw_positions(game: Game, records: Sequence[Record], count: int, seed: int)
     kept = sorted({pair: row for row, pair in reversed([*enumerate(zip(numbers, plies, strict=True))])}.values())
     state = state[kept]
     if game.info.simultaneous:
-        players = torch.randint(game.info.num_players, (len(kept),), generator=chance)
+        players = torch.randint(game.info.num_players, (len(kept),), generator=chance, device="cpu")
     else:
         players = state.current_player
     return Positions(state, players, tuple(numbers[row] for row in kept), tuple(plies[row] for row in kept))
@@ -121,7 +121,7 @@ def _reached(
     at = [0] * len(numbers)
     for step in stepped(game, records, list(zip(numbers, plies, strict=True)), len(numbers)):
         new = (step.after.current_player != step.before.current_player) | (not has_compound_turns(game))
-        index = torch.tensor(step.rows)[new]
+        index = torch.tensor(step.rows, device="cpu")[new]
         turn_starts = turn_starts.put(index, step.after[new])
         for row in index.tolist():
             at[row] = step.turn + 1
@@ -153,9 +153,9 @@ def ask(
     """
     if draws < 1:
         raise ValueError(f"expected at least 1 draw, got {draws}")
-    rows = torch.arange(len(positions))
+    rows = torch.arange(len(positions), device="cpu")
     groups, widths = _groups(game)
-    weights = torch.zeros(len(positions), len(widths))
+    weights = torch.zeros(len(positions), len(widths), dtype=torch.float32, device="cpu")
     for part in rows.split(_BATCH):
         weights[part] = _choices(game, positions.state[part], positions.players[part], groups, len(widths))
     known = acting(agent, game)
@@ -166,14 +166,19 @@ def ask(
         finished(len(positions))
         logs = chances.double().clamp(min=1e-300).log()
         drawn = chances.multinomial(2 * draws, replacement=True, generator=chance).view(-1, 2, draws).transpose(0, 1)
-        samples = torch.zeros(2, *chances.shape).scatter_add_(2, drawn, torch.ones(drawn.shape)) / draws
+        samples = (
+            torch.zeros(2, *chances.shape, dtype=torch.float32, device="cpu").scatter_add_(
+                2, drawn, torch.ones(drawn.shape, dtype=torch.float32, device="cpu")
+            )
+            / draws
+        )
         return Answers(
             chances.expand(2, -1, -1), samples, weights, widths, -(chances.double() * logs).sum(1), exact=True
         )
     sure, contained = isinstance(known, NetworkAgent) and not known.sample, contain(agent, game, chance)
     asked = rows if sure else rows.repeat_interleave(2 * draws)
-    counts = torch.zeros(2, len(positions), sum(widths))
-    for place in torch.arange(len(asked)).split(_BATCH):
+    counts = torch.zeros(2, len(positions), sum(widths), dtype=torch.float32, device="cpu")
+    for place in torch.arange(len(asked), device="cpu").split(_BATCH):
         part = asked[place]
         _play(game, contained, positions, part, place % 2 * (not sure), counts, groups, widths, chance)
         finished(int(part[-1]) + 1 - (int(asked[place[0] - 1]) + 1 if place[0] else 0))
@@ -201,7 +206,7 @@ def _probabilities(game: Game, agent: AnyAgent, positions: Positions, rows: Tens
 
 def _mask(game: Game, state: State, players: Tensor) -> Tensor:
     mask = game.legal_actions(state)
-    return mask[torch.arange(len(state)), players] if game.info.simultaneous else mask
+    return mask[torch.arange(len(state), device="cpu"), players] if game.info.simultaneous else mask
 
 
 def _groups(game: Game) -> tuple[list[int], tuple[int, ...]]:
@@ -214,7 +219,7 @@ def _groups(game: Game) -> tuple[list[int], tuple[int, ...]]:
 def _choices(game: Game, state: State, players: Tensor, groups: Sequence[int], count: int) -> Tensor:
     """Return 1 for groups in which a component has several legal choices, else 0; float [L, G]."""
     parts = _mask(game, state, players).split(list(game.info.action_nvec), 1)
-    found = torch.zeros(len(state), count)
+    found = torch.zeros(len(state), count, dtype=torch.float32, device="cpu")
     for group, part in zip(groups, parts, strict=True):
         found[:, group] = torch.maximum(found[:, group], (part.sum(1) > 1).float())
     return found
@@ -226,10 +231,10 @@ def _free(game: Game, state: State, players: Tensor, groups: Sequence[int]) -> T
     Else agents would seem alike by what they have to do.
     """
     if has_compound_turns(game):  # components have a choice at some time of the turn
-        return torch.ones(len(state), len(groups))
+        return torch.ones(len(state), len(groups), dtype=torch.float32, device="cpu")
     parts = _mask(game, state, players).split(list(game.info.action_nvec), 1)
     free = torch.stack([(part.sum(1) > 1).float() for part in parts], 1)
-    alike = torch.tensor([[group == other for other in groups] for group in groups])
+    alike = torch.tensor([[group == other for other in groups] for group in groups], device="cpu")
     some = (free @ alike.float()) > 0
     return torch.where(some, free, 1.0)
 
@@ -247,10 +252,10 @@ def _play(
 ) -> None:
     """Play one turn of the agent in positions `env_ids`; add it to `counts` [2, L, W] in the answers `half`."""
     state, players = positions.state[env_ids], positions.players[env_ids]
-    agent.start(game, players, torch.arange(len(env_ids)))
-    first = torch.tensor([sum(widths[:group]) for group in groups])
+    agent.start(game, players, torch.arange(len(env_ids), device="cpu"))
+    first = torch.tensor([sum(widths[:group]) for group in groups], device="cpu")
     free = _free(game, state, players, groups)
-    going = torch.arange(len(env_ids))
+    going = torch.arange(len(env_ids), device="cpu")
     for _ in range(_LONGEST_TURN):
         actions = select(agent, game, state, going, chance, players[going] if game.info.simultaneous else None)
         places = actions.view(len(going), len(groups)) + first

@@ -122,7 +122,7 @@ _KEPT = ("sequence", "points", *Spending.__annotations__)
 def _named(game: Any, actions: torch.Tensor, placed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return how many spaces each player names, int64 [n, P], and on how many of them no tile has landed."""
     spaces = game.spaces
-    chosen = torch.zeros(*actions.shape[:2], spaces + 1, dtype=torch.bool)
+    chosen = torch.zeros(*actions.shape[:2], spaces + 1, dtype=torch.bool, device="cpu")
     chosen.scatter_(2, actions[..., SLOTS].long(), True)
     chosen = chosen[..., :spaces]
     landed = game.grid.unpack(placed.movedim(0, -1)).flatten(1)

@@ -190,10 +190,10 @@ def symmetric_actions(game: Game) -> npt.NDArray[np.int64]:
     count, actions = game.symmetries, game.info.num_actions
     if count == 1 or game.info.simultaneous or count * actions > _MOST_SYMMETRIES:
         return np.empty((0, actions), dtype=np.int64)
-    start = game.init(torch.zeros(1, dtype=torch.int64))
+    start = game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
     seen = game.observe(start, start.current_player)
-    which = torch.arange(count)
-    numbers = torch.arange(actions).expand(count, -1)
+    which = torch.arange(count, device="cpu")
+    numbers = torch.arange(actions, device="cpu").expand(count, -1)
     moved, source = game.transform(seen.expand(count, *seen.shape[1:]), numbers, which)
     keeps = (moved == seen).flatten(1).all(1)  # a symmetry that exchanges seats shows another player's view
     return source[keeps].argsort(1).numpy()

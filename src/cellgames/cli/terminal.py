@@ -132,15 +132,17 @@ class Table:
     def _start_agents(self) -> None:
         for seat, agent in enumerate(self._asked):
             if agent is not None:
-                agent.start(self._game, torch.tensor([seat]), torch.tensor([0]))
+                agent.start(self._game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
 
     def _choice_of(self, seat: int) -> str:
         """Return the move of an agent."""
         agent = self._asked[seat]
         assert agent is not None
-        players = torch.tensor([seat]) if self._game.info.simultaneous else None
+        players = torch.tensor([seat], device="cpu") if self._game.info.simultaneous else None
         with thinking(self._title(seat)):
-            chosen = select(agent, self._game, self.state, torch.tensor([0]), self._generators[seat], players)
+            chosen = select(
+                agent, self._game, self.state, torch.tensor([0], device="cpu"), self._generators[seat], players
+            )
         return self._named(chosen[0])
 
     def _named(self, components: Tensor) -> str:
@@ -322,10 +324,12 @@ class Table:
         """Return a legal move."""
         if len(self._game.info.action_nvec) == 1:
             return self._legal(self._people[0] if self._game.info.simultaneous else self._mover)[0][0]
-        agent, generator, env_ids = RandomAgent(), torch.Generator().manual_seed(0), torch.tensor([0])
+        agent, generator, env_ids = RandomAgent(), torch.Generator().manual_seed(0), torch.tensor([0], device="cpu")
         player = self._people[0] if self._game.info.simultaneous else self._mover
-        agent.start(self._game, torch.tensor([player]), env_ids)
-        return self._named(select(agent, self._game, self.state, env_ids, generator, torch.tensor([player]))[0])
+        agent.start(self._game, torch.tensor([player], device="cpu"), env_ids)
+        return self._named(
+            select(agent, self._game, self.state, env_ids, generator, torch.tensor([player], device="cpu"))[0]
+        )
 
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""

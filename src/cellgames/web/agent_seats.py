@@ -43,7 +43,7 @@ class AgentSeats:
         self._agents = [
             contain(load_agent(name), game, chance) for name, chance in zip(names, self._generators, strict=True)
         ]
-        self._seats = torch.tensor([[-1 if spec is None else names.index(spec) for spec in specs]])
+        self._seats = torch.tensor([[-1 if spec is None else names.index(spec) for spec in specs]], device="cpu")
         self._seating = Seating(game, self._seats)
 
     def start(self) -> Forfeit | None:
@@ -53,7 +53,7 @@ class AgentSeats:
         def start(player: int, seats: Tensor, env_ids: Tensor) -> None:
             start_or_fail(self._agents[player], self._game, seats, env_ids, faults)
 
-        self._seating.deal(torch.zeros(1, dtype=torch.int64), self._seats, start)
+        self._seating.deal(torch.zeros(1, dtype=torch.int64, device="cpu"), self._seats, start)
         return _forfeit(faults)
 
     def act(self, state: State, person: tuple[int, Tensor] | None = None) -> Tensor | Forfeit:
@@ -83,7 +83,7 @@ class AgentSeats:
             return forfeit
         if not info.simultaneous:
             return actions
-        joint = torch.zeros((info.num_players, len(info.action_nvec)), dtype=torch.int64)
+        joint = torch.zeros((info.num_players, len(info.action_nvec)), dtype=torch.int64, device="cpu")
         joint[seats] = actions.view(len(seats), -1)
         if person is not None:
             joint[person[0]] = person[1]

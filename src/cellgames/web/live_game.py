@@ -314,7 +314,7 @@ class Session:
         for component, choice in enumerate(choices):
             if not 0 <= choice < nvec[component]:  # before a tensor has to hold it
                 raise RefusedError(game.why_illegal(state, seat, component, choice))
-        chosen = torch.tensor(list(choices))
+        chosen = torch.tensor(list(choices), device="cpu")
         mask = game.legal_actions(state)[0]
         legal = game.info.admits(mask[seat] if game.info.simultaneous else mask, chosen)
         if not bool(legal.all()):
@@ -374,7 +374,7 @@ class Session:
         if self.game.info.simultaneous and self.person is not None:
             own_action = tuple(actions.view(self.game.info.num_players, -1)[self.person].tolist())
         pictures = step_frames(self.game, before, after, viewer=self._viewer(after), action=own_action)
-        played = Played(actions[None], torch.ones(1, dtype=torch.int64), after)
+        played = Played(actions[None], torch.ones(1, dtype=torch.int64, device="cpu"), after)
         (move,) = moves(self.game, played, 0)
         seat = None if self.game.info.simultaneous else int(before.current_player)
         return after, Event(self._turn + 1, seat, move, pictures, own_action)

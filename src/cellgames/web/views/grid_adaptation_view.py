@@ -206,5 +206,5 @@ def _status(game: GridAdaptation, state: GridState, *, after: bool) -> str:
         return "The vote for the Elimination Candidate"
     if after:
         return f"After round {number - 1} of {game.rounds}"
-    flips = ", a digit may be flipped" if bool(game.flips_now(torch.tensor([number]))[0]) else ""
+    flips = ", a digit may be flipped" if bool(game.flips_now(torch.tensor([number], device="cpu"))[0]) else ""
     return f"Round {number} of {game.rounds}{flips}"

@@ -86,7 +86,9 @@ class TorusView(View):
         needed: list[list[float | None]] = []
         for start in range(0, len(states), _CHUNK):
             batch = TorusState.cat(states[start : start + _CHUNK])
-            stones = stones_to_win(self.game.observe(batch, torch.zeros(len(batch), dtype=torch.int64))).tolist()
+            stones = stones_to_win(
+                self.game.observe(batch, torch.zeros(len(batch), dtype=torch.int64, device="cpu"))
+            ).tolist()
             needed += [[None if number >= CLOSED else number for number in pair] for pair in stones]
         return {"needed": needed}
 

@@ -1,0 +1,35 @@
+"""torch's default dtype and device change no game, no agent and no run of training."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from paths import ROOT
+from torch_defaults import DEFAULTS, PARTS
+
+
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=[pytest.mark.slow] * (part == "training")) for part in PARTS]
+)
+def test_defaults_of_torch_change_nothing(part: str) -> None:
+    """Each in a process of its own: what is made once and kept would hide what other defaults make of it."""
+    if part == "adapters":
+        for library in ("gymnasium", "pettingzoo", "stable_baselines3", "torchrl"):
+            pytest.importorskip(library)
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
+    words = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "support" / "torch_defaults.py")]
+    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    processes = [
+        subprocess.Popen(
+            [*words, name, part], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for name in DEFAULTS
+    ]
+    texts = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0] * len(DEFAULTS), texts
+    played = [out for out, _ in texts]
+    assert played[0].count("\n") > 2
+    assert played[1:] == played[:1] * (len(DEFAULTS) - 1)

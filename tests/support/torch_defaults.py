@@ -1,0 +1,154 @@
+"""Play and training under the defaults of torch that a program may have set: `python torch_defaults.py float64 PART`.
+
+Prints what was played and learned, so that the texts of processes with other defaults can be compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+__all__ = ["DEFAULTS", "PARTS", "printed"]
+
+DEFAULTS = {
+    "float32": lambda: None,
+    "float64": lambda: torch.set_default_dtype(torch.float64),
+    "meta": lambda: torch.set_default_device("meta"),  # where nothing can be read: another default device fails at once
+}
+"""Defaults by name; `float32` leaves them as they are."""
+
+AGENTS = {
+    "torus-v0": ("random", "greedy", "amaf:4", "rollout:8", "mcts:8", "gumbel:4", "trained"),
+    "grid-adaptation-v0": ("greedy", "rollout:8"),
+    "toroidal-cup-small-v0": ("greedy", "rollout:4"),
+    "cloth-of-gold-small-v0": ("greedy", "rollout:4", "mcts:4"),
+}
+"""Agents by game; smaller boards are in `SMALL`."""
+
+SMALL: dict[str, dict[str, Any]] = {
+    "torus-v0": {"size": 3},
+    "grid-adaptation-v0": {"size": 5, "players": 3, "rounds": 2, "flip_rounds": (2,)},
+    "toroidal-cup-small-v0": {"max_generations": 50},
+    "cloth-of-gold-small-v0": {"max_rounds": 2, "generations": 3},
+}
+
+
+def digest(value: Any) -> str:
+    """Return a text that tells tensors by dtype, device, shape and bytes."""
+    if isinstance(value, torch.Tensor):
+        content = value.detach().contiguous().numpy().tobytes() if value.device.type == "cpu" else b""
+        return f"{value.dtype} {value.device} {list(value.shape)} {hashlib.sha256(content).hexdigest()[:12]}"
+    if isinstance(value, dict):
+        return str({name: digest(item) for name, item in value.items()})
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.tolist()}"
+    if isinstance(value, list | tuple):
+        return str([*map(digest, value)])
+    return repr(value)
+
+
+def games() -> Iterator[Any]:
+    """Yield steps of every registered game and of the toys, and positions as text and back."""
+    from every_game import GAMES, seen
+
+    from cellgames.envs.core.vector import Vector
+
+    for name, game in GAMES.items():
+        vector = Vector(game, 5, seed=3, compile="never")
+        random = torch.Generator().manual_seed(1)
+        for _ in range(min(30, game.info.max_turns // 2 + 3)):
+            moved = vector.step_random(random)
+        position = game.state_to_string(vector.state[0])
+        yield (
+            name,
+            [moved.actions, moved.rewards, moved.terminated],
+            [*vector.state.tensors()],
+            seen(game, vector.state),
+        )
+        yield position, [*game.string_to_state(position).tensors()], repr(vector.state), str(vector.state[0])
+
+
+def agents() -> Iterator[Any]:
+    """Yield games of agents."""
+    import cellgames
+    from cellgames.agents import load
+    from cellgames.agents.play_loop import play
+    from cellgames.envs.core import seeds
+
+    for id, specs in AGENTS.items():
+        game = cellgames.make(id, **SMALL[id])
+        players = game.info.num_players
+        seats = torch.arange(players, device="cpu").expand(2, players)
+        for spec in specs:
+            seated = [load(spec, game), *(load("random", game) for _ in range(players - 1))]
+            generators = [torch.Generator().manual_seed(seat) for seat in range(players)]
+            played = play(game, seated, seats, seeds(5, 2), generators)
+            yield id, spec, [*vars(played).values()]
+
+
+def adapters() -> Iterator[Any]:
+    """Yield what learners of other libraries see in their first steps."""
+    import cellgames
+    from cellgames.envs import torus_v0
+    from cellgames.envs.adapters.gymnasium_env import SeatEnv
+    from cellgames.envs.adapters.gymnasium_vector import SeatVectorEnv
+    from cellgames.envs.adapters.sb3 import SeatVecEnv
+    from cellgames.envs.adapters.torchrl import TorchRLGame
+
+    game = cellgames.make("torus-v0", size=3)
+    single, vector, learner = SeatEnv(game), SeatVectorEnv(game, 3), SeatVecEnv(game, 3)
+    learner.seed(5)
+    yield single.reset(seed=5), vector.reset(seed=5), learner.reset()
+    yield single.step(np.argmax(single.action_masks())), learner.step(learner.action_masks().argmax(1))
+    several = torus_v0.env(size=3)
+    several.reset(seed=5)
+    several.step(int(np.argmax(several.last()[0]["action_mask"])))  # type: ignore[index]  # of its own games
+    yield several.last()
+    batch = TorchRLGame(game, 3, seed=5)
+    data = batch.reset()
+    yield [(name, value) for name, value in sorted(data.flatten_keys(".").items())]
+
+
+def training() -> Iterator[Any]:
+    """Yield the network and the generator of a tiny run of each algorithm."""
+    import tempfile
+    from pathlib import Path
+
+    import cellgames
+    from cellgames.training import AlphaZeroArguments, PPOArguments, TurnArguments, train
+
+    tiny: dict[str, Any] = {"channels": 4, "layers": 1, "eval_games": 2, "eval_opponents": ("random",), "threads": 1}
+    tiny |= {"num_envs": 8, "device": "cpu"}
+    short: dict[str, Any] = {"total_steps": 64, "num_steps": 8, "minibatch_size": 32}
+    torus, cloth = cellgames.make("torus-v0", size=2), cellgames.make("cloth-of-gold-small-v0")
+    for arguments in (
+        PPOArguments.fitted(torus, **tiny, **short, opponents="self=0.5,pool=0.5"),
+        AlphaZeroArguments.fitted(torus, **tiny, **short, num_simulations=4),
+        TurnArguments.fitted(cloth, **tiny, total_steps=20),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            train(arguments, folder)
+            saved = torch.load(Path(folder) / "checkpoint.pt", weights_only=True)["learner"]
+            yield arguments.algorithm, saved["network"], saved["generator"]
+
+
+PARTS = {"games": games, "agents": agents, "adapters": adapters, "training": training}
+"""What is printed, by name."""
+
+
+def printed(part: str) -> str:
+    """Return the text of a part."""
+    return "\n".join(map(digest, PARTS[part]()))
+
+
+if __name__ == "__main__":
+    if sys.argv[2] == "adapters":
+        importlib.import_module("torchrl.envs")  # which computes with numbers when it is imported
+    DEFAULTS[sys.argv[1]]()
+    print(printed(sys.argv[2]))
