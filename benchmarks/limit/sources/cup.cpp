@@ -2,6 +2,7 @@
 // and whole games with the rule that ends them.
 #include "common.h"
 
+#include <array>
 #include <atomic>
 #include <cmath>
 
@@ -93,11 +94,16 @@ u64 even_columns(int word) {
 }
 
 void advance(u64* tile, int generations, Wide* live) {
+    static const std::array<u64, kWords> even = [] {
+        std::array<u64, kWords> found;
+        for (int word = 0; word < kWords; ++word) found[word] = even_columns(word);
+        return found;
+    }();
     std::memset(live, 0, sizeof(Wide) * 2 * static_cast<size_t>(generations));
     for (int i = 0; i < generations; i += kHalo) {
         exchange(tile);
         for (int word = 0; word < kWords; ++word)
-            advance_word(row_of(tile, word, 0), std::min(kHalo, generations - i), even_columns(word), live + 2 * i);
+            advance_word(row_of(tile, word, 0), std::min(kHalo, generations - i), even[word], live + 2 * i);
     }
 }
 
