@@ -23,7 +23,6 @@ __all__ = ["cloth", "cup", "cup_games", "ground", "life"]
 
 LIFE_BOARDS, LIFE_SIZE, LIFE_GENERATIONS = 4096, 64, 24
 CUP_GAMES = 1000
-LANES = 8  # of a wide word
 
 
 def life() -> Row:
@@ -31,12 +30,12 @@ def life() -> Row:
     cells = torch.rand((LIFE_BOARDS, LIFE_SIZE, LIFE_SIZE), generator=torch.Generator().manual_seed(0)) < 0.35
     ours = Life(LIFE_SIZE, LIFE_SIZE, LIFE_BOARDS)
     ours.load(cells)
-    grid = Grid(LIFE_SIZE, LIFE_SIZE)
+    grid, lanes = Grid(LIFE_SIZE, LIFE_SIZE), call("limit_lanes")
 
     def tiles(cells: Tensor) -> Tensor:
-        return grid.pack(cells).view(LIFE_SIZE, -1, LANES).transpose(0, 1).contiguous()
+        return grid.pack(cells).view(LIFE_SIZE, -1, lanes).transpose(0, 1).contiguous()
 
-    theirs = room((LIFE_BOARDS // LANES, LIFE_SIZE, LANES)).copy_(tiles(cells))
+    theirs = room((LIFE_BOARDS // lanes, LIFE_SIZE, lanes)).copy_(tiles(cells))
     for generations in (1, LIFE_GENERATIONS):
         ours.advance(generations)
         call("limit_life", LIFE_BOARDS, generations, 2, theirs)
@@ -54,8 +53,8 @@ def life() -> Row:
 def cup() -> Row:
     """Return the row of generations of the Toroidal Cup, with the live cells of both teams counted."""
     board = random_cup_boards()
-    games = len(board)
-    tiles, counts = room((games // LANES, call("limit_cup_tile"))), room((games // LANES, WINDOW, 2, LANES))
+    games, lanes = len(board), call("limit_lanes")
+    tiles, counts = room((games // lanes, call("limit_cup_tile"))), room((games // lanes, WINDOW, 2, lanes))
     call("limit_cup_put", games, tiles, board)
     call("limit_cup_advance", games, WINDOW, 2, tiles, counts)
     ended, expected = torch.empty_like(board), run(board, 2, max_generations=WINDOW, trajectory=True)

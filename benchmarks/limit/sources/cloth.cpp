@@ -1,4 +1,4 @@
-// Cloth of Gold on 100 x 100, eight worlds in a wide word: generations of worlds without neutral cells, and the territory
+// Cloth of Gold on 100 x 100, a world in each lane of a wide word: generations of worlds without neutral cells, and the territory
 // and legal cells of both players. What comes in and goes out is packed as the project packs it: [101, 2, worlds] words
 // of 51 columns, the last row and column empty.
 #include "common.h"
@@ -121,7 +121,7 @@ void advance(i64 worlds, i64 at, i64 generations, const u64* given, u64* out, u6
 // times 15 on each side, then 13, 13, 11 and 7.
 constexpr int kReach = 7, kPadded = kSide + 2 * kReach;
 
-void spread(const u64* units, u64* territory, u64* spans) {  // spans: [4, kPadded, 8], empty beyond the board
+void spread(const u64* units, u64* territory, u64* spans) {  // spans: [4, kPadded, lanes], empty beyond the board
     const auto span = [&](int kind, int row) { return spans + (kind * kPadded + row + kReach) * kLanes; };
     const auto wider = [](Wide x, int by) { return either(x, x << by, x >> by); };
     for (int row = 0; row < kSide; ++row) {

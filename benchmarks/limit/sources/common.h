@@ -27,9 +27,15 @@ using u32 = uint32_t;
 using u64 = uint64_t;
 using i64 = int64_t;
 
-// Eight words, which the processor works on together if it can.
-typedef u64 Wide __attribute__((vector_size(64)));
+// As many words as the processor works on together.
+#if defined(__AVX512F__)
 constexpr int kLanes = 8;
+#elif defined(__AVX2__)
+constexpr int kLanes = 4;
+#else
+constexpr int kLanes = 2;
+#endif
+typedef u64 Wide __attribute__((vector_size(8 * kLanes)));
 
 static inline Wide all(u64 word) { return Wide{} + word; }
 static inline Wide load(const u64* from) {

@@ -214,7 +214,7 @@ void play(Ends& ends) {
 
 }  // namespace
 
-// boards: int8 [tiles * 8, 40, 280] of team numbers, into tiles or out of them.
+// boards: int8 [tiles * lanes, 40, 280] of team numbers, into tiles or out of them.
 LIMIT_EXPORT i64 limit_cup_tile() { return kTile; }
 LIMIT_EXPORT void limit_cup_put(i64 boards, u64* tiles, const i8* cells) {
     for (i64 board = 0; board < boards; ++board) put(tiles + board / kLanes * kTile, board % kLanes, cells + board * kCells);
@@ -223,7 +223,7 @@ LIMIT_EXPORT void limit_cup_get(i64 boards, u64* tiles, i8* cells) {
     for (i64 board = 0; board < boards; ++board) get(tiles + board / kLanes * kTile, board % kLanes, cells + board * kCells);
 }
 
-// counts: [boards / 8, generations, 2, 8], the cells of both teams and those of the first.
+// counts: [boards / lanes, generations, 2, lanes], the cells of both teams and those of the first.
 LIMIT_EXPORT void limit_cup_advance(i64 boards, i64 generations, i64 threads, u64* tiles, u64* counts) {
     in_parts(boards / kLanes, 1, threads, [&](i64 from, i64 to, i64) {
         for (i64 tile = from; tile < to; ++tile)

@@ -1,4 +1,4 @@
-// Life on tori of 64 x 64: a row in a word, eight boards in a wide word, as many generations in a call as are wanted.
+// Life on tori of 64 x 64: a row in a word, a board in each lane of a wide word, as many generations in a call as are wanted.
 #include "common.h"
 
 using namespace limit;
@@ -36,7 +36,9 @@ void generation(u64* board) {
 
 }  // namespace
 
-// tiles: [boards / 8, 64, 8] words, overwritten.
+LIMIT_EXPORT i64 limit_lanes() { return kLanes; }
+
+// tiles: [boards / lanes, 64, lanes] words, overwritten.
 LIMIT_EXPORT void limit_life(i64 boards, i64 generations, i64 threads, u64* tiles) {
     in_parts(boards / kLanes, 1, threads, [&](i64 from, i64 to, i64) {
         for (i64 tile = from; tile < to; ++tile)
