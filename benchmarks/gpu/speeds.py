@@ -59,7 +59,7 @@ def torus(device: torch.device, num_envs: int, compile: Compile, *, graph: bool)
     run()
     if not torch.equal(vector.legal_actions, game.legal_actions(vector.state)):
         raise RuntimeError("expected the mask of the state after a step; the graph does other work than the step")
-    way = ("compiled" if vector.compiled else "eager") + ", a CUDA graph" * graph
+    way = vector.backend + ", a CUDA graph" * graph
     return Work(f"Torus n = 8, {num_envs:,} games, {way}", "moves", num_envs, run, MOVES if graph else None)
 
 
