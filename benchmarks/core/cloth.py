@@ -15,7 +15,7 @@ def _contestant(name: str, about: str, rival: str = "") -> Contestant:
 
 
 _WORLDS = "168 generations of 1,024 worlds; "
-_GROUND = "territory and legal cells of both players, 1,024 worlds, compiled; "
+_GROUND = "territory and legal cells of both players, 1,024 worlds; "
 _RANDOM = "rounds of random agents that place shapes, 1,024 games that start over, all cores; "
 
 CLOTH = Benchmark(
@@ -23,9 +23,9 @@ CLOTH = Benchmark(
     "benchmarks.core.cloth",
     Path("results/benchmarks/cloth.md"),
     (
-        _contestant("cloth_generations", _WORLDS + "compiled, all cores", "torch_slices"),
-        _contestant("cloth_generations_one_core", _WORLDS + "compiled, one core", "torch_slices"),
-        _contestant("cloth_generations_neutral", _WORLDS + "with neutral cells, compiled, all cores", "torch_slices"),
+        _contestant("cloth_generations", _WORLDS + "all cores", "torch_slices"),
+        _contestant("cloth_generations_one_core", _WORLDS + "one core", "torch_slices"),
+        _contestant("cloth_generations_neutral", _WORLDS + "with neutral cells, all cores", "torch_slices"),
         _contestant("torch_slices", "generations of 128 worlds as slices of bytes, eager torch, all cores"),
         _contestant("cloth_ground", _GROUND + "bitboards, all cores"),
         _contestant("cloth_ground_one_core", _GROUND + "bitboards, one core"),

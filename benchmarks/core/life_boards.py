@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import count
@@ -62,10 +63,11 @@ def _check(name: str, cells: npt.NDArray[Any]) -> None:
 def life(
     seconds: float, *, name: str, cores: int | None, compiled: bool, generations: int = GENERATIONS
 ) -> Measurement:
-    """`core.life.Life`."""
+    """`boards.life.Life`, by native code or, not `compiled`, by eager torch code."""
     import torch
 
     from cellgames.envs.boards.life import Life
+    from cellgames.envs.native import without_native
 
     if cores:
         torch.set_num_threads(cores)
@@ -73,7 +75,8 @@ def life(
     boards.load(torch.from_numpy(_start()))
 
     def play() -> int:
-        boards.advance(generations)
+        with nullcontext() if compiled else without_native():
+            boards.advance(generations)
         return generations * CELLS
 
     play()

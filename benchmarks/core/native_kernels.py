@@ -20,9 +20,12 @@ import numpy as np
 import torch
 
 import cellgames
+from benchmarks.core.cloth_boards import ground_work
 from benchmarks.pages import head, write_page
+from cellgames.agents.cloth_of_gold.turns import ClothRandom
 from cellgames.agents.search import PlayoutEvaluator, UCTSearch
 from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.boards.life import Life
 from cellgames.envs.cloth_of_gold import simulation
 from cellgames.envs.core import Vector, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -43,6 +46,8 @@ FILLED, WORLDS, ROUND = 4096, 1024, 168
 CUPS, UNFINISHED = 128, 240  # games end after 243 generations or more
 CUP_GAMES = 1000
 MATCHES, MATCH_ROUNDS = 4096, 10
+STEPS = 10  # of all envs
+BOARDS, GENERATIONS = 4096, 24  # of Life
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,35 @@ def _cloth() -> Case:
     return Case(what, "cells", WORLDS * 100 * 100 * ROUND, lambda: simulation.advance(grid, planes, ROUND))
 
 
+def _ground(bools: bool) -> Case:
+    _, work = ground_work(bools)
+    form = "bools" if bools else "bitboards"
+    what = f"Cloth of Gold, territory and legal cells of both players in {WORLDS:,} worlds of 100 x 100, as {form}"
+    return Case(what, "worlds", WORLDS, work)
+
+
+def _cloth_steps(id: str, num_envs: int) -> Case:
+    vector, generator = cellgames.make(id).vector(num_envs), torch.Generator().manual_seed(0)
+    agent, env_ids = ClothRandom(), torch.arange(num_envs)
+    agent.start(vector.game, vector.state.current_player, env_ids)
+    for _ in range(150):  # until envs are in all phases
+        vector.step(agent.act_on_state(vector.state, env_ids, generator), checked=False)
+
+    def run() -> None:
+        for _ in range(STEPS):
+            vector.step(agent.act_on_state(vector.state, env_ids, generator))
+
+    what = f"Cloth of Gold, steps of random agents with checked masks, {id}, envs: {num_envs:,}"
+    return Case(what, "steps", STEPS * num_envs, run)
+
+
+def _life() -> Case:
+    boards = Life(64, 64, BOARDS, compile="always")
+    boards.load(torch.rand((BOARDS, 64, 64), generator=torch.Generator().manual_seed(0)) < 0.35)
+    what = f"Life, {GENERATIONS} generations of {BOARDS:,} tori of 64 x 64 in one call"
+    return Case(what, "cells", BOARDS * 64 * 64 * GENERATIONS, lambda: boards.advance(GENERATIONS))
+
+
 def _cup_generations() -> Case:
     lots = torch.randint(5, (CUPS, 40, 280), generator=torch.Generator().manual_seed(0), dtype=torch.int8)
     board = torch.where(lots > 2, 0, lots)
@@ -149,6 +183,12 @@ CASES: tuple[Callable[[], Case], ...] = (
     lambda: _uct(4),
     _filling,
     _cloth,
+    lambda: _ground(False),
+    lambda: _ground(True),
+    lambda: _cloth_steps("cloth-of-gold-v0", 1024),
+    lambda: _cloth_steps("cloth-of-gold-v0", 64),
+    lambda: _cloth_steps("cloth-of-gold-small-v0", 1024),
+    _life,
     _cup_generations,
     _cup_games,
     lambda: _grid(False),
