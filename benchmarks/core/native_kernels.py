@@ -42,6 +42,7 @@ __all__ = ["CASES", "Case", "compare", "measure"]
 OUT = Path("results/benchmarks/native_kernels.md")
 ROUNDS = 5
 GAMES, SIMULATIONS = 256, 200
+STEPS = 1 << 18  # of envs, in a call
 FILLED, WORLDS, ROUND = 4096, 1024, 168
 CUPS, UNFINISHED = 128, 240  # games end after 243 generations or more
 CUP_GAMES = 1000
@@ -178,9 +179,28 @@ def _grid(masks: bool) -> Case:
     return Case(what, "rounds", MATCHES * MATCH_ROUNDS, run)
 
 
+def _steps(num_envs: int) -> Case:
+    game, lots, steps = cellgames.make("torus-v0"), torch.Generator().manual_seed(0), max(30, STEPS // num_envs)
+    vectors: dict[str, Vector] = {}
+
+    def run() -> None:
+        backend = "compiled" if library(lots.device) is None else "native"
+        if backend not in vectors:
+            vectors[backend] = game.vector(num_envs, compile="always", reuse_buffers=True)
+        for _ in range(steps):
+            vectors[backend].step_random(lots)
+
+    what = f"Torus n = 8, steps of a vector in random play, {num_envs:,} envs"
+    return Case(what, "moves", num_envs * steps, run)
+
+
 CASES: tuple[Callable[[], Case], ...] = (
     lambda: _uct(1),
     lambda: _uct(4),
+    lambda: _steps(64),
+    lambda: _steps(1024),
+    lambda: _steps(4096),
+    lambda: _steps(16384),
     _filling,
     _cloth,
     lambda: _ground(False),
