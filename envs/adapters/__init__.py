@@ -2,7 +2,7 @@
 
 `import cellgames` adds the games to the registries of Gymnasium and PettingZoo, as `cellgames/torus-v0` and so on.
 Names are imported when they are first used; `SeatVecEnv` needs the extra `train`, `TorchRLGame` the extra `torchrl`,
-and the module `rllib` the extra `rllib`.
+and the modules `rllib` and `openspiel` the extras of these names.
 """
 
 from __future__ import annotations

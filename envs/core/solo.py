@@ -8,7 +8,8 @@ plain integers; it must run the same rules (see `torus.solo`). `BatchOfOne` serv
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -68,6 +69,16 @@ class Solo(ABC):
             "terminated": one(self.terminated),
             "truncated": one(self.truncated),
         }
+
+    def copy(self) -> Self:
+        """Return the same game, to be stepped apart: lists and arrays are copied, and what they hold is shared.
+
+        A game whose steps change anything deeper in place overrides it.
+        """
+        other = copy(self)
+        changing = {name: copy(value) for name, value in vars(self).items() if isinstance(value, list | np.ndarray)}
+        vars(other).update(changing)
+        return other
 
     @abstractmethod
     def step(self, actions: Any) -> None:

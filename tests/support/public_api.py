@@ -13,6 +13,7 @@ PACKAGES = (
     "cellgames.plugins",
     "cellgames.envs",
     "cellgames.envs.adapters",
+    "cellgames.envs.adapters.openspiel",
     "cellgames.envs.boards",
     "cellgames.envs.cloth_of_gold",
     "cellgames.envs.grid_adaptation",

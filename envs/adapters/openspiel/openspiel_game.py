@@ -1,0 +1,223 @@
+"""Games in turns with perfect information as `pyspiel.Game`, so that OpenSpiel's algorithms play and solve them.
+
+OpenSpiel steps one game at a time, in Python. That suits small boards.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+from urllib.parse import quote, unquote
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cellgames.envs.core.errors import GameError
+from cellgames.envs.core.game import Game
+from cellgames.envs.core.solo import Solo, one
+from cellgames.envs.registry import REGISTRY, make, on_register
+from cellgames.utils.foreign_text import shown
+
+try:
+    import pyspiel
+    from open_spiel.python.observation import IIGObserverForPublicInfoGame
+except ImportError as error:
+    raise ImportError('games for OpenSpiel need OpenSpiel: pip install "cellgames[openspiel]"') from error
+
+__all__ = ["OpenSpielGame", "OpenSpielState", "register"]
+
+_OWN = ("seed", "position")  # parameters that every game has in OpenSpiel
+_PLAIN = "/:+!$.* "  # characters of positions that OpenSpiel's text of a game can hold
+
+
+def register() -> None:
+    """Add the games of the registry that OpenSpiel can play to its games, and those registered later.
+
+    `torus-v0` is `cellgames_torus_v0` there: `pyspiel.load_game("cellgames_torus_v0(size=3)")`.
+    """
+    for id in REGISTRY:
+        _register_id(id)
+    if not _following:
+        _following.append(True)
+        on_register(lambda entry: _register_id(entry.id))
+
+
+_following: list[bool] = []
+
+
+def _register_id(id: str) -> None:
+    game = make(id)
+    if not game.info.search_obstacles:
+        _register(game, _name(id))
+
+
+def _name(id: str) -> str:
+    return "cellgames_" + id.replace("-", "_")
+
+
+def _register(game: Game, name: str) -> None:
+    if name not in pyspiel.registered_names():
+        pyspiel.register_game(_type(game, name), _Loader(game, name))
+
+
+class _Loader:
+    """The function by which OpenSpiel makes a game with other parameters than `game`'s."""
+
+    def __init__(self, game: Game, name: str) -> None:
+        self._game, self._name = game, name
+        self._kept = self  # OpenSpiel drops its reference after the interpreter's end, when nothing may be freed
+
+    def __call__(self, params: dict[str, Any]) -> OpenSpielGame:
+        changed = {key: value for key, value in params.items() if key not in _OWN}
+        own = {key: params[key] for key in _OWN if key in params}
+        return OpenSpielGame(dataclasses.replace(self._game, **changed), name=self._name, **own)  # type: ignore[type-var]  # games are dataclasses
+
+
+def _type(game: Game, name: str) -> Any:
+    info, kinds = game.info, pyspiel.GameType
+    return kinds(
+        short_name=name,
+        long_name=info.title,
+        dynamics=kinds.Dynamics.SEQUENTIAL,
+        chance_mode=kinds.ChanceMode.DETERMINISTIC,
+        information=kinds.Information.PERFECT_INFORMATION,
+        utility=kinds.Utility.ZERO_SUM if info.zero_sum else kinds.Utility.GENERAL_SUM,
+        reward_model=kinds.RewardModel.TERMINAL,
+        max_num_players=info.num_players,
+        min_num_players=info.num_players,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={**game.parameters, "seed": 0, "position": ""},
+    )
+
+
+class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
+    """A game for OpenSpiel's algorithms.
+
+    A player's return is the outcome: 1 for a win, 0 for a draw, -1 for a loss. Rewards of single steps, such as
+    shaping, are left out. There are no chance nodes: a game of chance is the one that its seed draws, so that an
+    algorithm that looks ahead knows the draws.
+
+    Args:
+        game: the rules, or the id of a registered game with its default parameters.
+        seed: of the game, of which its draws are a function.
+        position: the start, as `game.state_to_string` writes it; "" is the game's usual start.
+        name: the game's name in OpenSpiel; by default `cellgames_` and the id. An unknown name is registered.
+
+    Raises:
+        ValueError: the game has simultaneous moves, hidden information or several components of an action; or the
+            position is wrong.
+    """
+
+    def __init__(self, game: Game | str, *, seed: int = 0, position: str = "", name: str = "") -> None:
+        self.rules = game = make(game) if isinstance(game, str) else game
+        if obstacles := game.info.search_obstacles:
+            raise GameError(
+                game.id,
+                f"expected a game in turns with perfect information, but {', '.join(obstacles)}",
+            )
+        position = unquote(position)
+        state = game.string_to_state(position, seed) if position else game.init(one(seed, torch.int64))
+        if bool(state.done):
+            raise GameError(game.id, f"expected the position of a game that goes on, got {shown(position)}")
+        self.start = game.solo(state)
+        name = name or _name(game.id)
+        _register(game, name)
+        info = pyspiel.GameInfo(
+            num_distinct_actions=game.info.num_actions,
+            max_chance_outcomes=0,
+            num_players=game.info.num_players,
+            min_utility=-1.0,
+            max_utility=1.0,
+            utility_sum=0.0 if game.info.zero_sum else None,
+            max_game_length=game.info.max_turns,
+        )
+        own = {"seed": seed, "position": quote(position, _PLAIN)}
+        super().__init__(_type(game, name), info, {**game.parameters, **own})
+
+    def new_initial_state(self, state: object = None) -> OpenSpielState:
+        """Return the start of a game; OpenSpiel's descriptions of other states are not taken."""
+        if state is not None:
+            raise GameError(self.rules.id, "give the position to the game, not to its first state")
+        return OpenSpielState(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
+        """Return the observer that OpenSpiel asks for: of the position, or of the moves."""
+        if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
+            return _Observer(self, params)
+        return IIGObserverForPublicInfoGame(iig_obs_type, params)
+
+
+class _Position:
+    """One game in progress, which OpenSpiel copies with its state."""
+
+    def __init__(self, solo: Solo) -> None:
+        self.solo = solo
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return type(self)(self.solo.copy())
+
+
+class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel is untyped
+    """A position of an `OpenSpielGame` that its actions change."""
+
+    def __init__(self, game: OpenSpielGame) -> None:
+        super().__init__(game)
+        self._rules, self._position = game.rules, _Position(game.start.copy())
+
+    @property
+    def solo(self) -> Solo:
+        """The game of the package."""
+        return self._position.solo
+
+    def current_player(self) -> int:
+        """Return the seat to move; OpenSpiel's own number after the end."""
+        player: int = pyspiel.PlayerId.TERMINAL if self.is_terminal() else self.solo.current_player
+        return player
+
+    def is_terminal(self) -> bool:
+        """Return True if the game is over."""
+        return self.solo.terminated or self.solo.truncated
+
+    def returns(self) -> list[float]:
+        """Return the outcome of a finished game for each seat, and zeros before."""
+        if not self.is_terminal():
+            return [0.0] * self._rules.info.num_players
+        outcome: list[float] = self._rules.outcome(self.solo.state())[0].double().tolist()
+        return outcome
+
+    def __str__(self) -> str:
+        """Return the position as one line."""
+        return self._rules.state_to_string(self.solo.state())
+
+    def _legal_actions(self, player: int) -> list[int]:
+        actions: list[int] = self.solo.legal_actions().nonzero()[0].tolist()
+        return actions
+
+    def _apply_action(self, action: int) -> None:
+        self.solo.step(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return self._rules.action_to_string(action)
+
+
+class _Observer:
+    """A view of positions, as `Game.observe` shows them to the player."""
+
+    def __init__(self, game: OpenSpielGame, params: object) -> None:
+        if params:
+            raise GameError(game.rules.id, f"expected no parameters of the observation, got {shown(params)}")
+        shape = game.rules.info.observation.shape
+        self.dict = {"observation": np.zeros(shape, dtype=np.float32)}
+        self.tensor: npt.NDArray[np.float32] = self.dict["observation"].reshape(-1)
+
+    def set_from(self, state: OpenSpielState, player: int) -> None:
+        """Fill the tensor with what the player sees."""
+        self.dict["observation"][:] = state.solo.observe(player)
+
+    def string_from(self, state: OpenSpielState, player: int) -> str:
+        """Return the position as one line."""
+        return str(state)

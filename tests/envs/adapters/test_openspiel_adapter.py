@@ -1,0 +1,143 @@
+"""Games for OpenSpiel: the library's own tests, and its algorithms against the package's rules and solver."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from every_game import GAMES
+
+import cellgames
+from cellgames.agents.torus.solver import solver
+from cellgames.envs.core import Game
+from cellgames.envs.core.solo import Solo
+
+pytest.importorskip("pyspiel")
+
+import pyspiel
+from open_spiel.python import policy
+from open_spiel.python.algorithms import cfr, exploitability, generate_playthrough, mcts, minimax
+from open_spiel.python.observation import make_observation
+
+from cellgames.envs.adapters import openspiel
+from cellgames.envs.adapters.openspiel import OpenSpielGame
+
+CLOTH = {"height": 8, "width": 8, "generations": 3, "max_units": 1, "max_rounds": 2, "radius": 2}
+TINY = [
+    cellgames.make("torus-v0", size=2),
+    cellgames.make("torus-v0", size=3),
+    cellgames.make("cloth-of-gold-v0", **CLOTH, neutral_density=0.1),
+]
+LATE = "xo/.. ox/.. b"  # four free cells, Black to move
+
+
+@pytest.mark.parametrize("game", TINY, ids=["torus2", "torus3", "cloth"])
+def test_openspiels_own_simulations(game: Game) -> None:
+    """They check actions, returns, observations, copies, and that text brings games and states back."""
+    pyspiel.random_sim_test(OpenSpielGame(game), 2, True, False)
+
+
+@pytest.mark.parametrize("game", TINY, ids=["torus2", "torus3", "cloth"])
+def test_a_game_runs_as_in_the_core(game: Game) -> None:
+    theirs, state = OpenSpielGame(game, seed=5), game.init(torch.tensor([5]))
+    at = theirs.new_initial_state()
+    view, rng = make_observation(theirs), np.random.default_rng(0)
+    while not bool(state.done):
+        player = int(state.current_player)
+        legal = game.legal_actions(state)[0].nonzero().flatten().tolist()
+        assert (at.current_player(), at.legal_actions()) == (player, legal)
+        assert str(at) == game.state_to_string(state)
+        view.set_from(at, player)
+        assert np.array_equal(view.dict["observation"], game.observe(state, player)[0].numpy())
+        copy, text = at.clone(), str(at)
+        action = int(rng.choice(legal))
+        at.apply_action(action)
+        assert str(copy) == text
+        state = game.step(state, torch.tensor([action]))
+    assert at.is_terminal()
+    assert at.returns() == game.outcome(state)[0].tolist()
+
+
+def test_playthroughs_name_the_games() -> None:
+    openspiel.register()
+    assert "cellgames_cloth_of_gold_small_v0" in pyspiel.registered_names()
+    actions = [0, 1, 2, 3]
+    played = [generate_playthrough.playthrough("cellgames_torus_v0(size=2)", actions, seed=1) for _ in range(2)]
+    assert played[0] == played[1]
+    assert "a1" in played[0]
+
+
+def test_minimax_agrees_with_the_solver() -> None:
+    game = cellgames.make("torus-v0", size=2)
+    for line in ("../.. ../.. b", "x./.. ../.. w", "xo/.. ../.. b", "xx/.o ../.. w", "x./o. .x/.. w", LATE):
+        state = game.string_to_state(line)
+        black, white = ((game.board(state)[0] == side).long() @ (1 << torch.arange(8)) for side in (1, 2))
+        wins = bool(solver(2).wins(black[None], white[None], state.current_player))
+        value, _ = minimax.alpha_beta_search(OpenSpielGame(game, position=line))
+        assert value == (1 if wins else -1), line  # for the player to move
+
+
+def test_search_finds_the_moves_that_win() -> None:
+    game = cellgames.make("torus-v0", size=2)
+    theirs = OpenSpielGame(game, position=LATE)
+    random = np.random.RandomState(0)
+    bot = mcts.MCTSBot(theirs, 2, 200, mcts.RandomRolloutEvaluator(1, random), solve=True, random_state=random)
+    assert solver(2).winning_moves(game.string_to_state(LATE))[0, bot.step(theirs.new_initial_state())]
+
+
+def test_regret_minimization_learns() -> None:
+    theirs = OpenSpielGame(cellgames.make("torus-v0", size=2), position=LATE)
+    learner = cfr.CFRSolver(theirs)
+    for _ in range(20):
+        learner.evaluate_and_update_policy()
+    uniform = exploitability.nash_conv(theirs, policy.UniformRandomPolicy(theirs))
+    assert exploitability.nash_conv(theirs, learner.average_policy()) < uniform / 4
+
+
+def test_positions_survive_openspiels_text() -> None:
+    game = cellgames.make("cloth-of-gold-v0", **CLOTH | {"max_units": 2})
+    state = game.step(game.init(torch.tensor([0])), torch.tensor([9]))
+    state = game.step(state, torch.tensor([10]))
+    line = game.state_to_string(state)  # it has a comma, which divides parameters there
+    again = pyspiel.load_game(str(OpenSpielGame(game, position=line)))
+    assert str(again.new_initial_state()) == line
+
+
+def test_what_cannot_be_played_is_refused() -> None:
+    with pytest.raises(ValueError, match="all players act at once"):
+        OpenSpielGame("grid-adaptation-v0")
+    with pytest.raises(ValueError, match="goes on"):
+        OpenSpielGame(cellgames.make("torus-v0", size=2), position="xx/xx oo/oo b")
+    openspiel.register()
+    with pytest.raises(ValueError, match="2 to 16"):
+        pyspiel.load_game("cellgames_torus_v0(size=99)")
+
+
+def test_python_ends_well() -> None:
+    """OpenSpiel frees what it knows of Python after Python's end."""
+    code = "from cellgames.envs.adapters import openspiel; openspiel.register(); openspiel.OpenSpielGame('torus-v0')"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_copies_of_single_games_are_stepped_apart(game: Game) -> None:
+    def position(solo: Solo) -> list[Any]:
+        return [field.tolist() for field in solo.state().tensors()]
+
+    state = game.init(torch.tensor([3]))
+    generator = torch.Generator().manual_seed(0)
+    first, twin = game.solo(state), None
+    for _ in range(4):
+        if bool(state.done):
+            break
+        twin, before = first.copy(), position(first)
+        actions = game.random_actions(state, generator)
+        first.step(actions[0].numpy())
+        state = game.step(state, actions)
+        assert position(twin) == before
+        twin.step(actions[0].numpy())
+        assert position(twin) == position(first)
