@@ -1,9 +1,16 @@
 // What differs between compilers and processors, and threads.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 #include <vector>
+
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
 
 #if defined(_WIN32)
 #define CELLGAMES_EXPORT extern "C" __declspec(dllexport)
@@ -41,6 +48,77 @@
 
 namespace cellgames {
 
+// Threads that wait for work; they last as long as the process, since starting one takes as long as a small batch.
+class Workers {
+  public:
+    // Call task(context, part) for all parts but 0 on threads of their own, and for part 0 on this one.
+    using Task = void (*)(const void* context, int64_t part);
+
+    // False if the threads are at work for somebody else.
+    bool run(int64_t parts, Task task, const void* context) {
+        std::unique_lock<std::mutex> alone(busy_, std::try_to_lock);
+        if (!alone.owns_lock()) return false;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            while (static_cast<int64_t>(threads_) < parts - 1) {
+                std::thread([this, part = ++threads_] { wait_for_work(part); }).detach();
+            }
+            task_ = task, context_ = context, parts_ = parts, left_ = parts - 1, ++round_;
+        }
+        start_.notify_all();
+        task(context, 0);
+        std::unique_lock<std::mutex> lock(mutex_);
+        done_.wait(lock, [this] { return left_ == 0; });
+        return true;
+    }
+
+    // Those of this process: a forked child has none of its parent's threads.
+    static Workers& of_process() {
+        static std::atomic<Workers*> current{nullptr};
+        static std::atomic<int64_t> owner{0};
+        static std::mutex making;
+        const int64_t process = process_id();
+        if (owner.load(std::memory_order_acquire) != process) {
+            const std::lock_guard<std::mutex> lock(making);
+            if (owner.load(std::memory_order_relaxed) != process) {
+                current.store(new Workers, std::memory_order_release);  // never deleted: its threads wait for work
+                owner.store(process, std::memory_order_release);
+            }
+        }
+        return *current.load(std::memory_order_acquire);
+    }
+
+  private:
+    void wait_for_work(int64_t part) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        for (int64_t seen = round_ - 1;;) {
+            start_.wait(lock, [&] { return round_ != seen; });
+            seen = round_;
+            if (part >= parts_) continue;
+            const Task task = task_;
+            const void* context = context_;
+            lock.unlock();
+            task(context, part);
+            lock.lock();
+            if (--left_ == 0) done_.notify_one();
+        }
+    }
+
+    static int64_t process_id() {
+#if defined(_WIN32)
+        return 1;  // without fork
+#else
+        return static_cast<int64_t>(getpid());
+#endif
+    }
+
+    std::mutex busy_, mutex_;
+    std::condition_variable start_, done_;
+    Task task_ = nullptr;
+    const void* context_ = nullptr;
+    int64_t parts_ = 0, left_ = 0, round_ = 0, threads_ = 0;
+};
+
 // Call body(from, to) on parts of the range [0, count), each on a thread of its own.
 template <class Body>
 void in_parallel(int64_t count, int64_t threads, const Body& body) {
@@ -49,12 +127,16 @@ void in_parallel(int64_t count, int64_t threads, const Body& body) {
         if (count > 0) body(int64_t{0}, count);
         return;
     }
-    std::vector<std::thread> others;
-    others.reserve(static_cast<size_t>(threads - 1));
-    for (int64_t part = 1; part < threads; ++part)
-        others.emplace_back([&, part] { body(count * part / threads, count * (part + 1) / threads); });
-    body(int64_t{0}, count / threads);
-    for (auto& thread : others) thread.join();
+    struct Parts {
+        const Body& body;
+        int64_t count, threads;
+    } const parts{body, count, threads};
+    const auto task = [](const void* context, int64_t part) {
+        const Parts& all = *static_cast<const Parts*>(context);
+        all.body(all.count * part / all.threads, all.count * (part + 1) / all.threads);
+    };
+    if (Workers::of_process().run(threads, task, &parts)) return;
+    for (int64_t part = 0; part < threads; ++part) task(&parts, part);  // another call has the threads
 }
 
 }  // namespace cellgames
