@@ -80,7 +80,7 @@ class AgentSpec:
         return made
 
     def _arguments(self, text: str | None) -> list[int | Path | str]:
-        if self.is_command or self.is_wrapper:
+        if self.is_command or self.is_wrapper or self.usage.endswith(":MODEL"):
             return [text or ""]
         if ":N" not in self.usage:
             if text is not None:
@@ -159,6 +159,11 @@ AGENTS: dict[str, AgentSpec] = {
             "gtp:COMMAND",
             "a GTP engine, such as gtp:./engine, in games of two players in turns",
             "programs.gtp_agent:GtpAgent",
+        ),
+        AgentSpec(
+            "llm:MODEL",
+            "a language model of the server that OPENAI_BASE_URL names, see docs/language_models.md",
+            "language_models.language_model_agent:LanguageModelAgent",
         ),
         AgentSpec(
             "isolated:AGENT",

@@ -32,7 +32,7 @@ from cellgames.envs.core import Game
 from cellgames.utils import last_call
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.progress import progress as show_progress
-from cellgames.utils.run_folders import START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
+from cellgames.utils.run_folders import ANSWERS, START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
 from cellgames.utils.version import __version__
 
 from .chunk_work import Chunk, ChunkWork, Key
@@ -177,7 +177,7 @@ class ChunkedRun:
             RunError: the folder holds something else or another run, or another process uses it.
             StoreError: the store is another kind of file, or cannot be created.
         """
-        names = (RUN, RECORDS, DIGESTS, FORFEIT_LOG, *files)
+        names = (RUN, RECORDS, DIGESTS, FORFEIT_LOG, ANSWERS, *files)
         with (
             opened(self.folder, names),
             last_call.kept_in(self.folder, self.warn),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, get_args
 
@@ -397,6 +397,15 @@ class ToroidalCup(Game[CupState]):
         from . import rendering, scenes
 
         return rendering.text(scenes.view(self, state, counts=False))
+
+    @override
+    def text_for(self, state: CupState, player: int) -> str:
+        """Return the first game as one team sees it: what the others are to place is hidden."""
+        from . import rendering, scenes
+
+        view = scenes.view(self, state, counts=False)
+        own = [queue if team == player else [] for team, queue in enumerate(view.queues)]
+        return rendering.text(replace(view, queues=own))
 
 
 def _outcomes(scores: Tensor) -> Tensor:

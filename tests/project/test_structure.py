@@ -33,7 +33,7 @@ LAYERS = """
     agents.playouts
     agents.search
     agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
-    agents.programs
+    agents.programs | agents.language_models
     agents.agent_specs
     agents.agent_names
     agents.loading

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from typing_extensions import override
 
 from cellgames.agents.agent_names import wrapped
+from cellgames.agents.language_models.spending import SPENDING
 from cellgames.utils.foreign_text import clipped
 from cellgames.utils.version import __version__
 
@@ -127,6 +128,7 @@ def _main(given: list[str]) -> int:
         arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
     forget_warnings()
     try:
+        _limit_spending(arguments)
         with _shown_log(arguments.debug):
             code: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -137,7 +139,19 @@ def _main(given: list[str]) -> int:
         if arguments.debug:
             traceback.print_exc()
         return _complain(error)
+    finally:
+        for line in SPENDING.lines():
+            print(f"cellgames: {line}", file=sys.stderr)
     return code
+
+
+def _limit_spending(arguments: argparse.Namespace) -> None:
+    """Set the limits of what language models may take."""
+    limits = getattr(arguments, "max_calls", None), getattr(arguments, "max_tokens", None)
+    if limits != (None, None) and getattr(arguments, "ray", None) is not None:
+        raise UserError("--max-calls and --max-tokens count the calls of one process; they do not go with --ray")
+    SPENDING.clear()
+    SPENDING.limit(*limits)
 
 
 @contextmanager

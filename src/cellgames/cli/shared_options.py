@@ -40,6 +40,7 @@ __all__ = [
     "add_ray",
     "add_record",
     "add_seed",
+    "add_spending",
     "add_store",
     "default_text",
     "file_name",
@@ -247,6 +248,23 @@ def add_agents(
         const="sandboxed",
         help="the same without network, and with files that they can only read, as sandboxed:AGENT does",
     )
+
+
+def add_spending(command: argparse.ArgumentParser) -> None:
+    """Add the limits of what language models may take."""
+    for what in ("calls", "tokens"):
+        command.add_argument(
+            f"--max-{what}",
+            metavar="N",
+            type=_limit,
+            help=f"stop when language models (llm:MODEL) have taken so many {what} in this run; it can go on later",
+        )
+
+
+def _limit(text: str) -> int:
+    if not (text.isdecimal() and text.isascii() and 0 < int(text[:20]) < 1 << 53):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {shown(text)}")
+    return int(text)
 
 
 def add_record(command: argparse.ArgumentParser, text: str) -> None:

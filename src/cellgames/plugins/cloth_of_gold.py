@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, Page, Setting, TrainingPreset, Variant
+from .plugin import GamePlugin, Page, Prompt, Setting, TrainingPreset, Variant
 from .shared import LIFE_RULE, MASKABLE_PPO, SLOW_GAME
 
 __all__ = ["CLOTH_OF_GOLD"]
@@ -86,5 +86,27 @@ CLOTH_OF_GOLD = GamePlugin(
             Setting("max_rounds", "Rounds at most", 1, 50),
             Setting("win_rule", "Who wins", choices=("score", "extinction")),
         ),
+    ),
+    prompt=Prompt(
+        rules=(
+            "Two players, a and b, place units on a board with edges, on which Conway's Life then runs. In each round "
+            "a places up to a number of units, then b does, and Life runs for a number of generations. If an initial "
+            "placement is played, both place once before the first round, without Life after it.",
+            "A turn consists of several moves: each places one unit, and the move end ends the turn. At least one unit "
+            "must be placed where that is possible. Choosing a unit of this turn again takes it back.",
+            "A unit goes on an empty cell in your own territory, which is every cell nearer than the radius to one of "
+            "your units. The cell may not be in the opponent's territory, nor on or directly beside (left, right, "
+            "above, below) a unit of the opponent. While you have no unit, territory does not matter.",
+            "Life: an empty cell with exactly three live neighbours of eight gets a unit of the side that has more of "
+            "them, if one has. A unit with two or three live neighbours stays, but it is killed, and its cell blocked "
+            "for a time, if more of them are the opponent's than its own side's. All other units vanish. So a single "
+            "unit or a pair dies; a block of 2 x 2 stays for ever, and a row of three turns for ever.",
+            "After each round from the second on (the parameter first_verdict) the player with more units wins, unless "
+            "that lead has grown since the round before. If both have equally many, both lose. After the last round "
+            "the lead decides. With win_rule=extinction a player without units loses instead.",
+        ),
+        position="The lines above the board give the units, the territories and what is left of the turn. A and B are "
+        "units, small letters those of this turn, o is neutral, x is killed; - is territory of A, | of B, + of both.",
+        moves="A move is r12c34, the cell in row 12 and column 34, both counted from 0, or end, which ends the turn.",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, Page, Setting, TrainingPreset, Variant
+from .plugin import GamePlugin, Page, Prompt, Setting, TrainingPreset, Variant
 from .shared import LIFE_RULE, MASKABLE_PPO, SAMPLED
 
 __all__ = ["GRID_ADAPTATION"]
@@ -69,5 +69,30 @@ GRID_ADAPTATION = GamePlugin(
             Setting("players", "Players", 2, 8),
             Setting("rounds", "Rounds", 1, 20),
         ),
+    ),
+    prompt=Prompt(
+        rules=(
+            "Every player has a secret sequence of three digits 0 or 1, and all choose at the same time. In each round "
+            "a player names a free space for a tile (three spaces in the first round), and may name one more for a "
+            "reserve tile. A space that two or more players name stays empty, and the tiles are spent. A placed tile "
+            "carries its owner's sequence.",
+            "Then one generation of Life runs on a board with edges: an empty space with exactly three neighbours of "
+            "eight gets a tile, each digit of which is that of the majority of the three; a tile with two or three "
+            "neighbours stays as it is; every other tile vanishes.",
+            "After it each player scores for every tile on the board, whoever placed it, the number of digits in which "
+            "it equals the own sequence. Everybody sees the board, and what each sequence would have earned.",
+            "In the rounds of the parameter flip_rounds a player may flip one digit of the own sequence. In each round "
+            "one reserve tile may be bought for garnets: 2, then 4, then 8 and so on.",
+            "After the last round most points win Tokens of Life, and 200 points earn a garnet, as do each 50 more. "
+            "The fewest points make the Elimination Candidate; if several tie, the holders of Tokens vote on one of "
+            "them in a last step.",
+        ),
+        position="A number from 0 to 7 on the board is a tile: its sequence read as a binary number, so 5 is 101. A "
+        "tile that was born has a + behind it, a placed one an apostrophe; x is one that died, and a dot is a free "
+        "space. In the table, ? is what you may not know.",
+        moves="A move names spaces by row and column, counted from 0, and then what else you do, in this order: "
+        "r7c7 places a tile; r7c7,r7c8,r8c7 places three in the first round; +r2c2 adds the reserve tile; /flip:100 "
+        "flips the first digit; /buy buys a reserve tile; /vote:3 votes for the player in seat 3. Examples: r3c4, "
+        "r3c4+r2c2/buy, r3c4/flip:001, none/vote:1. Parts that you do not use are left out. none alone does nothing.",
     ),
 )

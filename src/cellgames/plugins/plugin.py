@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
-__all__ = ["GamePlugin", "Page", "Setting", "Target", "TrainingPreset", "Variant", "resolve"]
+__all__ = ["GamePlugin", "Page", "Prompt", "Setting", "Target", "TrainingPreset", "Variant", "resolve"]
 
 Target: TypeAlias = str | Any
 """An import path, `package.module:name` or `package.module`, which is imported when it is needed; or the object."""
@@ -82,6 +82,21 @@ class Page:
     settings: tuple[Setting, ...] = ()
 
 
+@dataclass(frozen=True)
+class Prompt:
+    """The text by which a language model learns a game; the parameters of the game are told beside it.
+
+    Attributes:
+        rules: the rules, a paragraph each.
+        position: an explanation of what the game's `text_for` shows.
+        moves: an explanation of the names of actions, with examples.
+    """
+
+    rules: tuple[str, ...]
+    position: str
+    moves: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class GamePlugin:
     """A game and everything that belongs to it. `cellgames.register` makes it known to the whole package.
@@ -117,6 +132,7 @@ class GamePlugin:
         life: target of a `LifeSeries` (`arena.insight`), for games in which Life runs.
         sections: functions of a game and its records to more report sections of `cellgames analyse`.
         page: what the web page needs; without it, the page only replays records.
+        prompt: what language models are told; without it, they get the page's rules, the position and the legal moves.
     """
 
     game: Target
@@ -138,3 +154,4 @@ class GamePlugin:
     life: Target | None = None
     sections: tuple[Target, ...] = ()
     page: Page | None = None
+    prompt: Prompt | None = None

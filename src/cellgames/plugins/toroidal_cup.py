@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, Page, Setting, TrainingPreset, Variant
+from .plugin import GamePlugin, Page, Prompt, Setting, TrainingPreset, Variant
 from .shared import LIFE_RULE, MASKABLE_PPO, SAMPLED, SLOW_GAME
 
 __all__ = ["TOROIDAL_CUP"]
@@ -77,5 +77,24 @@ TOROIDAL_CUP = GamePlugin(
             Setting("shapes", "Shapes a team at most", 1, 16),
             Setting("max_generations", "Generations at most", 1, 10_000),
         ),
+    ),
+    prompt=Prompt(
+        rules=(
+            "Teams arrange shapes on a torus: the right edge is joined to the left one, and the bottom to the top. "
+            "Every team has a band of columns, all of one width, the first team the leftmost. In each step all teams "
+            "place their next shape at the same time, inside their own band and not on their own cells.",
+            "After the last shape Conway's Life runs: an empty cell with exactly three live neighbours of eight comes "
+            "alive in the colour of most of them; a live cell with two or three stays alive and takes the colour of "
+            "most of its neighbours (with survivors=keep it keeps its own); every other cell dies. Where colours tie, "
+            "the place of the cell decides.",
+            "When the shares of the teams no longer change, or one team alone is left, the team with most live cells "
+            "wins.",
+        ),
+        position="A digit is a live cell of the team with that number, and a dot an empty cell. On wide boards one "
+        "sign stands for a block of cells: the team with most of them. The line of your team says which shapes you "
+        "place, the next one first.",
+        moves="A move is r6c10/3: the centre of the shape lies in row 6 and column 10 of your own band, both counted "
+        "from 0 at its upper left corner, and the shape has orientation 3 of 0 to 7 (0 to 3 are quarter turns, and 4 "
+        "to 7 the same of its mirror image).",
     ),
 )

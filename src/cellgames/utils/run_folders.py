@@ -14,6 +14,7 @@ from .foreign_text import MOST_SHOWN, clipped
 from .options import Options, option
 
 __all__ = [
+    "ANSWERS",
     "LOGS",
     "NOT_COMPARED",
     "START_OVER",
@@ -37,13 +38,13 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
 
-TIMING, TENSORBOARD, STUDY, LOGS = "timing.csv", "tensorboard", "study.log", "logs"
+TIMING, TENSORBOARD, STUDY, LOGS, ANSWERS = "timing.csv", "tensorboard", "study.log", "logs", "llm.jsonl"
 
-NOT_COMPARED = (TIMING, TENSORBOARD, STUDY, LOGS)
+NOT_COMPARED = (TIMING, TENSORBOARD, STUDY, LOGS, ANSWERS)
 """Names of the files and folders that hold times, dates or names of machines. All others of equal runs are equal.
 
 `timing.csv` is ours; the events of TensorBoard, the journal of Optuna and what programs print (`logs`) hold such things
-by their nature.
+by their nature, and answers of language models (`llm.jsonl`) tell how long they took.
 """
 
 _MOST = 6  # differences that are named

@@ -10,6 +10,7 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.containment import contain
 from cellgames.agents.forfeits import Faults, select_or_fail, start_or_fail
+from cellgames.agents.language_models.spending import RunStopped
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs.core import Game, State
@@ -77,7 +78,12 @@ class AgentSeats:
         try:
             with time_limit(most, "a move" if most == MOVE_S else f"the moves of {len(seats)} seats"):
                 actions = self._seating.ask(env_ids, seats, pick)
-        except (MemoryError, torch.OutOfMemoryError, TookTooLongError) as error:  # nobody else could end the game
+        except (
+            MemoryError,
+            torch.OutOfMemoryError,
+            TookTooLongError,
+            RunStopped,
+        ) as error:  # nobody else could end the game
             return Forfeit(int(seats[0]), reason_of(error), tuple(seats[1:].tolist()))
         if (forfeit := _forfeit(faults)) is not None:
             return forfeit

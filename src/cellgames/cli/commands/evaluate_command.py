@@ -28,6 +28,7 @@ from cellgames.cli.shared_options import (
     add_options,
     add_out,
     add_quiet,
+    add_spending,
     add_store,
     make_game,
     parameters,
@@ -80,6 +81,7 @@ def add(commands: Any) -> None:
         "opponents (default random, and greedy where there is one); NAME=SPEC gives a name",
         required=False,
     )
+    add_spending(command)
     add_options(command, EvaluationOptions.options(), without=["chunk"])
     add_store(command)
     add_out(command, "a folder for the table and a record of every game")

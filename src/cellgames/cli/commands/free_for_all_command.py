@@ -20,6 +20,7 @@ from cellgames.cli.shared_options import (
     add_game,
     add_options,
     add_ray,
+    add_spending,
     add_store,
     file_name,
     folder_words,
@@ -52,6 +53,7 @@ def add(commands: Any) -> None:
     command = add_command(commands, "free-for-all", "GAME --agents AGENT AGENT ... ", _run, _TEXT, _EXAMPLES)
     add_game(command)
     add_agents(command)
+    add_spending(command)
     add_options(command, FreeForAllOptions.options())
     add_store(command)
     add_ray(command, "chunks")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.cli.console import UserError, program
-from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, make_game
+from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, add_spending, make_game
 from cellgames.utils.foreign_text import shown
 
 __all__ = ["add"]
@@ -35,6 +35,7 @@ def add(commands: Any) -> None:
         "one agent for all other seats, or one for each in their order (default random); NAME=SPEC gives a name",
         required=False,
     )
+    add_spending(command)
     command.add_argument("--as", dest="seat", metavar="PLAYER", help="your seat, such as black (default the first)")
     command.add_argument("--watch", action="store_true", help="let agents play all seats")
     command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")

@@ -19,6 +19,7 @@ from cellgames.cli.shared_options import (
     add_game,
     add_options,
     add_ray,
+    add_spending,
     add_store,
     file_name,
     folder_words,
@@ -53,6 +54,7 @@ def add(commands: Any) -> None:
     command = add_command(commands, "round-robin", "GAME --agents AGENT AGENT ... ", _run, _TEXT, _EXAMPLES)
     add_game(command)
     add_agents(command)
+    add_spending(command)
     add_options(command, RoundRobinOptions.options())
     add_store(command)
     add_ray(command, "chunks")

@@ -1,0 +1,1 @@
+"""Agents that are language models behind the chat API of OpenAI, which many servers speak: `llm:MODEL`."""

@@ -1,0 +1,126 @@
+"""Prompts: a game and a position in words, for language models and for assistants, and their answers read strictly."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import torch
+
+from cellgames.agents.views import View
+from cellgames.envs.core import Game, State
+from cellgames.envs.core.layers import Drawing
+from cellgames.envs.registry import plugin_of
+from cellgames.utils.foreign_text import shown
+
+__all__ = ["ANSWER", "MoveError", "legal_moves", "position_text", "question", "read_answer", "read_move", "rules_text"]
+
+ANSWER = (
+    "Think as long as you need, but keep it short. The last line of your answer must be MOVE: and the name of your "
+    "move, such as\nMOVE: {example}\nNothing may follow it. A move that is not legal is not played."
+)
+
+_MOST_MOVES = 400
+_LINE = re.compile(r"MOVE: *([!-~]{1,200})")
+
+
+class MoveError(ValueError):
+    """An answer that is no legal move; the message says what was expected."""
+
+
+def rules_text(game: Game) -> str:
+    """Return the rules, the parameters, how to read a position and how to name a move, in paragraphs."""
+    plugin = plugin_of(game)
+    prompt, page = plugin.prompt, plugin.page
+    paragraphs = [f"The game is {game.info.title} ({game.id}). Its players are {', '.join(game.info.players)}."]
+    paragraphs += prompt.rules if prompt is not None else page.rules if page is not None else ()
+    paragraphs.append(f"Parameters of this game: {json.dumps(dict(game.parameters))}.")
+    if prompt is not None:
+        paragraphs += [f"Positions: {prompt.position}", f"Moves: {prompt.moves}"]
+    return "\n\n".join(paragraphs)
+
+
+def position_text(game: Game, state: State, player: int) -> str:
+    """Return what a player may know of the position of a batch of one, in several lines."""
+    line = f"In one line: {game.view_to_string(state, player)}"
+    shows_secrets = not game.info.perfect_information and type(game).text_for is Drawing.text_for
+    return line if shows_secrets else f"{game.text_for(state, player)}\n{line}"
+
+
+def legal_moves(view: View, most: int = _MOST_MOVES) -> str:
+    """Return the legal moves by name; of more than `most` only some, spread evenly.
+
+    Where an action has several components, the legal choices of each are listed.
+    """
+    game, legal = view.game, view.legal
+    if len(legal) == 1:
+        return f"Legal moves ({len(legal[0])}): {_names(view, 0, most)}"
+    lines = ["A move has several parts. The legal choices of each part, by itself:"]
+    lines += [f"  part {part + 1}: {_names(view, part, most // 2)}" for part in range(len(legal))]
+    example = torch.stack([part.int().argmax() for part in view.mask.split(list(game.info.action_nvec))]).tolist()
+    return "\n".join([*lines, f"The first choice of every part gives the move {_name(game, example)}"])
+
+
+def question(view: View) -> str:
+    """Return the question for a move."""
+    name = view.game.info.players[view.player]
+    first = [choices[0] for choices in view.legal]
+    return "\n\n".join(
+        [
+            f"You are {name}. {view.turn} {'step has' if view.turn == 1 else 'steps have'} been played.",
+            position_text(view.game, view.state, view.player),
+            legal_moves(view),
+            ANSWER.format(example=_name(view.game, first)),
+        ]
+    )
+
+
+def read_answer(text: str, view: View) -> list[int]:
+    """Return the action that an answer names, a choice for each component.
+
+    Raises:
+        MoveError: the last line is no `MOVE: NAME`, or the move is not legal.
+    """
+    last = text.strip().rpartition("\n")[2].strip()
+    if (match := _LINE.fullmatch(last)) is None:
+        raise MoveError(f"expected a last line such as MOVE: {_example(view)}, got {shown(last)}")
+    return read_move(match[1], view)
+
+
+def read_move(name: str, view: View) -> list[int]:
+    """Return the action with this name, a choice for each component.
+
+    Raises:
+        MoveError: there is none, or it is not legal.
+    """
+    game = view.game
+    try:
+        flat = game.string_to_action(name)
+    except ValueError as error:
+        raise MoveError(str(error)) from None
+    choices: list[int] = []
+    for count in reversed(game.info.action_nvec):
+        flat, choice = divmod(flat, count)
+        choices.insert(0, choice)
+    for part, (choice, legal) in enumerate(zip(choices, view.legal, strict=True)):
+        if choice not in legal:
+            raise MoveError(game.why_illegal(view.state, view.player, part, choice))
+    return choices
+
+
+def _name(game: Game, choices: list[int]) -> str:
+    flat = 0
+    for choice, count in zip(choices, game.info.action_nvec, strict=True):
+        flat = flat * count + choice
+    return game.action_to_string(flat)
+
+
+def _example(view: View) -> str:
+    return _name(view.game, [choices[0] for choices in view.legal])
+
+
+def _names(view: View, part: int, most: int) -> str:
+    legal = view.legal[part]
+    some = legal if len(legal) <= most else [legal[index * len(legal) // most] for index in range(most)]
+    names = " ".join(view.game.choice_to_string(part, choice) for choice in some)
+    return names if len(some) == len(legal) else f"{names}\n({len(legal)} in all; these are {most} of them)"

@@ -1,0 +1,384 @@
+"""Language models as agents, against a small server that plays well, badly, slowly and insolently."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from chat_server_double import KEY, Behaviour, Chat, Handler, completion, example_of, first_legal, send, serving
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.base import PartialAnswerError
+from cellgames.agents.language_models import chat_server, kept_answers
+from cellgames.agents.language_models.language_model_agent import LanguageModelAgent, ModelOptions
+from cellgames.agents.language_models.prompts import MoveError, position_text, question, read_answer, rules_text
+from cellgames.agents.language_models.spending import SPENDING, RunStopped
+from cellgames.agents.views import View, views_of
+from cellgames.arena.records.record_lines import read_records
+from cellgames.cli.main import main
+from cellgames.envs.core import Game
+
+httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
+
+GAMES = ("torus-small-v0", "cloth-of-gold-small-v0", "grid-adaptation-small-v0", "toroidal-cup-small-v0")
+TORUS = cellgames.make("torus-v0", size=2)
+
+Serve = Callable[[Behaviour], Chat]
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Return a function that starts a server and points the environment to it."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+
+        def start(behaviour: Behaviour) -> Chat:
+            chat = stack.enter_context(serving(behaviour))
+            monkeypatch.setenv("OPENAI_BASE_URL", chat.url)
+            monkeypatch.setenv("OPENAI_API_KEY", KEY)
+            return chat
+
+        monkeypatch.setattr(chat_server, "_FIRST_WAIT", 0.01)
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        kept_answers._opened.clear()
+        SPENDING.clear()
+        SPENDING.limit(None, None)
+        yield start
+        kept_answers._opened.clear()
+        SPENDING.clear()
+        SPENDING.limit(None, None)
+
+
+def views(game: Game, count: int = 1) -> list[View]:
+    state = game.init(torch.arange(count))
+    mask = game.legal_actions(state)
+    seats = torch.zeros(count, dtype=torch.int64)
+    return views_of(game, state, seats, mask[:, 0] if game.info.simultaneous else mask)
+
+
+def ask(agent: LanguageModelAgent, asked: list[View]) -> torch.Tensor:
+    return agent.act_on_views(asked, torch.arange(len(asked)), torch.Generator().manual_seed(1))
+
+
+def failure(agent: LanguageModelAgent, game: Game = TORUS) -> str:
+    """Return the reason for which the agent fails in a game."""
+    with pytest.raises(PartialAnswerError) as caught:
+        ask(agent, views(game))
+    assert KEY not in str(caught.value)
+    return caught.value.failures[0]
+
+
+# ---------------------------------------------------------------- prompts
+
+
+@pytest.mark.parametrize("id", GAMES)
+def test_every_game_is_told_with_rules_position_and_legal_moves(id: str) -> None:
+    game = cellgames.make(id)
+    (view,) = views(game)
+    rules, asked = rules_text(game), question(view)
+    assert game.info.title in rules
+    assert "Moves: " in rules
+    assert "Positions: " in rules
+    assert "Drag" not in rules
+    assert view.position in asked
+    assert all(len(line) < 20_000 for line in asked.splitlines())
+    example = asked.rpartition("MOVE: ")[2].splitlines()[0]
+    chosen = read_answer(f"So:\nMOVE: {example}\n", view)
+    assert all(choice in legal for choice, legal in zip(chosen, view.legal, strict=True))
+
+
+def test_moves_that_the_prompts_give_as_examples_are_read() -> None:
+    for id, names in {
+        "torus-v0": ("c4", "c4+"),
+        "cloth-of-gold-v0": ("r12c34", "end"),
+        "grid-adaptation-v0": ("r7c7,r7c8,r8c7", "r3c4+r2c2/buy", "r3c4/flip:001", "none/vote:1", "none"),
+        "toroidal-cup-v0": ("r6c10/3",),
+    }.items():
+        game = cellgames.make(id)
+        assert all(game.action_to_string(game.string_to_action(name)) == name for name in names)
+        assert all(name in rules_text(game) for name in names)
+
+
+def test_a_team_does_not_see_what_the_others_are_to_place() -> None:
+    game = cellgames.make("toroidal-cup-small-v0")
+    text = position_text(game, game.init(torch.tensor([0])), 0)
+    mine, other = text.splitlines()[1:3]
+    assert "to place" in mine
+    assert "to place" not in other
+
+
+def test_answers_are_read_strictly() -> None:
+    (view,) = views(TORUS)
+    assert read_answer("MOVE: b2+", view) == [7]
+    assert read_answer("I think of a1.\nMOVE: a1\n\n", view) == [0]
+    for text in (
+        "",
+        "a1",
+        "MOVE: a1\nGood luck!",
+        "MOVE: z9",
+        "MOVE: a1 b1",
+        "move: a1",
+        "MOVE:",
+        "MOVE: \ud800",
+        "\0",
+    ):
+        with pytest.raises(MoveError):
+            read_answer(text, view)
+
+
+# ---------------------------------------------------------------- options
+
+
+def test_options_stand_after_the_name_of_the_model(serve: Serve) -> None:
+    serve(first_legal)
+    agent = load("llm:meta/llama:8b?temperature=0.5&retries=3&seed=7&answer_tokens=50")
+    assert isinstance(agent, LanguageModelAgent)
+    assert agent.options == ModelOptions(0.5, 7, 3, answer_tokens=50)
+    for wrong in (
+        "",
+        "?retries=1",
+        "m?",
+        "m?retries",
+        "m?retries=-1",
+        "m?retries=x",
+        "m?retries=1&retries=2",
+        "m?a=1",
+        "m?timeout=nan",
+        "m?seed=1.5",
+        "m?parallel=0",
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            load(f"llm:{wrong}")
+
+
+def test_without_an_address_or_a_key_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ValueError, match="OPENAI_API_KEY"):
+        load("llm:some-model")
+    monkeypatch.setenv("OPENAI_BASE_URL", "file:///etc")
+    with pytest.raises(ValueError, match="OPENAI_BASE_URL"):
+        load("llm:some-model")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret\nX-Other: 1")
+    with pytest.raises(ValueError, match="OPENAI_API_KEY") as caught:
+        load("llm:some-model")
+    assert "sk-secret" not in str(caught.value)
+
+
+# ---------------------------------------------------------------- servers of all kinds
+
+
+def test_questions_of_several_games_are_asked_at_the_same_time(serve: Serve) -> None:
+    together = threading.Barrier(3)
+
+    def all_at_once(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+        together.wait(20)
+        first_legal(chat, handler, body)
+
+    chat = serve(all_at_once)
+    # At a temperature above 0 equal positions are different questions.
+    actions = ask(LanguageModelAgent("m?temperature=1&parallel=3"), views(TORUS, 3))
+    assert actions.tolist() == [0, 0, 0]
+    assert len({body["seed"] for body in chat.requests}) == 3
+    assert chat.keys == [f"Bearer {KEY}"] * 3
+
+
+def test_equal_questions_are_asked_once_at_temperature_0(serve: Serve) -> None:
+    chat = serve(first_legal)
+    assert ask(LanguageModelAgent("m"), views(TORUS, 5)).tolist() == [0] * 5
+    assert len(chat.requests) == 1
+    assert (chat.requests[0]["temperature"], chat.requests[0]["seed"], chat.requests[0]["model"]) == (0, 0, "m")
+    assert (SPENDING.calls, SPENDING.tokens, SPENDING.reused) == (1, 107, 4)
+
+
+def test_a_wrong_answer_is_answered_by_what_is_wrong(serve: Serve) -> None:
+    def learns(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+        wrong = ["MOVE: z9", "hm"]
+        tries = len(body["messages"]) // 2 - 1
+        completion(handler, wrong[tries] if tries < 2 else f"MOVE: {example_of(body)}")
+
+    chat = serve(learns)
+    assert ask(LanguageModelAgent("m"), views(TORUS)).tolist() == [0]
+    last = chat.requests[-1]["messages"]
+    assert [message["role"] for message in last] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "z9" in last[3]["content"]
+    assert "got 'hm'" in last[5]["content"]
+    assert "no legal move in 2 answers" in failure(LanguageModelAgent("m?retries=1"))
+
+
+def test_actions_of_several_components(serve: Serve) -> None:
+    chat = serve(lambda chat, handler, body: completion(handler, "MOVE: r0c0,r0c1,r5c5+r2c2"))
+    game = cellgames.make("grid-adaptation-small-v0")
+    assert ask(LanguageModelAgent("m"), views(game)).tolist() == [[0, 1, 50, 20, 0, 0, 4]]
+    assert "part 4" in chat.requests[0]["messages"][1]["content"]
+
+
+def test_the_clock_bounds_the_wait(serve: Serve) -> None:
+    hung = threading.Event()
+
+    def waits(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+        hung.wait(20)
+
+    serve(waits)
+    agent = LanguageModelAgent("m")
+    agent.clock = {"left": 0.2, "increment": 0.0}
+    try:
+        assert "too slow" in failure(agent)
+    finally:
+        hung.set()
+
+
+def not_json(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+    send(handler, b"<html>hello</html>", kind="text/html")
+
+
+def huge(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+    send(handler, b"[" * (chat_server.MOST_BYTES + 100))
+
+
+def deep(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+    send(handler, b"[" * 200_000)
+
+
+def hangs_up(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    handler.close_connection = True
+
+
+def half(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"choices": [')
+    hangs_up(chat, handler, body)
+
+
+def status(number: int, text: bytes = b"{}", **headers: str) -> Behaviour:
+    return lambda chat, handler, body: send(handler, text, number, **headers)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "expected", "requests"),
+    [
+        (not_json, "expected a chat completion, got '<html>hello</html>' (5 attempts)", 5),
+        (huge, "more than 4 MiB", 1),
+        (deep, "expected a chat completion", 5),
+        (hangs_up, "no answer from the server", 5),
+        (half, "no answer from the server", 5),
+        (
+            status(500, f'{{"error": {{"message": "your key {KEY} is bad"}}}}'.encode()),
+            "500: your key *** is bad (5",
+            5,
+        ),
+        (status(429, Retry_After="3600"), "status 429", 1),
+        (status(400, b'{"error": {"message": "no such option"}}'), "status 400: no such option", 1),
+        (status(302, Location="http://127.0.0.1:1/"), "status 302", 1),
+        (status(200, b"null"), "expected a chat completion", 5),
+        (status(200, b'{"choices": []}'), "expected a chat completion", 5),
+        (status(200, b'{"choices": [{"message": {"content": 5}}]}'), "expected a chat completion", 5),
+        (status(200, b'\xff{"choices": 1}'), "expected a chat completion", 5),
+        (status(200, b"x", Content_Encoding="gzip"), "expected a chat completion", 5),
+    ],
+)
+def test_an_insolent_server_forfeits_with_the_reason(
+    serve: Serve, behaviour: Behaviour, expected: str, requests: int
+) -> None:
+    chat = serve(behaviour)
+    assert expected in failure(LanguageModelAgent("m"))
+    assert len(chat.requests) == requests
+
+
+def test_errors_that_pass_cost_no_game(serve: Serve) -> None:
+    def at_last(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+        failing = [status(429, Retry_After="0"), status(503), hangs_up]
+        number = len(chat.requests) - 1
+        (failing[number] if number < len(failing) else first_legal)(chat, handler, body)
+
+    chat = serve(at_last)
+    assert ask(LanguageModelAgent("m"), views(TORUS)).tolist() == [0]
+    assert len(chat.requests) == 4
+    assert SPENDING.calls == 1
+
+
+@pytest.mark.parametrize(
+    "usage", [None, {}, [], {"prompt_tokens": -5, "completion_tokens": 10**30}, {"prompt_tokens": True}]
+)
+def test_tokens_that_the_server_does_not_count_are_estimated(serve: Serve, usage: object) -> None:
+    serve(lambda chat, handler, body: completion(handler, "MOVE: a1", usage))
+    ask(LanguageModelAgent("m"), views(TORUS))
+    assert 500 < SPENDING.tokens < 5000
+
+
+def test_a_refused_key_stops_the_run_and_loses_no_game(serve: Serve) -> None:
+    serve(status(401, f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode()))
+    with pytest.raises(RunStopped, match="status 401") as caught:
+        ask(LanguageModelAgent("m"), views(TORUS))
+    assert KEY not in str(caught.value)
+
+
+# ---------------------------------------------------------------- runs
+
+
+def round_robin(out: Path, *more: str) -> int:
+    fixed = ["--games", "4", "--chunk", "1", "--no-store", "--quiet", "--no-gif", "--out", str(out)]
+    return main(["round-robin", "torus-v0", "--size", "2", "--agents", "llm:m?retries=1", "random", *fixed, *more])
+
+
+def test_a_run_that_reaches_its_limit_goes_on_without_paying_twice(
+    serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = serve(first_legal)
+    assert round_robin(tmp_path / "whole") == 0
+    calls, text = len(chat.requests), (tmp_path / "whole/games.jsonl").read_bytes()
+    assert calls > 4
+    assert f"language models: {calls} calls, {107 * calls} tokens" in capsys.readouterr().err
+
+    out = tmp_path / "parts"
+    assert round_robin(out, "--max-calls", "3") == 130
+    said = capsys.readouterr().err
+    assert "--max-calls is 3" in said
+    assert "goes on" in said
+    lines = [json.loads(line) for line in (out / "llm.jsonl").read_text().splitlines()]
+    assert len(lines) == 3
+    assert lines[0] | {"key": "", "seconds": 0} == {
+        **{"key": "", "model": "m", "agent": "llm:m?retries=1", "turn": lines[0]["turn"], "player": lines[0]["player"]},
+        **{"prompt_tokens": 100, "answer_tokens": 7, "seconds": 0, "answer": lines[0]["answer"]},
+    }
+    assert round_robin(out, "--max-calls", "3") == 130, "the limit is that of the run, not of the command"
+    with (out / "llm.jsonl").open("ab") as file:
+        file.write(b'{"key": "torn')
+    kept_answers._opened.clear()  # as in another process
+    assert round_robin(out, "--max-tokens", str(107 * 4)) == 130
+    assert "--max-tokens" in capsys.readouterr().err
+    kept_answers._opened.clear()
+    assert round_robin(out) == 0
+    assert len(chat.requests) == 2 * calls
+    assert (out / "games.jsonl").read_bytes() == text
+    assert round_robin(out, "--no-resume") == 0
+    assert len(chat.requests) == 3 * calls, "a run that starts over asks anew"
+    for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
+        assert KEY.encode() not in path.read_bytes()
+
+
+def test_a_model_that_plays_badly_forfeits_and_the_others_play_on(serve: Serve, tmp_path: Path) -> None:
+    serve(lambda chat, handler, body: completion(handler, f"MOVE: z9 {KEY}"))
+    assert round_robin(tmp_path) == 0
+    games = read_records(tmp_path / "games.jsonl").records
+    forfeits = [record.result.forfeit for record in games]
+    assert len(forfeits) == 4
+    assert all(forfeit and "no legal move in 2 answers" in forfeit.reason for forfeit in forfeits)
+    assert KEY not in (tmp_path / "games.jsonl").read_text() + (tmp_path / "llm.jsonl").read_text()
+
+
+def test_limits_do_not_go_with_a_cluster(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert round_robin(tmp_path, "--max-calls", "3", "--ray=local") == 2
+    assert "do not go with --ray" in capsys.readouterr().err
