@@ -5,7 +5,7 @@ BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help setup demo test lint types unit quick durations fuzz sanitize wheel docs bench limit gpu strength study clean
+.PHONY: help setup demo test lint types unit quick durations fuzz sanitize wheel docs bench limit gpu strength bots study clean
 
 help:
 	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
@@ -19,6 +19,7 @@ help:
 	@echo "make limit  measure the native kernels beside hand-written C++ (results/benchmarks/limit.md)"
 	@echo "make gpu    test and measure everything on a GPU, in ten minutes (results/benchmarks/gpu.md); DEVICE=cpu tries it"
 	@echo "make strength  let the shipped agents play a thousand games against each of the others"
+	@echo "make bots   let bots in C and JavaScript, greedy and trained play with clocks (results/bots/)"
 	@echo "make study  what should Torus be opened with? (results/studies/)"
 	@echo "make clean  remove .venv and build leftovers"
 
@@ -117,6 +118,14 @@ gpu:
 strength: setup
 	$(BIN)/python -m benchmarks.agents.strength
 	$(BIN)/python -m benchmarks.agents.truth
+
+# A tournament of programs and agents; it needs cc and node.
+bots: setup
+	mkdir -p build/bots
+	cc -O2 -o build/bots/bot examples/bots/bot.c
+	$(BIN)/cellgames round-robin torus-small-v0 --games 100 --seed 1 --clock 30+0.2 --no-store --no-resume \
+		--out results/bots --agents "c400=exec:build/bots/bot 400" "c40=exec:build/bots/bot 40" \
+		"js=exec:node examples/bots/bot.js" greedy trained
 
 study: setup
 	$(BIN)/python -m benchmarks.agents.first_move --games 300

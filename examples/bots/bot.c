@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 2 * 16 * 16, FILLS = 400 };
+enum { MOST = 2 * 16 * 16 };
 
+static int fills = 400; /* boards for a move; the first argument, if there is one */
 static int size, squares, cells; /* cells: octagons, then as many squares, row by row */
 static int ring[MOST][8], right_of[MOST][8], down_of[MOST][8], degree[MOST];
 static uint64_t chance;
@@ -77,7 +78,7 @@ static int choose(const char *position) {
     memset(own, 0, sizeof own), memset(won, 0, sizeof won);
     for (int cell = 0; cell < cells; cell++)
         if (!start[cell]) empty[count++] = cell;
-    for (int fill = 0; fill < FILLS; fill++) {
+    for (int fill = 0; fill < fills; fill++) {
         memcpy(board, start, sizeof board);
         for (int k = 0; k < count; k++) { /* the first half of the empty cells, in random order, is the mover's */
             int other = k + (int)draw((uint32_t)(count - k)), cell = empty[other];
@@ -98,8 +99,9 @@ static const char *value(const char *line, const char *name) { /* the text after
     return found ? found + strlen(name) : "0";
 }
 
-int main(void) {
+int main(int count, char** words) {
     static char line[1 << 20];
+    if (count > 1) fills = atoi(words[1]);
     while (fgets(line, sizeof line, stdin)) {
         if (!strncmp(value(line, "\"type\":"), "\"hello\"", 7)) {
             int torus = !strncmp(value(line, "\"game\":"), "\"torus-v0\"", 10);
