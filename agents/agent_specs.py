@@ -56,6 +56,11 @@ class AgentSpec:
         return self.usage.endswith(":COMMAND")
 
     @property
+    def is_model(self) -> bool:
+        """Return True if the text after the name is a language model."""
+        return self.usage.endswith(":MODEL")
+
+    @property
     def ids_with_weights(self) -> tuple[str, ...] | None:
         """Return the ids of the games for which its weights come with the package, None if it plays by no weights.
 
@@ -80,7 +85,7 @@ class AgentSpec:
         return made
 
     def _arguments(self, text: str | None) -> list[int | Path | str]:
-        if self.is_command or self.is_wrapper or self.usage.endswith(":MODEL"):
+        if self.is_command or self.is_wrapper or self.is_model:
             return [text or ""]
         if ":N" not in self.usage:
             if text is not None:

@@ -1,4 +1,8 @@
-"""`cellgames bot`: an agent as a program for other arenas; `cellgames check-bot`: a check of such a program."""
+"""Commands about programs that play: `bot`, `check-bot` and `mcp`.
+
+`cellgames bot` is an agent as a program for other arenas, `cellgames check-bot` checks such a program, and
+`cellgames mcp` lets assistants play.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import GameId, add_command, add_game, add_parameters, add_seed, make_game
+from cellgames.cli.shared_options import GameId, add_agents, add_command, add_game, add_parameters, add_seed, make_game
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -26,10 +30,15 @@ _CHECK_TEXT = (
     "one that is wrong is shown. docs/bots.md describes the messages."
 )
 _CHECK_EXAMPLES = ("torus-small-v0 --agent 'exec:./mybot --flag'", "toroidal-cup-small-v0 --agent 'exec:node bot.js'")
+_MCP_TEXT = (
+    "Let an assistant play, over the Model Context Protocol. It answers on standard input and output, so you do not\n"
+    "type this command: you name it in the settings of the assistant, which gets tools to read rules and play games."
+)
+_MCP_EXAMPLES = ("", "--agents mine=my_bots:MyBot")
 
 
 def add(commands: Any) -> None:
-    """Add both commands."""
+    """Add the commands."""
     command = add_command(commands, "bot", "AGENT ", _run, _TEXT, _EXAMPLES)
     command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, or a file")
     command.add_argument(
@@ -45,6 +54,25 @@ def add(commands: Any) -> None:
     command.add_argument("--agent", required=True, metavar="exec:COMMAND", help="the command line of the program")
     command.add_argument("--games", type=int, default=4, metavar="N", help="games at the same time (default 4)")
     add_seed(command)
+    command = add_command(commands, "mcp", "", _mcp, _MCP_TEXT, _MCP_EXAMPLES)
+    add_agents(command, "more agents to play against, such as your own; NAME=SPEC gives a name", required=False)
+
+
+def _mcp(arguments: argparse.Namespace) -> int:
+    try:
+        import mcp  # noqa: F401
+    except ImportError as error:
+        raise UserError(f'the MCP server needs mcp: pip install "cellgames[mcp]" ({error})') from error
+    from cellgames.agents.agent_names import by_name
+    from cellgames.agents.loading import load
+    from cellgames.web.assistant_games import AssistantGames
+    from cellgames.web.mcp_server import make_server
+
+    agents = {name: str(spec) for name, spec in by_name(arguments.agents or ()).items()}
+    for name, spec in agents.items():
+        load(spec, name=name)  # complain before an assistant waits for an answer
+    make_server(AssistantGames(agents)).run()
+    return 0
 
 
 def _run(arguments: argparse.Namespace) -> int:
