@@ -32,7 +32,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 GAMES = sorted(id for id, entry in REGISTRY.items() if entry.entry_point.startswith("cellgames.envs."))
 RUN = {"extending.md", "policies.md"}  # pages whose commands are run, not only parsed
 NEEDS = {  # libraries without which a page is not run
-    "data.md": ("pandas",),
+    "data.md": ("pandas", "pyarrow"),
     "policies.md": ("stable_baselines3", "torchrl", "ray.rllib"),
 }
 

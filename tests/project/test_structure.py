@@ -47,6 +47,7 @@ LAYERS = """
     arena
     arena.records
     arena.records.store
+    arena.formats
     arena.stats
     arena.report
     arena.play

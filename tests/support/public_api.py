@@ -29,6 +29,7 @@ PACKAGES = (
     "cellgames.training",
     "cellgames.training.maskable",
     "cellgames.arena",
+    "cellgames.arena.formats",
     "cellgames.arena.insight",
     "cellgames.cluster",
     "cellgames.web",

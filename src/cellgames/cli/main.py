@@ -42,6 +42,7 @@ from .commands import (
     sweep_command,
     train_command,
 )
+from .commands.formats import export_command, import_command
 from .console import MOST_MESSAGE, UserError, forget_warnings, printable_output
 
 __all__ = ["main", "parser"]
@@ -58,6 +59,8 @@ _COMMANDS = (
     season_command,
     leaderboard_command,
     replay_command,
+    export_command,
+    import_command,
     serve_command,
     bot_command,
     doctor_command,

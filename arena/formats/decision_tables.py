@@ -1,0 +1,211 @@
+"""Recorded games as a table of decisions in Parquet, for offline learning: `pip install "cellgames[research]"`.
+
+Letters: `P` players, `A` actions (the sum over the action's components), `K` components of an action.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.replays import Step, game_of, stepped
+from cellgames.envs.core import Game
+from cellgames.utils.foreign_text import shown
+from cellgames.utils.run_folders import PathLike, replacing
+
+__all__ = ["COLUMNS", "META", "Written", "arrow", "export_decisions"]
+
+META = b"cellgames"
+"""The key of the table's metadata: JSON with the game and the shapes of the lists."""
+
+COLUMNS = {
+    "game": "int64",
+    "turn": "int32",
+    "seat": "int16",
+    "forced": "bool",
+    "observation": "list",
+    "mask": "list",
+    "action": "list",
+    "reward": "float32",
+    "reward_to_go": "float32",
+    "result": "int8",
+    "last": "bool",
+}
+"""Columns and their kinds; lists have a fixed size."""
+
+_GAMES = 32  # that are played at the same time, and stand in the table in order
+_ROWS = 4096  # of a row group, what a reader holds at a time
+
+
+class Written(NamedTuple):
+    """The numbers of games and decisions in a table, and of forfeited games that were left out."""
+
+    games: int
+    decisions: int
+    forfeited: int
+
+
+def arrow() -> Any:
+    """Return pyarrow; the `ImportError` names the extra."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError(f'Parquet needs pyarrow ({error}): pip install "cellgames[research]"') from None
+    return pyarrow
+
+
+def export_decisions(records: Sequence[Record], path: PathLike) -> Written:
+    """Write a row for each decision of recorded games to a Parquet file, which appears whole or not at all.
+
+    The games are played again. They must be of one game with the same parameters, since lists have a fixed size.
+    Forfeited games are left out.
+
+    Raises:
+        ValueError: no games that came to their end, or different ones.
+        ReplayError: a record does not reproduce.
+        ImportError: pyarrow is missing.
+    """
+    pyarrow, path = arrow(), Path(path)
+    kinds = sorted({json.dumps([record.game, record.parameters], sort_keys=True) for record in records})
+    if len(kinds) > 1:
+        raise ValueError(f"expected games with the same rules, got {shown(kinds[0])} and {shown(kinds[1])}")
+    numbers = [number for number, record in enumerate(records) if record.result.forfeit is None]
+    if not numbers:
+        raise ValueError("expected games that came to their end, got none")
+    game, rows = game_of(records[0]), 0
+    with replacing(path) as part:
+        schema = _schema(pyarrow, game, records)
+        with pyarrow.parquet.ParquetWriter(part, schema, compression="zstd") as writer:
+            for first in range(0, len(numbers), _GAMES):
+                for columns in _columns(game, records, numbers[first : first + _GAMES]):
+                    rows += len(columns["game"])
+                    writer.write_table(_table(pyarrow, schema, columns), row_group_size=_ROWS)
+    return Written(len(numbers), rows, len(records) - len(numbers))
+
+
+def _schema(pyarrow: Any, game: Game, records: Sequence[Record]) -> Any:
+    info = game.info
+    numbers = pyarrow.from_numpy_dtype(_dtype(info.observation.dtype))
+    lists = {
+        "observation": pyarrow.list_(numbers, int(np.prod(info.observation.shape))),
+        "mask": pyarrow.list_(pyarrow.bool_(), info.num_actions),
+        "action": pyarrow.list_(pyarrow.int32(), len(info.action_nvec)),
+    }
+    kinds = {
+        name: lists.get(name) or getattr(pyarrow, f"{kind}_" if kind == "bool" else kind)()
+        for name, kind in COLUMNS.items()
+    }
+    meta = {
+        "format": 1,
+        "game": game.id,
+        "parameters": game.parameters,
+        "version": records[0].version,
+        "players": list(info.players),
+        "observation_shape": list(info.observation.shape),
+        "action_nvec": list(info.action_nvec),
+        "simultaneous": info.simultaneous,
+        "agents": [list(record.agents) for record in records],
+        "seeds": [record.seed for record in records],
+    }
+    return pyarrow.schema(list(kinds.items()), metadata={META: json.dumps(meta).encode()})
+
+
+def _dtype(dtype: torch.dtype) -> Any:
+    return torch.empty(0, dtype=dtype, device="cpu").numpy().dtype
+
+
+def _columns(
+    game: Game, records: Sequence[Record], numbers: Sequence[int]
+) -> Iterator[dict[str, np.ndarray[Any, Any]]]:
+    """Yield the columns of some games, ordered by game, turn and seat."""
+    rows = [(number, len(records[number].moves)) for number in numbers]
+    parts: list[dict[str, np.ndarray[Any, Any]]] = []
+    earned: list[tuple[list[int], np.ndarray[Any, Any]]] = []  # by turn: games, and rewards [B, P]
+    results: dict[int, np.ndarray[Any, Any]] = {}
+    for step in stepped(game, records, rows, batch=len(rows)):
+        ids = [rows[row][0] for row in step.rows]
+        parts.append(_decisions(game, step, ids, [records[number].opening for number in ids]))
+        earned.append((ids, step.after.rewards.double().numpy()))
+        outcome, done = game.outcome(step.after).numpy(), step.after.done.tolist()
+        results |= {number: outcome[place] for place, number in enumerate(ids) if done[place]}
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    order = np.lexsort((columns["seat"], columns["turn"], columns["game"]))
+    columns = {name: values[order] for name, values in columns.items()}
+    columns |= _rewards(columns["game"], columns["turn"], columns["seat"], earned)
+    columns["result"] = np.array(
+        [results[number][seat] for number, seat in zip(columns["game"], columns["seat"], strict=True)], dtype=np.int8
+    )
+    yield columns
+
+
+def _decisions(game: Game, step: Step, ids: Sequence[int], openings: Sequence[int]) -> dict[str, np.ndarray[Any, Any]]:
+    """Return the columns of one turn that are known before it is played."""
+    info, state, count = game.info, step.before, len(ids)
+    seats = range(info.num_players) if info.simultaneous else (None,)
+    mask = game.legal_actions(state).view(count, len(seats), -1)
+    actions = step.actions.view(count, len(seats), -1)
+    found: list[dict[str, np.ndarray[Any, Any]]] = []
+    for place, seat in enumerate(seats):
+        player = state.current_player if seat is None else torch.full_like(state.current_player, seat)
+        found.append(
+            {
+                "game": np.array(ids, dtype=np.int64),
+                "turn": np.full(count, step.turn, dtype=np.int32),
+                "seat": player.numpy().astype(np.int16),
+                "forced": np.array([step.turn < opening for opening in openings]),
+                "observation": game.observe(state, player).reshape(count, -1).numpy(),
+                "mask": mask[:, place].numpy(),
+                "action": actions[:, place].numpy().astype(np.int32),
+            }
+        )
+    return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+
+
+def _rewards(
+    games: np.ndarray[Any, Any],
+    turns: np.ndarray[Any, Any],
+    seats: np.ndarray[Any, Any],
+    earned: Sequence[tuple[list[int], np.ndarray[Any, Any]]],
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Return each seat's reward until its next decision or the end, all that it still gets, and its last decisions."""
+    by_game: dict[int, list[np.ndarray[Any, Any]]] = {}
+    for ids, rewards in earned:
+        for place, number in enumerate(ids):
+            by_game.setdefault(number, []).append(rewards[place])
+    # Rewards from a turn on, by game: [turns + 1, P].
+    sums = {
+        number: np.concatenate((np.cumsum(np.array(steps)[::-1], 0)[::-1], np.zeros((1, len(steps[0])))))
+        for number, steps in by_game.items()
+    }
+    rest = np.array([sums[number][turn, seat] for number, turn, seat in zip(games, turns, seats, strict=True)])
+    after, last = np.zeros_like(rest), np.zeros(len(rest), dtype=bool)
+    later: dict[tuple[int, int], float] = {}
+    for row in range(len(rest) - 1, -1, -1):
+        key = int(games[row]), int(seats[row])
+        last[row] = key not in later
+        after[row] = later.get(key, 0.0)
+        later[key] = rest[row]
+    return {
+        "reward": (rest - after).astype(np.float32),
+        "reward_to_go": rest.astype(np.float32),
+        "last": last,
+    }
+
+
+def _table(pyarrow: Any, schema: Any, columns: dict[str, np.ndarray[Any, Any]]) -> Any:
+    arrays = []
+    for field in schema:
+        values = columns[field.name]
+        if field.name in ("observation", "mask", "action"):
+            flat = pyarrow.array(np.ascontiguousarray(values).reshape(-1), field.type.value_type)
+            arrays.append(pyarrow.FixedSizeListArray.from_arrays(flat, field.type.list_size))
+        else:
+            arrays.append(pyarrow.array(values, field.type))
+    return pyarrow.table(arrays, schema=schema)

@@ -1,0 +1,1 @@
+"""The commands that convert recorded games and positions from and to the formats of other programs."""

@@ -1,0 +1,110 @@
+"""`cellgames export`: recorded games in the formats of other programs.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.cli.console import UserError, warn
+from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record
+
+if TYPE_CHECKING:
+    from cellgames.arena.records.record_lines import Record
+
+__all__ = ["add", "run"]
+
+_TEXT = (
+    "Write recorded games in the format of other programs. It takes the folder of a round robin, of free-for-all\n"
+    "games, an evaluation or a season of bots, or a file of records, and plays the games again.\n\n"
+    "  rle      one board of Life, for Golly: Cloth of Gold, the Toroidal Cup\n"
+    "  sgf      games of Torus\n"
+    "  kaggle   one game, as kaggle-environments' replays\n"
+    "  parquet  a row for each decision of all games, for offline learning"
+)
+_EXAMPLES = (
+    "results/cloth --format rle --record 3 --turn 20 --generation 50 --out board.rle",
+    "results/torus5 --format sgf --out games.sgf",
+    "results/torus5 --format kaggle --record 17 --out replay.json",
+    "results/torus5 --format parquet --out decisions.parquet",
+)
+_FORMATS = ("rle", "sgf", "kaggle", "parquet")
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "export", "PATH ", run, _TEXT, _EXAMPLES)
+    command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
+    command.add_argument("--format", choices=_FORMATS, required=True, help="the format")
+    add_record(command, "only this game, from 1")
+    add_agents(command, "only games of all these agents", required=False)
+    command.add_argument("--turn", metavar="N", type=int, help="rle: after N moves (default: all)")
+    command.add_argument("--generation", metavar="N", type=int, help="rle: N generations of Life later (default 0)")
+    command.add_argument("--all-states", action="store_true", help="rle: whose cells they are, not only live cells")
+    add_out(command, "the file", "FILE")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file; return the exit code."""
+    from cellgames.arena.records.record_lines import read_records, records_file
+    from cellgames.utils.run_folders import write_atomic
+
+    if arguments.out is None:
+        raise UserError("name the file to write with --out")
+    if not arguments.out.parent.is_dir():
+        raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
+    only = {"--turn": arguments.turn, "--generation": arguments.generation, "--all-states": arguments.all_states}
+    if arguments.format != "rle" and (given := [name for name, value in only.items() if value not in (None, False)]):
+        raise UserError(f"{given[0]} is for --format rle")
+    path = records_file(arguments.path)
+    records, torn = read_records(path)
+    if torn:
+        warn(torn)
+    chosen = _chosen(arguments, records, path)
+    if arguments.format == "parquet":
+        from cellgames.arena.formats.decision_tables import export_decisions
+
+        written = export_decisions(chosen, arguments.out)
+        if written.forfeited:
+            warn(f"left out {written.forfeited} forfeited games")
+        print(f"Saved {arguments.out}: {written.decisions} decisions of {written.games} games")
+        return 0
+    write_atomic(arguments.out, _text(arguments, chosen))
+    print(f"Saved {arguments.out}")
+    return 0
+
+
+def _chosen(arguments: argparse.Namespace, records: Sequence[Record], path: Path) -> list[Record]:
+    if arguments.record is not None and not 1 <= arguments.record <= len(records):
+        raise UserError(f"{path} holds games 1 to {len(records)}, got --record {arguments.record}")
+    chosen = [
+        record
+        for number, record in enumerate(records, 1)
+        if arguments.record in (None, number) and set(arguments.agents or ()) <= set(record.agents)
+    ]
+    if not chosen:
+        raise UserError(f"{path}: none of the {len(records)} games has all of that")
+    if arguments.format in ("rle", "kaggle") and len(chosen) > 1:
+        raise UserError(f"--format {arguments.format} takes one game, and there are {len(chosen)}; choose by --record")
+    return chosen
+
+
+def _text(arguments: argparse.Namespace, records: Sequence[Record]) -> str:
+    if arguments.format == "sgf":
+        from cellgames.arena.formats.sgf_files import records_to_sgf
+
+        return records_to_sgf(records)
+    if arguments.format == "kaggle":
+        from cellgames.arena.formats.kaggle_replays import record_to_kaggle
+
+        return json.dumps(record_to_kaggle(records[0]), ensure_ascii=False, allow_nan=False) + "\n"
+    from cellgames.arena.formats.rle_files import record_to_rle
+
+    return record_to_rle(
+        records[0], turn=arguments.turn, generation=arguments.generation or 0, all_states=arguments.all_states
+    )

@@ -1,0 +1,75 @@
+"""`cellgames import`: games and positions from the files of other programs.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from cellgames.cli.console import UserError
+from cellgames.cli.shared_options import GameId, add_command, add_out, add_parameters, make_game
+
+__all__ = ["add", "run"]
+
+_TEXT = (
+    "Read games or a position from another program's file. An SGF file of Torus becomes a file of records, which\n"
+    "replay and export take. An RLE file of Life becomes a position, which is printed; play and analyse take it\n"
+    "as --position."
+)
+_EXAMPLES = (
+    "games.sgf --out games.jsonl",
+    "pattern.rle --game cloth-of-gold-v0 --at 10 20",
+    "arrangement.rle --game toroidal-cup-v0 --param teams=2",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "import", "FILE ", run, _TEXT, _EXAMPLES)
+    command.add_argument("file", metavar="FILE", type=Path, help="a file that ends in .sgf or .rle")
+    command.add_argument("--game", metavar="GAME", type=GameId, help="rle: the game of the position")
+    add_parameters(command)
+    command.add_argument(
+        "--at", metavar=("ROW", "COLUMN"), nargs=2, type=int, help="rle: upper left corner (default: in the middle)"
+    )
+    add_out(command, "sgf: the file of records", "FILE")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the file; return the exit code."""
+    suffix = arguments.file.suffix.lower()
+    if suffix not in (".sgf", ".rle"):
+        raise UserError(f"expected a file that ends in .sgf or .rle, got {arguments.file}")
+    try:
+        text = arguments.file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UserError(f"{arguments.file}: expected a text in UTF-8") from None
+    if suffix == ".sgf":
+        return _games(arguments, text)
+    if arguments.game is None:
+        raise UserError("name the game of the position: --game cloth-of-gold-v0 or --game toroidal-cup-v0")
+    from cellgames.arena.formats.rle_files import rle_to_position
+
+    at = None if arguments.at is None else (arguments.at[0], arguments.at[1])
+    print(rle_to_position(make_game(arguments), text, at=at))
+    return 0
+
+
+def _games(arguments: argparse.Namespace, text: str) -> int:
+    from cellgames.arena.formats.sgf_files import sgf_to_records
+    from cellgames.utils.run_folders import write_atomic
+
+    if arguments.out is None:
+        raise UserError("name the file of records to write with --out")
+    if not arguments.out.parent.is_dir():
+        raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
+    try:
+        records = sgf_to_records(text)
+    except ValueError as error:
+        raise UserError(f"{arguments.file}: {error}") from None
+    write_atomic(arguments.out, "".join(record.to_json() + "\n" for record in records))
+    print(f"Saved {arguments.out}: {len(records)} games")
+    return 0

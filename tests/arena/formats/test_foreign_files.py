@@ -1,0 +1,209 @@
+"""Recorded games as files of other programs: RLE, SGF and Kaggle's replays."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from recorded_games import records, write_runs
+
+import cellgames
+from cellgames.arena.formats import (
+    board_to_rle,
+    record_to_kaggle,
+    record_to_rle,
+    records_to_sgf,
+    rle_to_board,
+    rle_to_position,
+    sgf_to_records,
+)
+from cellgames.arena.records.record_lines import Forfeit, Result
+from cellgames.arena.records.replays import replay, verify
+from cellgames.cli.main import main
+from cellgames.envs.cloth_of_gold import ClothOfGold
+from cellgames.envs.toroidal_cup import ToroidalCup
+
+CLOTH = cellgames.make("cloth-of-gold-small-v0")
+CUP = cellgames.make("toroidal-cup-small-v0")
+TORUS = cellgames.make("torus-v0", size=3)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_runs(tmp_path_factory.mktemp("runs"), {"torus": TORUS, "cloth": CLOTH, "cup": CUP})
+
+
+# ---------------------------------------------------------------- RLE
+
+
+def test_a_glider_reads_as_golly_writes_it() -> None:
+    glider = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
+    golly = "#N Glider\n#C of Golly\nx = 3, y = 3, rule = B3/S23\nbob$2bo$\n3o!\nwhat follows is a comment\n"
+    assert rle_to_board(golly) == glider
+    assert board_to_rle(glider, wraps=True) == "x = 3, y = 3, rule = B3/S23:T3,3\nbo$2bo$3o!\n"
+    assert rle_to_board(board_to_rle(glider)) == glider
+
+
+def test_states_and_long_lines_survive() -> None:
+    board = torch.randint(0, 4, (40, 60), generator=torch.Generator().manual_seed(0)).tolist()
+    text = board_to_rle(board, all_states=True, comments=["random"])
+    assert rle_to_board(text) == board
+    assert max(map(len, text.splitlines())) <= 70
+
+
+@pytest.mark.parametrize("text", ["", "bob$2bo$3o!", "x = 2, y = 2\n3o!", "x = 2, y = 2\nxy!", "x = 99999, y = 1\n!"])
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        rle_to_board(text)
+
+
+def test_generations_of_recorded_games(runs: Path) -> None:
+    cloth, cup = records(runs, "cloth")[0], records(runs, "cup")[0]
+    assert isinstance(CLOTH, ClothOfGold)
+    assert isinstance(CUP, ToroidalCup)
+    states = replay(cloth)
+    solo = CLOTH.solo(states[12])  # type: ignore[arg-type]
+    solo.generation()
+    solo.generation()
+    assert rle_to_board(record_to_rle(cloth, turn=12, generation=2, all_states=True)) == solo.board().tolist()
+    last = replay(cup)[-1]
+    assert rle_to_board(record_to_rle(cup, all_states=True)) == CUP.board(last)[0].tolist()  # type: ignore[arg-type]
+    after = CUP.life(last.start, keep=[7], compile="never").boards[7][0]  # type: ignore[attr-defined]
+    text = record_to_rle(cup, generation=7)
+    assert rle_to_board(text) == (after > 0).int().tolist()
+    assert f"rule = B3/S23:T{CUP.cols},{CUP.rows}" in text
+    with pytest.raises(ValueError, match="turn from 0"):
+        record_to_rle(cup, turn=99)
+    with pytest.raises(ValueError, match="boards of Life"):
+        record_to_rle(records(runs, "torus")[0])
+
+
+def test_positions_from_patterns(runs: Path) -> None:
+    line = rle_to_position(CLOTH, "x = 3, y = 3\nbob$2bo$3o!", at=(4, 5))
+    board = CLOTH.board(CLOTH.string_to_state(line))[0]
+    assert board[4:7, 5:8].tolist() == [[0, 3, 0], [0, 0, 3], [3, 3, 3]]  # neutral
+    assert int((board > 0).sum()) == 5
+    cloth = record_to_rle(records(runs, "cloth")[0], turn=12, all_states=True)
+    line = rle_to_position(CLOTH, cloth)
+    assert CLOTH.board(CLOTH.string_to_state(line))[0].tolist() == rle_to_board(cloth)
+    record = records(runs, "cup")[0]
+    last = replay(record)[-1]
+    arranged = board_to_rle(last.start[0].tolist())  # type: ignore[attr-defined]
+    again = CUP.string_to_state(rle_to_position(CUP, arranged))  # whose cells they are follows from the bands
+    assert again.scores.tolist() == last.scores.tolist()
+    with pytest.raises(ValueError, match="fits"):
+        rle_to_position(CLOTH, "x = 300, y = 3\n300o!")
+    with pytest.raises(ValueError, match="boards of Life"):
+        rle_to_position(TORUS, "x = 1, y = 1\no!")
+
+
+# ---------------------------------------------------------------- SGF
+
+
+def test_records_survive_sgf(runs: Path) -> None:
+    played = records(runs, "torus")
+    forfeit = Forfeit(1, "it said \\ and [this]")
+    stopped = dataclasses.replace(
+        played[0],
+        agents=("a]b", "back\\slash"),
+        moves=played[0].moves[:3],
+        result=Result(("win", "loss"), (0.0, 0.0), 3, False, forfeit),
+        position="",
+    )
+    assert list(verify([stopped])) == []
+    text = records_to_sgf([*played, stopped])
+    assert [record.to_json() for record in sgf_to_records(text)] == [r.to_json() for r in [*played, stopped]]
+    assert text.startswith("(;FF[4]GM[2048]CA[UTF-8]")
+
+
+def test_other_programs_sgf() -> None:
+    text = "(;FF[4]GM[2048]SZ[3]PB[Ann]RE[B+Resign]\n;B[A1]C[a (comment\\])];W[b1+](;B[c1])(;B[c2];W[c3]))"
+    (record,) = sgf_to_records(text)
+    assert record.agents == ("Ann", "white")
+    assert record.moves == ("a1", "b1+", "c1")
+    assert record.result.outcome == ("win", "loss")
+    assert list(verify([record])) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected an SGF file"),
+        ("(;GM[2048]SZ[3]", "whole games"),
+        ("(;FF[4]GM[1]SZ[19];B[aa])", r"GM\[2048\]"),
+        ("(;GM[2048]SZ[99])", "size"),
+        ("(;GM[2048]SZ[3];W[a1])", "black's turn"),
+        ("(;GM[2048]SZ[3];B[a1];W[a1])", r"move 2, W\[a1\].*taken"),
+        ("(;GM[2048]SZ[3];B[z9])", "move 1"),
+        ("(;GM[2048]SZ[3];B[a1])", "goes on"),
+        ("(;GM[2048]SZ[3]RE[W+R];B[a1])", "white's turn"),
+        ("(;GM[2048]SZ[3]XR[[1\\]])", "JSON object"),
+        ('(;GM[2048]SZ[3]XR[{"seed":99999999999999999999}]RE[B+R])', "seed"),
+        ("(" * 5000, "whole games"),
+    ],
+)
+def test_bad_sgf_is_explained(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sgf_to_records(text)
+
+
+# ---------------------------------------------------------------- Kaggle
+
+
+def test_kaggle_replays(runs: Path) -> None:
+    record = records(runs, "torus")[0]
+    data = json.loads(json.dumps(record_to_kaggle(record)))
+    assert len(data["steps"]) == len(record.moves) + 1
+    for number, (move, before, after) in enumerate(zip(record.moves, data["steps"], data["steps"][1:], strict=False)):
+        seat = number % 2
+        assert [entry["status"] for entry in before] == [["ACTIVE", "INACTIVE"], ["INACTIVE", "ACTIVE"]][seat]
+        assert after[seat]["action"] == move
+        assert after[1 - seat]["action"] is None
+        assert move in before[seat]["observation"]["legal"]
+    assert data["statuses"] == ["DONE", "DONE"]
+    assert data["rewards"] == [{"win": 1, "loss": -1}[outcome] for outcome in record.result.outcome]
+    assert [entry["reward"] for entry in data["steps"][-1]] == data["rewards"]
+    cup = records(runs, "cup")[0]
+    together = record_to_kaggle(cup)["steps"]
+    assert [entry["action"] for entry in together[1]] == cup.moves[0].split(" ")
+    assert "?" in together[0][0]["observation"]["position"]  # what the team may not know
+
+
+# ---------------------------------------------------------------- the commands
+
+
+def test_files_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(runs / "torus"), "--format", "sgf", "--out", str(tmp_path / "t.sgf")]) == 0
+    assert main(["import", str(tmp_path / "t.sgf"), "--out", str(tmp_path / "t.jsonl")]) == 0
+    assert (tmp_path / "t.jsonl").read_bytes() == (runs / "torus" / "games.jsonl").read_bytes()
+    out = ["--out", str(tmp_path / "c.rle")]
+    assert main(["export", str(runs / "cloth"), "--format", "rle", "--record", "1", "--turn", "9", *out]) == 0
+    capsys.readouterr()
+    assert main(["import", str(tmp_path / "c.rle"), "--game", "cloth-of-gold-small-v0"]) == 0
+    assert capsys.readouterr().out.startswith("move:a turn:0")
+    out = ["--out", str(tmp_path / "k.json")]
+    assert main(["export", str(runs / "cup"), "--format", "kaggle", "--record", "2", *out]) == 0
+    assert json.loads((tmp_path / "k.json").read_text())["name"] == "toroidal-cup-v0"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--format", "rle"), "--out"),
+        (("--format", "rle", "--out", "x"), "choose by --record"),
+        (("--format", "rle", "--record", "3", "--out", "x"), "games 1 to 2"),
+        (("--format", "rle", "--record", "1", "--out", "x"), "boards of Life"),
+        (("--format", "sgf", "--turn", "2", "--out", "x"), "--turn is for --format rle"),
+        (("--format", "sgf", "--out", "nowhere/x"), "no folder nowhere"),
+        (("--format", "sgf", "--agents", "nobody", "--out", "x"), "none of the 2 games"),
+    ],
+)
+def test_mistakes_are_explained(
+    runs: Path, words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(runs / "torus"), *words]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("x").exists()
