@@ -177,12 +177,14 @@ def test_kaggle_replays(runs: Path) -> None:
 
 def test_files_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(runs / "torus"), "--format", "sgf", "--out", str(tmp_path / "t.sgf")]) == 0
-    assert main(["import", str(tmp_path / "t.sgf"), "--out", str(tmp_path / "t.jsonl")]) == 0
+    assert main(["import", "torus-v0", str(tmp_path / "t.sgf"), "--out", str(tmp_path / "t.jsonl")]) == 0
     assert (tmp_path / "t.jsonl").read_bytes() == (runs / "torus" / "games.jsonl").read_bytes()
+    assert main(["import", "torus-v0", "--size", "5", str(tmp_path / "t.sgf"), "--out", str(tmp_path / "no")]) == 2
+    assert "expected boards of size 5, game 1 has 3" in capsys.readouterr().err
     out = ["--out", str(tmp_path / "c.rle")]
     assert main(["export", str(runs / "cloth"), "--format", "rle", "--record", "1", "--turn", "9", *out]) == 0
     capsys.readouterr()
-    assert main(["import", str(tmp_path / "c.rle"), "--game", "cloth-of-gold-small-v0"]) == 0
+    assert main(["import", "cloth-of-gold-small-v0", str(tmp_path / "c.rle")]) == 0
     assert capsys.readouterr().out.startswith("move:a turn:0")
     out = ["--out", str(tmp_path / "k.json")]
     assert main(["export", str(runs / "cup"), "--format", "kaggle", "--record", "2", *out]) == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import GameId, add_command, add_out, add_parameters, make_game
+from cellgames.cli.shared_options import add_command, add_game, add_out, make_game, parameters
 
 __all__ = ["add", "run"]
 
@@ -20,18 +20,17 @@ _TEXT = (
     "as --position."
 )
 _EXAMPLES = (
-    "games.sgf --out games.jsonl",
-    "pattern.rle --game cloth-of-gold-v0 --at 10 20",
-    "arrangement.rle --game toroidal-cup-v0 --param teams=2",
+    "torus-v0 games.sgf --out games.jsonl",
+    "cloth-of-gold-v0 pattern.rle --at 10 20",
+    "toroidal-cup-v0 arrangement.rle --param teams=2",
 )
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "import", "FILE ", run, _TEXT, _EXAMPLES)
+    command = add_command(commands, "import", "GAME FILE ", run, _TEXT, _EXAMPLES)
+    add_game(command)
     command.add_argument("file", metavar="FILE", type=Path, help="a file that ends in .sgf or .rle")
-    command.add_argument("--game", metavar="GAME", type=GameId, help="rle: the game of the position")
-    add_parameters(command)
     command.add_argument(
         "--at", metavar=("ROW", "COLUMN"), nargs=2, type=int, help="rle: upper left corner (default: in the middle)"
     )
@@ -49,19 +48,24 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{arguments.file}: expected a text in UTF-8") from None
     if suffix == ".sgf":
         return _games(arguments, text)
-    if arguments.game is None:
-        raise UserError("name the game of the position: --game cloth-of-gold-v0 or --game toroidal-cup-v0")
     from cellgames.arena.formats.rle_files import rle_to_position
 
     at = None if arguments.at is None else (arguments.at[0], arguments.at[1])
-    print(rle_to_position(make_game(arguments), text, at=at))
+    try:
+        print(rle_to_position(make_game(arguments), text, at=at))
+    except ValueError as error:
+        raise UserError(f"{arguments.file}: {error}") from None
     return 0
 
 
 def _games(arguments: argparse.Namespace, text: str) -> int:
     from cellgames.arena.formats.sgf_files import sgf_to_records
+    from cellgames.envs.torus import Torus
     from cellgames.utils.run_folders import write_atomic
 
+    game, given = make_game(arguments), parameters(arguments)
+    if game.id != Torus.id:
+        raise UserError(f"SGF is for {Torus.id}, got {arguments.game}")
     if arguments.out is None:
         raise UserError("name the file of records to write with --out")
     if not arguments.out.parent.is_dir():
@@ -70,6 +74,12 @@ def _games(arguments: argparse.Namespace, text: str) -> int:
         records = sgf_to_records(text)
     except ValueError as error:
         raise UserError(f"{arguments.file}: {error}") from None
+    for number, record in enumerate(records, 1):
+        if given and record.parameters != game.parameters:
+            size = record.parameters["size"]
+            raise UserError(
+                f"{arguments.file}: expected boards of size {game.parameters['size']}, game {number} has {size}"
+            )
     write_atomic(arguments.out, "".join(record.to_json() + "\n" for record in records))
     print(f"Saved {arguments.out}: {len(records)} games")
     return 0
