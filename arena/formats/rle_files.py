@@ -22,7 +22,7 @@ from cellgames.utils.foreign_text import shown
 __all__ = ["board_to_rle", "record_to_rle", "rle_to_board", "rle_to_position"]
 
 _WIDTH = 70  # columns of a line, as the format asks
-_MOST = 4096  # rows and columns of a file
+_MOST = 1024  # rows and columns of a file
 _MOST_GENERATION = 100_000
 _NEUTRAL = 3  # the state of cells of Cloth of Gold that nobody owns
 _HEADER = re.compile(r"\s*x\s*=\s*([0-9]{1,5})\s*,\s*y\s*=\s*([0-9]{1,5})\s*(?:,.*)?", re.IGNORECASE)

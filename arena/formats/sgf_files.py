@@ -13,7 +13,7 @@ from typing import Any
 
 from cellgames.agents.play_loop import parse_move
 from cellgames.arena.records.record_lines import Forfeit, Record, forfeit_of, to_line
-from cellgames.arena.records.replays import game_of, result, start
+from cellgames.arena.records.replays import game_of, result, start, verify
 from cellgames.envs.torus import Torus
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
@@ -140,7 +140,10 @@ def _record(nodes: list[_Node]) -> Record:
         "moves": moves,
         "result": {name: value for name, value in values.items() if value is not None},
     }
-    return Record.from_json(to_line(data))
+    record = Record.from_json(to_line(data))
+    for _, error in verify([record]):  # `XR` may say what the game does not bear out
+        raise error
+    return record
 
 
 def _forfeit(root: _Node, rest: dict[str, Any], mover: int) -> Forfeit:

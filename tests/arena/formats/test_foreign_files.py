@@ -142,6 +142,7 @@ def test_other_programs_sgf() -> None:
         ("(;GM[2048]SZ[3]RE[W+R];B[a1])", "white's turn"),
         ("(;GM[2048]SZ[3]XR[[1\\]])", "JSON object"),
         ('(;GM[2048]SZ[3]XR[{"seed":99999999999999999999}]RE[B+R])', "seed"),
+        ('(;GM[2048]SZ[3]XR[{"forfeit":{"seat":0,"reason":"x"}}];B[a1])', "expected seat 1"),
         ("(" * 5000, "whole games"),
     ],
 )
