@@ -141,8 +141,8 @@ def _record(nodes: list[_Node]) -> Record:
         "result": {name: value for name, value in values.items() if value is not None},
     }
     record = Record.from_json(to_line(data))
-    for _, error in verify([record]):  # `XR` may say what the game does not bear out
-        raise error
+    for _, wrong in verify([record]):  # `XR` may say what the game does not bear out
+        raise wrong
     return record
 
 
