@@ -22,6 +22,7 @@ _RESULTS = Path("results")  # stores, runs and weights
 _BUBBLEWRAP = (
     *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"),
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--die-with-parent"),
+    *("--unsetenv", "OPENAI_API_KEY"),  # of language models that play in the same run
 )
 
 

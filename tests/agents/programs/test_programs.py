@@ -319,6 +319,7 @@ class Spy:
             print("cannot write:", error.strerror, file=sys.stderr)
         print("sees", len(list(Path("results").iterdir())), "results", file=sys.stderr)
         print("sees", len([name for name in os.listdir("/proc") if name.isdecimal()]), "processes", file=sys.stderr)
+        print("key:", os.environ.get("OPENAI_API_KEY"), file=sys.stderr)
         print("network:", [name for _, name in socket.if_nameindex()], file=sys.stderr)
         return action_mask.float().multinomial(1, generator=generator).squeeze(1)
 """
@@ -351,7 +352,8 @@ def test_an_isolated_agent_keeps_its_name_and_identity(spy: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing")
-def test_a_sandboxed_agent_can_only_play(spy: Path) -> None:
+def test_a_sandboxed_agent_can_only_play(spy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-agent")
     words = ["round-robin", "torus-v0", "--size", "2", "--games", "2", "--no-store", "--no-gif", "--quiet"]
     if subprocess.run(["bwrap", "--ro-bind", "/", "/", "--unshare-net", "true"], check=False).returncode:
         pytest.skip("bubblewrap cannot make a sandbox on this machine")
@@ -360,6 +362,7 @@ def test_a_sandboxed_agent_can_only_play(spy: Path) -> None:
     assert "cannot write: Read-only file system" in said
     assert "sees 0 results" in said
     assert "network: ['lo']" in said
+    assert "key: None" in said
     assert int(said.partition("sees 0 results\nsees ")[2].split()[0]) <= 3
     assert not (spy / "written").exists()
 
