@@ -127,6 +127,7 @@ def test_bad_requests_are_refused_in_words() -> None:
     refused: dict[str, Callable[[], str]] = {
         "expected a game of": lambda: games.start("chess", "random"),
         "expected an agent of": lambda: games.start("torus-v0", "exec:touch hacked"),
+        "amaf:N": lambda: games.start("torus-v0", "isolated"),
         "one that the page lists": lambda: games.start("torus-v0", "my_bots:MyBot"),
         "from 2 to 16": lambda: games.start("torus-v0", "random", parameters={"size": 1000}),
         "expected a seat of black, white": lambda: games.start("torus-v0", "random", seat="red"),

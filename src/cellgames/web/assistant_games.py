@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.language_models.prompts import MoveError, legal_moves, position_text, read_move, rules_text
 from cellgames.agents.play_loop import Played, moves
 from cellgames.agents.views import View, views_of
@@ -65,8 +64,7 @@ class AssistantGames:
                 f"{offer['id']}: {offer['summary']}\n  seats ({how}): {', '.join(offer['players'])}\n"
                 f"  parameters: {parameters}"
             )
-        kinds = [kind for kind in AGENTS.values() if not (kind.is_command or kind.is_wrapper or kind.is_model)]
-        agents = [f"{kind.usage.partition('[')[0]}: {kind.summary}" for kind in kinds]
+        agents = [f"{kind.usage.partition('[')[0]}: {kind.summary}" for kind in catalog.OPEN_AGENTS.values()]
         agents += [f"{name}: offered by the owner of this server" for name in self._listed]
         paragraphs.append("\n  ".join(["Agents (some play some of the games only):", *agents]))
         return "\n\n".join(paragraphs)

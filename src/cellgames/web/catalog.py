@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_PLAYOUTS",
+    "OPEN_AGENTS",
     "check_parameters",
     "games",
     "load_agent",
@@ -36,6 +37,12 @@ MOST_PLAYOUTS = 5000
 """Most playouts of an agent; more would keep a thread busy for minutes a move."""
 
 _TRIED = {"rollout": 64, "amaf": 64, "mcts": 200, "gumbel": 32}  # agents that take a number, and one to offer
+
+OPEN_AGENTS = {
+    name: entry for name, entry in AGENTS.items() if not (entry.is_command or entry.is_wrapper or entry.is_model)
+}
+"""The agents that a visitor may name: without those that run programs or cost money."""
+
 _SPEC = re.compile(r"([a-z]+)(?::([1-9][0-9]{0,8}))?")
 
 
@@ -125,8 +132,8 @@ def refuse_spec(spec: str, listed: Mapping[str, str]) -> None:
     if spec in listed:
         return
     match = _SPEC.fullmatch(spec)
-    if match is None or match[1] not in AGENTS:
-        known = ", ".join(entry.usage.split("[")[0] for entry in AGENTS.values())
+    if match is None or match[1] not in OPEN_AGENTS:
+        known = ", ".join(entry.usage.split("[")[0] for entry in OPEN_AGENTS.values())
         raise ValueError(f"expected an agent of {known}, or one that the page lists, got {shown(spec)}")
     if match[2] is not None and int(match[2]) > MOST_PLAYOUTS:
         raise ValueError(f"agent {match[1]}:N: the page allows N up to {MOST_PLAYOUTS}, got {match[2]}")
@@ -152,7 +159,7 @@ def _offered(game: Game, names: tuple[tuple[str, str], ...]) -> list[dict[str, A
     listed = dict(names)
     found: list[dict[str, Any]] = []
     candidates: list[tuple[str, str, int | None]] = [
-        *((name, entry.summary, _TRIED.get(name)) for name, entry in AGENTS.items()),
+        *((name, entry.summary, _TRIED.get(name)) for name, entry in OPEN_AGENTS.items()),
         *((name, "listed by this page", None) for name in listed),
     ]
     for name, summary, number in candidates:
