@@ -78,7 +78,7 @@ class BotProcess:
         if os.name != "posix":
             raise ProgramError("programs as agents need Linux or macOS; on Windows run cellgames in WSL")
         self.limits, self._mark = limits, secrets.token_hex(8)
-        self._rest = self._last_words = b""
+        self._rest = b""
         self._paused = False
         try:
             self._process = subprocess.Popen(
@@ -98,7 +98,9 @@ class BotProcess:
         self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
         for number in (self._stdin, self._stdout):
             os.set_blocking(number, False)
-        self._listener = threading.Thread(target=self._listen, args=(self._process.stderr, log), daemon=True)
+        self._said = _LastWords()
+        # The thread does not know this object, which ends the program when nobody knows it any more.
+        self._listener = threading.Thread(target=self._said.listen, args=(self._process.stderr, log), daemon=True)
         self._listener.start()
         self._end = weakref.finalize(self, _end, self._process, self._mark)
 
@@ -196,17 +198,24 @@ class BotProcess:
         if not reason:
             how = f"exit code {code}" if code is None or code >= 0 else f"signal {_signal(-code)}"
             self._listener.join(_PATIENCE)
-            said = self._last_words.decode(errors="replace").split("\n")
+            said = self._said.tail.decode(errors="replace").split("\n")
             last = next((line for line in reversed(said) if line.strip()), "")
             reason = "it closed its output" if code is None else f"it ended with {how}"
             reason += f"; its last words: {shown(last[-_TAIL:], _TAIL)}" if last else ""
         return ProgramError(reason)
 
-    def _listen(self, stream: IO[bytes], log: Callable[[], Path | None]) -> None:
-        """Keep the beginning of standard error in the log, and its end for errors; the rest is read and dropped."""
+
+class _LastWords:
+    """The end of what a program writes to its standard error."""
+
+    def __init__(self) -> None:
+        self.tail = b""
+
+    def listen(self, stream: IO[bytes], log: Callable[[], Path | None]) -> None:
+        """Keep the beginning of the stream in the log, and its end here; the rest is read and dropped."""
         kept = 0
         while got := stream.read(_CHUNK):
-            self._last_words = (self._last_words + got)[-4 * _TAIL :]
+            self.tail = (self.tail + got)[-4 * _TAIL :]
             if kept < _MOST_LOG and (path := log()) is not None:
                 with contextlib.suppress(OSError), path.open("ab") as file:
                     kept += file.write(got[: _MOST_LOG - kept])

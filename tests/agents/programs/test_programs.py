@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shlex
@@ -234,6 +235,21 @@ def running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
+def test_a_program_that_nobody_knows_any_more_is_ended(bots: Callable[..., str]) -> None:
+    agent = ProgramAgent(bots())
+    agent.check_game(GAME)
+    assert agent._process is not None
+    pid = agent._process._process.pid
+    assert running(pid)
+    del agent
+    gc.collect()
+    deadline = time.time() + 20
+    while running(pid) and time.time() < deadline:
+        time.sleep(0.01)
+    assert not running(pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
