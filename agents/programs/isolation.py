@@ -65,11 +65,20 @@ class _Sandboxed(_Isolated):
     @override
     def words(self) -> list[str]:
         words, here = super().words(), Path.cwd()
-        seen = [here, *(path.resolve() for path in map(Path, words) if path.is_file())]
+        seen = [here, Path(sys.prefix), *_package(), *(path.resolve() for path in map(Path, words) if path.is_file())]
         hidden = [path.resolve() for path in (_RESULTS, run_folder()) if path is not None and path.is_dir()]
         shown = [word for path in seen for word in ("--ro-bind", str(path), str(path))]
         covered = [word for path in hidden for word in ("--tmpfs", str(path))]
         return [*_BUBBLEWRAP, *shown, *covered, "--chdir", str(here), *words]
+
+
+@cache
+def _package() -> list[Path]:
+    """Return the folders of this package, which may be a working copy in a folder that a sandbox hides."""
+    import cellgames
+
+    inside = Path(cellgames.__file__).parent
+    return sorted({inside.parent, inside.resolve(), *(path.resolve().parent for path in inside.iterdir())})
 
 
 @cache

@@ -28,6 +28,7 @@ from torch.utils._pytree import tree_leaves
 
 import cellgames
 from benchmarks.pages import head, write_page
+from cellgames.envs.native import without_native
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Table
 
@@ -105,12 +106,13 @@ def _stepper(id: str, num_envs: int) -> Callable[[], object]:
 
 
 def traffic(id: str, num_envs: int) -> Step:
-    """A step of random play, without the compiler, in the middle of the games."""
-    step = _stepper(id, num_envs)
-    for _ in range(WARM_UP):
-        step()
-    with Traffic() as found:
-        step()
+    """A step of random play in torch code, without the compiler, in the middle of the games."""
+    with without_native():
+        step = _stepper(id, num_envs)
+        for _ in range(WARM_UP):
+            step()
+        with Traffic() as found:
+            step()
     return Step(id, num_envs, len(found.bytes), found.waits, tuple(found.bytes))
 
 

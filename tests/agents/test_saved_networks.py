@@ -228,7 +228,9 @@ def test_networks_that_read_their_first_weights_are_loaded(file: Path, monkeypat
             super().__init__(game, size)
             self.first = float(next(self.parameters()).detach().flatten()[0])
 
-    monkeypatch.setattr("cellgames.agents.networks.saved.make_network", lambda game, size, kind: Reads(game, size))
+    monkeypatch.setattr(
+        "cellgames.agents.networks.saved.make_network", lambda game, size, kind, device="cpu": Reads(game, size)
+    )
     assert torch.equal(judged(load_network(file).network, TORUS)[0], judged(network_for(TORUS), TORUS)[0])
 
 

@@ -95,7 +95,9 @@ def test_without_a_compiler_one_line_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.setattr(programs, "BUILT", tmp_path)  # where nothing is built
     programs.programs.cache_clear()
+    programs.compiler_version.cache_clear()
     page = tmp_path / "limit.md"
     assert limit.main(["--out", str(page)]) == 2
     message = capsys.readouterr().err
