@@ -75,9 +75,7 @@ class _Sandboxed(_Isolated):
 @cache
 def _package() -> list[Path]:
     """Return the folders of this package, which may be a working copy in a folder that a sandbox hides."""
-    import cellgames
-
-    inside = Path(cellgames.__file__).parent
+    inside = Path(__file__).parents[2]
     return sorted({inside.parent, inside.resolve(), *(path.resolve().parent for path in inside.iterdir())})
 
 
