@@ -63,12 +63,15 @@ class Workers {
             while (static_cast<int64_t>(threads_) < parts - 1) {
                 std::thread([this, part = ++threads_] { wait_for_work(part); }).detach();
             }
-            task_ = task, context_ = context, parts_ = parts, left_ = parts - 1, ++round_;
+            task_ = task, context_ = context, parts_ = parts;
+            left_.store(parts - 1, std::memory_order_relaxed);
+            round_.fetch_add(1, std::memory_order_release);
         }
         start_.notify_all();
         task(context, 0);
+        if (spun([this] { return left_.load(std::memory_order_acquire) == 0; })) return true;
         std::unique_lock<std::mutex> lock(mutex_);
-        done_.wait(lock, [this] { return left_ == 0; });
+        done_.wait(lock, [this] { return left_.load(std::memory_order_acquire) == 0; });
         return true;
     }
 
@@ -91,18 +94,38 @@ class Workers {
   private:
     void wait_for_work(int64_t part) {
         std::unique_lock<std::mutex> lock(mutex_);
-        for (int64_t seen = round_ - 1;;) {
-            start_.wait(lock, [&] { return round_ != seen; });
-            seen = round_;
-            if (part >= parts_) continue;
+        for (int64_t seen = round_.load(std::memory_order_relaxed) - 1;;) {
+            start_.wait(lock, [&] { return round_.load(std::memory_order_relaxed) != seen; });
+            seen = round_.load(std::memory_order_relaxed);
+            const bool mine = part < parts_;
             const Task task = task_;
             const void* context = context_;
             lock.unlock();
-            task(context, part);
+            if (mine) {
+                task(context, part);
+                if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+                    const std::lock_guard<std::mutex> told(mutex_);  // or the waiting thread may miss it
+                    done_.notify_one();
+                }
+                spun([&] { return round_.load(std::memory_order_acquire) != seen; });
+            }
             lock.lock();
-            if (--left_ == 0) done_.notify_one();
         }
     }
+
+    // Look for a while, as long as a sleeping thread needs to wake, and return whether it is so now.
+    template <class Condition>
+    static bool spun(const Condition& condition) {
+        for (int64_t look = 0; look < kLooks; ++look) {
+            if (condition()) return true;
+#if defined(__x86_64__) && defined(__GNUC__)
+            __builtin_ia32_pause();
+#endif
+        }
+        return condition();
+    }
+
+    static constexpr int64_t kLooks = 4000;
 
     static int64_t process_id() {
 #if defined(_WIN32)
@@ -116,7 +139,8 @@ class Workers {
     std::condition_variable start_, done_;
     Task task_ = nullptr;
     const void* context_ = nullptr;
-    int64_t parts_ = 0, left_ = 0, round_ = 0, threads_ = 0;
+    int64_t parts_ = 0, threads_ = 0;
+    std::atomic<int64_t> left_{0}, round_{0};
 };
 
 // Call body(from, to) on parts of the range [0, count), each on a thread of its own.
