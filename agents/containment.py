@@ -30,6 +30,7 @@ from cellgames.utils.reasons import reason_of, trace_of
 from .base import AnswerError, AnyAgent, acting, takes_states
 from .policy import PolicyAgent
 from .process_state import ProcessState, Streams, ThreadState, handler_of_interrupts
+from .views import takes_views
 
 __all__ = ["AgentError", "Asked", "Contained", "contain", "guarded", "inner", "kept_streams", "name_of"]
 
@@ -71,6 +72,7 @@ class Contained:
         inner: the agent, or the one that it is in this game (`ByGame`).
         name: its name.
         on_state: True if it is asked by `act_on_state`.
+        on_views: True if it is asked by `act_on_views`.
 
     Raises:
         ValueError: it cannot play this kind of game.
@@ -85,10 +87,11 @@ class Contained:
         self.inner = acting(agent, game)
         try:
             self.on_state = self._guarded("its methods", lambda: takes_states(agent, game))
+            self.on_views = self._guarded("its methods", lambda: takes_views(self.inner))
         except ValueError:
             raise
         except Exception:  # what cannot be looked at may fail when it is asked
-            self.on_state = False
+            self.on_state = self.on_views = False
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """Start games, as `Agent.start`; raise an `AgentError` if the agent fails."""

@@ -18,7 +18,7 @@ from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 
 from .base import AnyAgent, draw_seeds
-from .containment import Asked, contain, inner, kept_streams
+from .containment import Asked, Contained, contain, kept_streams
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
 from .time_control import Clocks, TimeControl
@@ -148,8 +148,12 @@ def play(
 def _tell_results(
     game: Game, agents: Sequence[Asked], seats: Tensor, state: State, failures: Mapping[int, Failure]
 ) -> None:
-    """Tell agents that have a method `finish` how their games have ended; who failed has lost to the others."""
-    told = {index: inner(agent) for index, agent in enumerate(agents) if hasattr(inner(agent), "finish")}
+    """Tell agents of the package with a method `finish` how games have ended; who failed has lost to the others."""
+    told = {
+        index: agent
+        for index, agent in enumerate(agents)
+        if not isinstance(agent, Contained) and hasattr(agent, "finish")
+    }
     if not told:
         return
     outcomes = game.outcome(state).long()

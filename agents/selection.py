@@ -169,6 +169,9 @@ def question(
         mask = mask[torch.arange(len(env_ids), device=state.device), players]
     else:
         players = part.current_player
-    on_state = agent.on_state if isinstance(agent, Contained) else takes_states(agent, game)
+    if isinstance(agent, Contained):  # which has looked at it in a call of its own
+        on_state, on_views = agent.on_state, agent.on_views
+    else:
+        on_state, on_views = takes_states(agent, game), takes_views(agent)
     seeds = draw_seeds(len(env_ids), generator, state.device) if on_state and info.stochastic else None
-    return Question(agent, game, part, env_ids, players, mask, seeds, on_state, takes_views(inner(agent)))
+    return Question(agent, game, part, env_ids, players, mask, seeds, on_state, on_views)

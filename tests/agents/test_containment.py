@@ -370,3 +370,14 @@ def test_an_evaluation_logs_where_agents_failed(tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv("ENDS")
     assert main(words) == 0
     assert not (tmp_path / "forfeits.log").exists()
+
+
+@pytest.mark.parametrize("method", ["act_on_state", "act_on_views", "finish", "clock"])
+def test_an_agent_that_attacks_whoever_looks_for_a_method_ends_nothing(method: str) -> None:
+    class Touchy(Hostile):
+        def __getattr__(self, name: str) -> Any:
+            if name == method:
+                raise SystemExit(f"who asks for {name}?")
+            raise AttributeError(name)
+
+    assert not two(Touchy("touchy", lambda actions: actions), RandomAgent()).failures
