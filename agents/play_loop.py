@@ -162,7 +162,7 @@ def _tell_results(
         outcomes[env_id, list(failure.seats)] = LOSS
     for index, agent in told.items():
         env_ids, players = (seats == index).nonzero().unbind(1)
-        agent.finish(players, env_ids, outcomes[env_ids, players])  # type: ignore[union-attr]  # it has the method
+        agent.finish(players, env_ids, outcomes[env_ids, players])
 
 
 def _stopped(state: S, failures: dict[int, Failure], faults: Faults, turn: int) -> S:

@@ -40,7 +40,7 @@ class View:
 
     @cached_property
     def observation(self) -> Tensor:
-        """What the seat observes, as `game.info.observation` says, without a batch."""
+        """The observation of the seat, shaped as `game.info.observation` says, without a batch."""
         return self.game.observe(self.state, self.player)[0]
 
     @cached_property

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent, PartialAnswerError, must_start
+from cellgames.agents.base import PartialAnswerError, must_start
 from cellgames.agents.views import View
 from cellgames.envs.core import Game, State, seeds
 from cellgames.utils.foreign_text import shown
 
-from .command_lines import command_of, identity_of_command
-from .gtp_server import COLOURS
-from .process import BotProcess, Limits, ProgramError, log_of
+from .engine import Engine
+from .gtp_server import COLOURS, action_of
+from .process import BotProcess, Limits, ProgramError
 
 __all__ = ["GtpAgent", "GtpError"]
 
@@ -26,48 +25,33 @@ class GtpError(ValueError):
     """A response of an engine that is none, or that refuses a command."""
 
 
-class GtpAgent(BaseAgent):
+class GtpAgent(Engine):
     """A GTP engine that plays all games of the agent in one process, on one board.
 
     GTP knows moves, not positions. So the moves that lead to a position are found again: each places a stone that the
-    position has.
-
-    Args:
-        command: its command line.
-        limits: of its time and memory.
-
-    Attributes:
-        identity: see `identity_of_command`.
-        clock: for the next question: `left`, `increment` and `move`, in seconds; None without a clock.
+    position has. Arguments and attributes are those of `Engine`.
     """
 
+    prefix = "gtp:"
+    farewell = b"quit\n"
+    wrong_answer = GtpError
+
     def __init__(self, command: str, limits: Limits | None = None) -> None:
-        super().__init__(f"gtp:{command}")
-        self.identity = identity_of_command(command)
-        self.clock: Mapping[str, float] | None = None
-        self._command, self._limits = command_of(command), limits or Limits()
-        self._process: BotProcess | None = None
-        self._game: Game | None = None
+        super().__init__(command, limits)
         self._positions: dict[int, State] = {}  # by environment, as far as its moves are known
         self._moves: dict[int, list[str]] = {}
         self._on_board: list[str] | None = None  # the moves that the engine has been told; None before any game
 
+    @override
     def check_game(self, game: Game) -> None:
-        """Raise a `ValueError` unless GTP can play the game and the engine starts."""
         info = game.info
         if info.simultaneous or info.num_players != 2 or not info.perfect_information or len(info.action_nvec) > 1:
             raise ValueError(f"agent {self.name!r} plays games of two players in turns; {game.id} is another kind")
-        try:
-            self._open(game)
-        except (ProgramError, GtpError) as error:
-            self.close()
-            raise ValueError(f"agent {self.name!r}: {error}") from None
+        super().check_game(game)
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        if game != self._game:
-            self.close()
-        self._game = game
+        super().start(game, players, env_ids)
         for env_id in env_ids.tolist():
             self._positions.pop(env_id, None)
             self._moves[env_id] = []
@@ -89,20 +73,11 @@ class GtpAgent(BaseAgent):
             raise PartialAnswerError(chosen, failures)
         return chosen
 
-    def close(self) -> None:
-        """End the engine; the next question starts it again."""
-        if self._process is not None:
-            self._process.close(b"quit\n")
-        self._process, self._on_board = None, None
-
-    def _open(self, game: Game) -> BotProcess:
-        if self._process is None or not self._process.alive or game != self._game:
-            self.close()
-            self._game = game
-            self._process = BotProcess(self._command, self._limits, partial(log_of, self.name))
-            if (version := self._said("protocol_version", self._limits.start)) != "2":
-                raise GtpError(f"expected version 2 of GTP, got {shown(version)}")
-        return self._process
+    @override
+    def _greet(self, process: BotProcess, game: Game) -> None:
+        self._on_board = None
+        if (version := self._said("protocol_version", self._limits.start)) != "2":
+            raise GtpError(f"expected version 2 of GTP, got {shown(version)}")
 
     def _said(self, command: str, seconds: float) -> str:
         """Return what the engine says to a command."""
@@ -138,7 +113,7 @@ class GtpAgent(BaseAgent):
             say(f"time_left {colour} {int(self.clock['left'])} 0")
         vertex = say(f"genmove {colour}")
         try:
-            action = view.game.string_to_action(vertex if not vertex.isupper() else vertex.lower())
+            action = action_of(view.game, vertex)
         except ValueError:
             raise GtpError(f"expected a move, got {shown(vertex)}") from None
         self._on_board.append(f"{colour} {view.game.action_to_string(action)}")
@@ -166,8 +141,3 @@ class GtpAgent(BaseAgent):
             raise GtpError("the moves that led to the position cannot be found again")
         self._positions[env_id] = state
         return self._moves[env_id]
-
-    def _patience(self) -> float:
-        if self.clock is None:
-            return self._limits.move
-        return min(value for name, value in self.clock.items() if name in ("left", "move"))

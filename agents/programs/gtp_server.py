@@ -16,10 +16,18 @@ from cellgames.envs.core import Game, State, seeds
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
-__all__ = ["GtpServer", "serve_gtp"]
+__all__ = ["COLOURS", "GtpServer", "action_of", "serve_gtp"]
 
 COLOURS = ("b", "w")
 _NAMES = {"b": 0, "black": 0, "w": 1, "white": 1}
+
+
+def action_of(game: Game, vertex: str) -> int:
+    """Return the action of a vertex, which GTP may write in capitals; a `ValueError` if it is none."""
+    try:
+        return game.string_to_action(vertex)
+    except ValueError:
+        return game.string_to_action(vertex.lower())
 
 
 class GtpServer:
@@ -96,7 +104,7 @@ class GtpServer:
         """Play a move."""
         player = self._player(colour)
         try:
-            action = self.game.string_to_action(vertex if self._knows(vertex) else vertex.lower())
+            action = action_of(self.game, vertex)
         except ValueError:
             raise ValueError("illegal move") from None
         self._move(player, action)
@@ -153,13 +161,6 @@ class GtpServer:
         if player is None:
             raise ValueError(f"syntax error: expected b or w, got {shown(colour)}")
         return player
-
-    def _knows(self, vertex: str) -> bool:
-        try:
-            self.game.string_to_action(vertex)
-        except ValueError:
-            return False
-        return True
 
     def _move(self, player: int, action: int) -> None:
         state = self.state

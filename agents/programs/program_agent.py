@@ -2,71 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import AnswerError, BaseAgent, PartialAnswerError
+from cellgames.agents.base import PartialAnswerError, must_start
 from cellgames.agents.views import View
 from cellgames.envs.core import Game
 
 from . import protocol
-from .command_lines import command_of, identity_of_command
-from .process import BotProcess, Limits, ProgramError, log_of
+from .engine import Engine
+from .process import BotProcess, Limits, ProgramError
 
 __all__ = ["ProgramAgent"]
 
 _SEEDS = 1 << 53  # numbers that every language reads
 
 
-class ProgramAgent(BaseAgent):
+class ProgramAgent(Engine):
     """A program that is asked about positions by messages.
 
     One process plays all games of the agent; its standard error goes to a file in the folder of the run,
     `logs/NAME.log`. A process that fails is started again for the next question, since each question tells the whole
-    position; only the game that it was asked about is lost.
-
-    Args:
-        command: its command line.
-        limits: of its time and memory.
-
-    Attributes:
-        identity: see `identity_of_command`; None if the spec says who it is.
-        clock: for the next question: `left`, `increment` and `move`, in seconds; None without a clock.
+    position; only the game that it was asked about is lost. Arguments and attributes are those of `Engine`.
     """
 
+    prefix = "exec:"
+    farewell = protocol.encoded({"type": "quit"})
+    wrong_answer = protocol.ProtocolError
+
     def __init__(self, command: str, limits: Limits | None = None) -> None:
-        super().__init__(f"exec:{command}")
-        self.identity: str | None = identity_of_command(command)
-        self._words, self.limits = command_of(command), limits or Limits()
-        self.clock: Mapping[str, float] | None = None
-        self._process: BotProcess | None = None
+        super().__init__(command, limits)
         self._ready = protocol.Ready()
-        self._game: Game | None = None
         self._numbers: dict[tuple[int, int], int] = {}  # of games, by environment and seat
         self._untold: set[tuple[int, int]] = set()
         self._games = self._questions = 0
 
-    def words(self) -> list[str]:
-        """Return the words of the command line that is run."""
-        return self._words
-
-    def check_game(self, game: Game) -> None:
-        """Raise a `ValueError` unless the program starts and answers the first message."""
-        try:
-            self._open(game)
-        except (ProgramError, protocol.ProtocolError) as error:
-            self.close()
-            raise ValueError(f"agent {self.name!r}: {error}") from None
-
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        if game != self._game:
-            self.close()
-        self._game = game
+        super().start(game, players, env_ids)
         for env_id in set(env_ids.tolist()):
             for key in [key for key in self._numbers if key[0] == env_id]:
                 del self._numbers[key]
@@ -106,28 +82,17 @@ class ProgramAgent(BaseAgent):
                 self._process.tell(protocol.encoded(message))
             self._untold.discard((env_id, player))
 
-    def close(self) -> None:
-        """End the program; the next question starts it again."""
-        if self._process is not None:
-            self._process.close(protocol.encoded({"type": "quit"}))
-        self._process = None
-
-    def _open(self, game: Game) -> BotProcess:
-        """Return the running program, which knows the game."""
-        if self._process is None or not self._process.alive or game != self._game:
-            self.close()
-            self._game = game
-            self._untold = set(self._numbers)
-            self._process = BotProcess(self.words(), self.limits, partial(log_of, self.name))
-            answer, _ = self._process.exchange(protocol.encoded(protocol.hello(game)), self.limits.start)
-            self._ready = protocol.read_ready(protocol.parsed(answer))
-        return self._process
+    @override
+    def _greet(self, process: BotProcess, game: Game) -> None:
+        self._untold = set(self._numbers)
+        answer, _ = process.exchange(protocol.encoded(protocol.hello(game)), self._limits.start)
+        self._ready = protocol.read_ready(protocol.parsed(answer))
 
     def _tell(self, process: BotProcess, env_id: int, player: int) -> int:
         """Return the number of a game, of which the program has been told."""
         key = env_id, player
         if key not in self._numbers:
-            raise AnswerError("must be started before it acts: call start(game, players, env_ids)")
+            raise must_start(self)
         if key in self._untold:
             process.tell(protocol.encoded({"type": "start", "game": self._numbers[key], "player": player}))
             self._untold.discard(key)
@@ -169,9 +134,3 @@ class ProgramAgent(BaseAgent):
         except (ProgramError, protocol.ProtocolError):
             self.close()
             return None
-
-    def _patience(self) -> float:
-        """Return the seconds for which an answer is waited for."""
-        if self.clock is None:
-            return self.limits.move
-        return min(value for name, value in self.clock.items() if name in ("left", "move"))

@@ -21,7 +21,6 @@ from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import shown
 
 __all__ = [
-    "MOST_LINE",
     "SCHEMAS",
     "VERSION",
     "ProtocolError",
@@ -38,10 +37,7 @@ __all__ = [
 ]
 
 VERSION = 1
-"""Of the protocol."""
-
-MOST_LINE = 1 << 20
-"""Bytes of a line that a program may send."""
+"""The version of the protocol."""
 
 _WHOLE = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}
@@ -153,7 +149,7 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True)
 class Ready:
-    """What a program says of itself.
+    """A program's first answer.
 
     Attributes:
         name: its own name, "" for none.

@@ -70,7 +70,7 @@ class Found:
 
     @property
     def scaling(self) -> tuple[float, float] | None:
-        """What two threads of the package do, times one, by the clock and by processor time."""
+        """The work of two threads of the package divided by that of one, by the clock and by processor time."""
         if self.two is None:
             return None
         return self.two.ours_wall / self.one.ours_wall, self.two.ours / self.one.ours

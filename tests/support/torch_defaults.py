@@ -139,7 +139,7 @@ def training() -> Iterator[Any]:
 
 
 PARTS = {"games": games, "agents": agents, "adapters": adapters, "training": training}
-"""What is printed, by name."""
+"""The parts that are printed, by name."""
 
 
 def printed(part: str) -> str:

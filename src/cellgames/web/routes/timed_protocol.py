@@ -1,4 +1,4 @@
-"""How uvicorn runs the server: with limits on unfinished requests and on connections."""
+"""The settings of uvicorn that limit unfinished requests and connections."""
 
 from __future__ import annotations
 
