@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,12 @@ from cellgames.arena.play.evaluation import evaluate
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, read_records
+from cellgames.cli.commands import train_command
 from cellgames.cli.commands.evaluate_command import _FILES
-from cellgames.cli.commands.train_command import _progress_text, _report
+from cellgames.cli.commands.train_command import _progress_text, _report, arguments_given
 from cellgames.cli.main import main, parser
 from cellgames.cli.shared_options import make_game
+from cellgames.envs.registry import plugin_of
 from cellgames.training import Finished, PPOArguments, Progress
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.ppo.ppo_learner import PPOLearner
@@ -326,6 +329,23 @@ def test_larger_games_are_shared(capsys: pytest.CaptureFixture[str]) -> None:
     assert row["points"] == pytest.approx(sum(points) / len(points))
     assert row["low"] <= row["score"] <= row["high"]
     assert row["points"] > row["their points"]
+
+
+def test_a_game_is_learned_by_the_algorithm_that_its_plugin_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words, algorithm in (
+        (("cloth-of-gold-small-v0",), "turn-values"),
+        (("cloth-of-gold-v0", "--algo", "ppo"), "ppo"),
+        (("torus-v0", "--size", "2"), "ppo"),
+    ):
+        for command, more in (("train", ()), ("sweep", ("--vary", "gamma=1"))):
+            arguments = parser().parse_args([command, *words, *more])
+            assert arguments_given(arguments).algorithm == arguments.algo == algorithm
+    magic = replace(plugin_of(cellgames.make("torus-v0")), algorithm="magic")
+    monkeypatch.setattr(train_command, "plugin_of", lambda game: magic)
+    assert main(["train", "torus-v0"]) == 2
+    assert "the plugin of torus-v0 names algorithm 'magic'; expected one of ppo, " in capsys.readouterr().err
 
 
 def test_games_that_both_lose_are_neither_won_nor_decided() -> None:

@@ -41,6 +41,7 @@ CLOTH_OF_GOLD = GamePlugin(
     },
     playout="cellgames.agents.cloth_of_gold.rollout:finish_turns",
     prior="cellgames.agents.cloth_of_gold.rollout:unit_prior",
+    algorithm="turn-values",
     presets=(
         TrainingPreset(
             "ppo",

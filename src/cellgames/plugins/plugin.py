@@ -127,6 +127,8 @@ class GamePlugin:
         native_gumbel: the same for a Gumbel AlphaZero search, as `agents.torus.native_gumbel.simulate` does.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
             this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
+        algorithm: the algorithm by which `cellgames train` learns the game by default, a key of
+            `training.algorithms.ALGORITHMS`.
         presets: training options by algorithm; later ones override earlier ones.
         reader: target of an `arena.insight` reader class, which finds openings and placed cells in records.
         life: target of a `LifeSeries` (`arena.insight`), for games in which Life runs.
@@ -149,6 +151,7 @@ class GamePlugin:
     native_uct: Target | None = None
     native_gumbel: Target | None = None
     determinize: Target | None = None
+    algorithm: str = "ppo"
     presets: tuple[TrainingPreset, ...] = ()
     reader: Target | None = None
     life: Target | None = None

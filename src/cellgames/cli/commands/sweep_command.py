@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 from cellgames.cli.console import UserError, program, recorded, stopped, warn
 from cellgames.cli.shared_options import add_command, add_folder, add_game, add_options, file_name, parameters
 from cellgames.cluster.connection import load_ray
-from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.sweeps.sweep_options import SweepOptions, evaluate_in_time
 from cellgames.utils.progress import StatusLine
 from cellgames.utils.run_folders import RunOptions
 
-from .train_command import add_arguments, arguments_given
+from .train_command import add_algorithm, add_arguments, arguments_given
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -51,7 +50,7 @@ def add(commands: Any) -> None:
     command = add_command(commands, "sweep", "GAME --vary NAME=VALUES ... ", _run, _TEXT, _EXAMPLES)
     add_game(command)
     add_folder(command, "results/sweep/GAME-...")
-    command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="algorithm (default ppo)")
+    add_algorithm(command)
     add_options(command, SweepOptions.options())
     add_options(command, RunOptions.options())
     add_arguments(command, without=_OF_ONE_RUN)

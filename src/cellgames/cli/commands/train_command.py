@@ -24,9 +24,12 @@ from cellgames.cli.shared_options import (
     make_game,
     parameters,
 )
+from cellgames.envs.registry import plugin_of, plugins
+from cellgames.plugins import GamePlugin
 from cellgames.training.algorithms import ALGORITHMS, all_options
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.presets import presets
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Option
 from cellgames.utils.progress import StatusLine
 from cellgames.utils.run_folders import TIMING, RunOptions
@@ -34,7 +37,7 @@ from cellgames.utils.run_folders import TIMING, RunOptions
 if TYPE_CHECKING:
     from cellgames.training.runs.run import Finished, Progress
 
-__all__ = ["add", "add_arguments", "arguments_given"]
+__all__ = ["add", "add_algorithm", "add_arguments", "arguments_given"]
 
 _TEXT = (
     "Train an agent by self-play. Its strength against fixed agents is measured on the way. The folder gets\n"
@@ -56,10 +59,17 @@ def add(commands: Any) -> None:
     """Add the command."""
     command = add_command(commands, "train", "GAME ", _run, _TEXT, _EXAMPLES)
     add_game(command)
-    command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="algorithm (default ppo)")
+    add_algorithm(command)
     add_folder(command, "results/train/GAME-...")
     add_options(command, RunOptions.options())
     add_arguments(command)
+
+
+def add_algorithm(command: argparse.ArgumentParser) -> None:
+    """Add the option for the algorithm, whose default `arguments_given` fills in."""
+    special = [f"{plugin.algorithm} in {plugin.id}" for plugin in plugins() if plugin.algorithm != GamePlugin.algorithm]
+    defaults = ", ".join((f"default {GamePlugin.algorithm}", *special))
+    command.add_argument("--algo", choices=[*ALGORITHMS], help=f"algorithm ({defaults})")
 
 
 def add_arguments(command: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
@@ -149,14 +159,19 @@ def _stopped(arguments: argparse.Namespace, kept: str, rank: int, world: int) ->
 
 
 def arguments_given(arguments: argparse.Namespace) -> Arguments:
-    """Return the arguments of the algorithm from the command line."""
+    """Return the arguments of the algorithm from the command line, and fill in the algorithm if none is given."""
+    game = make_game(arguments)
+    arguments.algo = arguments.algo or plugin_of(game).algorithm
+    if arguments.algo not in ALGORITHMS:
+        expected = ", ".join(ALGORITHMS)
+        raise UserError(f"the plugin of {game.id} names algorithm {shown(arguments.algo)}; expected one of {expected}")
     kind = ALGORITHMS[arguments.algo].arguments
     given = {name: value for name, value in vars(arguments).items() if value is not None and name in _all_names()}
     known = [option.name for option in kind.options()]
     if foreign := [name for name in given if name not in known]:
         raise UserError(f"--{foreign[0].replace('_', '-')} is not an option of {arguments.algo}")
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return kind.fitted(make_game(arguments), **given)
+    return kind.fitted(game, **given)
 
 
 def _all_names() -> set[str]:
