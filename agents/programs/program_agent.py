@@ -85,7 +85,7 @@ class ProgramAgent(Engine):
     @override
     def _greet(self, process: BotProcess, game: Game) -> None:
         self._untold = set(self._numbers)
-        answer, _ = process.exchange(protocol.encoded(protocol.hello(game)), self._limits.start)
+        answer, _ = process.exchange(protocol.encoded(protocol.hello(game, self._limits)), self._limits.start)
         self._ready = protocol.read_ready(protocol.parsed(answer))
 
     def _tell(self, process: BotProcess, env_id: int, player: int) -> int:

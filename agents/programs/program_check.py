@@ -56,7 +56,10 @@ class _Check:
     def greet(self) -> Ready:
         """Start the program; return what it says of itself."""
         self._process = BotProcess(self.command, self.limits)
-        message = {**protocol.hello(self.game), "x-unknown": "fields that a program does not know are to be ignored"}
+        message = {
+            **protocol.hello(self.game, self.limits),
+            "x-unknown": "fields that a program does not know are to be ignored",
+        }
         answer, _ = self._process.exchange(protocol.encoded(message), self.limits.start)
         self._ready = protocol.read_ready(protocol.parsed(answer))
         return self._ready

@@ -20,6 +20,8 @@ from cellgames.agents.views import View
 from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import shown
 
+from .process import Limits
+
 __all__ = [
     "SCHEMAS",
     "VERSION",
@@ -42,10 +44,8 @@ VERSION = 1
 _WHOLE = {"type": "integer", "minimum": 0}
 _TEXT = {"type": "string"}
 _ACTION = {"oneOf": [_WHOLE, _TEXT, {"type": "array", "items": _WHOLE}]}
-_CLOCK = {
-    "type": "object",
-    "properties": {"left": {"type": "number"}, "increment": {"type": "number"}, "move": {"type": "number"}},
-}
+_SECONDS = {"type": "number"}
+_CLOCK = {"type": "object", "properties": {"left": _SECONDS, "increment": _SECONDS, "move": _SECONDS}}
 
 
 def _message(kind: str, required: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -87,6 +87,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                 "simultaneous": {"type": "boolean"},
                 "perfect_information": {"type": "boolean"},
                 "max_turns": _WHOLE,
+                "limits": {
+                    "type": "object",
+                    "properties": {"move": _SECONDS, "line": _WHOLE, "memory": _WHOLE, "processes": _WHOLE},
+                },
                 "action_nvec": {"type": "array", "items": _WHOLE},
                 "observation": {
                     "type": "object",
@@ -199,7 +203,7 @@ def _no_constant(name: str) -> NoReturn:
 # ---------------------------------------------------------------- from the arena
 
 
-def hello(game: Game) -> dict[str, Any]:
+def hello(game: Game, limits: Limits) -> dict[str, Any]:
     """Return the first message."""
     info = game.info
     return {
@@ -212,6 +216,7 @@ def hello(game: Game) -> dict[str, Any]:
         "simultaneous": info.simultaneous,
         "perfect_information": info.perfect_information,
         "max_turns": info.max_turns,
+        "limits": {name: getattr(limits, name) for name in ("move", "line", "memory", "processes")},
         "action_nvec": list(info.action_nvec),
         "observation": {"shape": list(info.observation.shape), "dtype": _dtype(game)},
     }

@@ -78,7 +78,7 @@ def _exchange(command: str) -> float:
     view = views_of(game, state, state.current_player, game.legal_actions(state))[0]
     question = protocol.encoded(protocol.act(view, id=1, game=0, seed=1, ready=protocol.Ready()))
     process = BotProcess([command], Limits())
-    process.exchange(protocol.encoded(protocol.hello(game)), 10.0)
+    process.exchange(protocol.encoded(protocol.hello(game, Limits())), 10.0)
     start = perf_counter()
     for _ in range(QUESTIONS):
         process.exchange(question, 10.0)

@@ -15,6 +15,7 @@ from mutations import Edit, applied, edits, hostile_json, hostile_text
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.programs import protocol
+from cellgames.agents.programs.process import Limits
 from cellgames.agents.programs.protocol import ProtocolError
 from cellgames.agents.programs.serving import serve
 from cellgames.agents.views import View, views_of
@@ -94,7 +95,7 @@ def session(id: str) -> tuple[bytes, ...]:
     one = view(id)
     ready = protocol.Ready(observation="base64")
     questions = [protocol.act(one, id=number, game=7, seed=5, ready=ready) for number in (1, 2)]
-    messages: list[dict[str, Any]] = [protocol.hello(one.game), {"type": "start", "game": 7, "player": 0}]
+    messages: list[dict[str, Any]] = [protocol.hello(one.game, Limits()), {"type": "start", "game": 7, "player": 0}]
     messages += [questions[0], protocol.acts(questions), {"type": "result", "game": 7, "player": 0, "outcome": 1}]
     return tuple(map(protocol.encoded, messages))
 

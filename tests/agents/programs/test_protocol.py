@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import cellgames
 from cellgames.agents.programs import protocol
+from cellgames.agents.programs.process import Limits
 from cellgames.agents.programs.protocol import ProtocolError, Ready
 from cellgames.agents.views import View, views_of
 from cellgames.envs.core import Game, seeds
@@ -37,7 +38,7 @@ def test_messages_fit_their_schemas(id: str, observation: str) -> None:
     game = cellgames.make(id)
     one, ready = view(game), Ready(observation=observation, names=True)
     question = protocol.act(one, id=3, game=7, seed=5, ready=ready, clock={"left": 3.0, "increment": 0.0})
-    sent = [protocol.hello(game), question, protocol.acts([question, question])]
+    sent = [protocol.hello(game, Limits()), question, protocol.acts([question, question])]
     sent += [{"type": "start", "game": 7, "player": 0}, {"type": "result", "game": 7, "player": 0, "outcome": -1}]
     for message in sent:
         again = protocol.parsed(protocol.encoded(message))
