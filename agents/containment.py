@@ -3,8 +3,9 @@
 Such an agent runs in this process. Whatever it raises, also `SystemExit` or an error of its own that is no `Exception`,
 becomes an `AgentError` that names it; only the user's Ctrl-C stops the run. The state of the process is put back after
 every call (`process_state`), and the agent draws from global random generators of its own. A process that it forks
-ends when the call does. `os._exit` and `os.abort` are errors of the agent that calls them. What else ends the process
-at once, such as a fault in native code, cannot be caught: `last_call` says whose call it was.
+ends when the call does. A call that exceeds a `time_limit` is interrupted. `os._exit` and `os.abort` are errors of the
+agent that calls them. What else ends the process at once, such as a fault in native code, cannot be caught: `last_call`
+says whose call it was.
 
 Agents of the package are called as they are, at no cost.
 """
@@ -26,6 +27,7 @@ from torch import Tensor
 from cellgames.envs.core import Game
 from cellgames.utils import last_call
 from cellgames.utils.reasons import reason_of, trace_of
+from cellgames.utils.time_limit import limited
 
 from .base import AnswerError, AnyAgent, acting, takes_states
 from .policy import PolicyAgent
@@ -260,6 +262,8 @@ def guarded(
 ) -> T:
     """Return what a function that calls the code of an agent returns, with the state of the process put back.
 
+    The function is interrupted at the limit of `time_limit`, if there is one around the call.
+
     Args:
         agent: the agent's name.
         purpose: what the agent is asked for, such as "a move".
@@ -280,7 +284,7 @@ def guarded(
         streams.enter()
     failure: AgentError | None = None
     try:
-        return function()
+        return limited(function)
     except AnswerError:
         raise
     except BaseException as error:

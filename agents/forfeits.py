@@ -21,6 +21,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 from cellgames.utils.reasons import reason_of, trace_of
+from cellgames.utils.time_limit import OutOfTimeError
 
 from .base import AnswerError, PartialAnswerError
 from .containment import AgentError, Asked
@@ -30,7 +31,7 @@ from .time_control import Clocks
 __all__ = ["Failure", "Faults", "select_or_fail", "start_or_fail"]
 
 # What an agent of the package does wrong; `containment` finds what others do. Ctrl-C is not among them.
-_AGENTS_FAULT = (Exception, SystemExit, asyncio.CancelledError)
+_AGENTS_FAULT = (Exception, SystemExit, asyncio.CancelledError, OutOfTimeError)
 _MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)  # of the package's agents, which need what they need
 
 
@@ -130,7 +131,8 @@ def select_or_fail(
 ) -> Tensor:
     """Ask an agent as `select` does; environments that fail are added to `faults` and get -1.
 
-    With clocks it is asked about one game after the other, and fails where its time runs out.
+    With clocks it is asked about one game after the other, and fails where its time runs out. If it does not answer
+    then, it is interrupted.
 
     Args:
         agent: to ask.
@@ -183,11 +185,14 @@ def select_or_fail(
         _halving(agent, env_ids, players, attempt, faults)
         return chosen
     for row, (env_id, player) in enumerate(zip(env_ids.tolist(), players.tolist(), strict=True)):
-        if hasattr(agent, "clock"):  # it wants to know
+        if hasattr(agent, "clock"):  # it wants to know, and keeps to it
             agent.clock = clocks.face(env_id, player)
-        fault = attempt(slice(row, row + 1))
+            fault = attempt(slice(row, row + 1))
+        else:
+            with clocks.limit(env_id, player):
+                fault = attempt(slice(row, row + 1))
         if late := clocks.charge(env_id, player, seconds[0]):
-            fault = Fault(late)
+            fault = Fault(late, "" if fault is None else fault.trace)
         if fault is not None:
             chosen[row] = -1
             faults.add(env_id, player, fault, instead=bool(late))

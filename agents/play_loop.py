@@ -6,6 +6,7 @@ Letters: `B` games (envs), `P` seats, `T` turns of the longest game, `K` compone
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Generic
 
@@ -16,6 +17,7 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.info import DRAW, LOSS, WIN
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
+from cellgames.utils.time_limit import time_limit
 
 from .base import AnyAgent, draw_seeds
 from .containment import Asked, Contained, contain, kept_streams
@@ -23,7 +25,11 @@ from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
 from .time_control import Clocks, TimeControl
 
-__all__ = ["Played", "moves", "parse_move", "parse_moves", "play", "random_openings"]
+__all__ = ["START_S", "Played", "moves", "parse_move", "parse_moves", "play", "random_openings"]
+
+
+START_S = 60.0
+"""Most seconds of an agent for the start of games that have clocks, which do not run then."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,8 @@ def play(
             the state; games that were forfeited are truncated there.
         forfeits: whether an agent that raises an error or gives no legal action loses that game only, which is
             stopped, while all others go on (see `forfeits`). Else errors end all games. A time control is True, and
-            an agent that runs out of time loses, too; agents are then asked about one game after the other.
+            an agent that runs out of time loses, too; agents are then asked about one game after the other, and
+            are interrupted when their time is over.
 
     Raises:
         ValueError: wrong shapes, an illegal opening, an agent that cannot play this kind of game, or, without
@@ -98,7 +105,9 @@ def play(
         if faults is None:
             asked[index].start(game, players, env_ids)
         else:
-            start_or_fail(asked[index], game, players, env_ids, faults)
+            slow = f"ran out of time: it took more than {START_S:g} s for the start of games"
+            with nullcontext() if clocks is None else time_limit(START_S, slow):
+                start_or_fail(asked[index], game, players, env_ids, faults)
 
     def pick(index: int, env_ids: Tensor, players: Tensor) -> Tensor:
         arguments = (asked[index], game, state, env_ids, generators[index], players)

@@ -14,6 +14,7 @@ from torch import Tensor
 from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.actions import ActionsError, as_actions
 from cellgames.utils.foreign_text import shown
+from cellgames.utils.time_limit import limited
 
 from .base import AnswerError, acting, draw_seeds, takes_states
 from .containment import Asked, Contained, inner
@@ -46,7 +47,8 @@ def select(
     Raises:
         ValueError: names agent, env, action and reason if an action is not legal; the agent cannot play this
             kind of game.
-        AgentError: an agent that is contained fails.
+        AgentError: an agent that is contained fails, or exceeds the `time_limit` around the call.
+        OutOfTimeError: another agent exceeds it.
     """
     asked = question(agent, game, state, env_ids, generator, players)
     try:
@@ -99,11 +101,12 @@ class Question:
 
         Raises:
             AnswerError: the answer is something else.
+            OutOfTimeError: an agent of the package exceeds the `time_limit` around the call.
         """
         if isinstance(self.agent, Contained):
             # The answer is looked at within the call: an object of the agent's may run its code then.
             return self.agent.call(lambda: self._answer(generator).clone())
-        return self._answer(generator)
+        return limited(lambda: self._answer(generator))
 
     def _answer(self, generator: torch.Generator) -> Tensor:
         agent: Any = inner(self.agent)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from cellgames.utils.foreign_text import shown
+from cellgames.utils.time_limit import time_limit
 
 __all__ = ["Clocks", "TimeControl"]
 
 _CLOCK = re.compile(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?")
 _DIGITS = 4  # of seconds that are kept: a tenth of a millisecond
+_GRACE_S = 0.02  # after the end of a time, when it is over by every clock
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,10 @@ class Clocks:
         if self.control.budget < math.inf:
             face = {"left": round(self.left(env_id, player), _DIGITS), "increment": self.control.increment}
         return face | ({"move": self.control.move} if self.control.move < math.inf else {})
+
+    def limit(self, env_id: int, player: int) -> AbstractContextManager[None]:
+        """Return a `time_limit` that interrupts a seat's thinking when its time is over."""
+        return time_limit(min(max(self.left(env_id, player), 0.0), self.control.move) + _GRACE_S, "ran out of time")
 
     def charge(self, env_id: int, player: int, seconds: float) -> str:
         """Take the time of a move from a seat's clock; return why it has lost by that, "" if it has not."""

@@ -7,6 +7,8 @@ import re
 import traceback
 from types import TracebackType
 
+from .time_limit import OutOfTimeError
+
 __all__ = ["MOST_REASON", "MOST_TRACE", "reason_of", "trace_of"]
 
 MOST_REASON = 200
@@ -27,7 +29,8 @@ def reason_of(fault: str | BaseException) -> str:
             said = str.__getitem__(str(fault), slice(_READ))
         except BaseException:  # a bot may have errors of its own making
             said = ""
-        fault = f"{name}: {said}" if said else name
+        plain = isinstance(fault, OutOfTimeError)  # our own words, not an error of the agent's
+        fault = said if plain else f"{name}: {said}" if said else name
     line = " ".join(_without_addresses(fault[:_READ]).split())
     line = "".join(letter if letter.isprintable() else "?" for letter in line)
     return line if len(line) <= MOST_REASON else line[: MOST_REASON - 3] + "..."
@@ -44,7 +47,10 @@ def trace_of(error: BaseException) -> str:
             trace = trace.tb_next
         if trace is None:
             return reason_of(error)
-        lines = traceback.format_list(traceback.extract_tb(trace)[-_FRAMES:])
+        found = traceback.extract_tb(trace)
+        if isinstance(error, OutOfTimeError) and found[-1].filename.startswith(_PACKAGE):
+            found.pop()  # what has raised it
+        lines = traceback.format_list(found[-_FRAMES:])
         text = _without_addresses("".join(lines)[-MOST_TRACE:])
     except Exception:  # a bot may have files of its own making
         text = ""

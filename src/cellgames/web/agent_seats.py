@@ -16,8 +16,7 @@ from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
 from cellgames.utils.reasons import reason_of
-
-from .time_limit import TookTooLongError, time_limit
+from cellgames.utils.time_limit import time_limit
 
 __all__ = ["MOVE_S", "AgentSeats"]
 
@@ -69,21 +68,18 @@ class AgentSeats:
         """
         faults, info = Faults(), self._game.info
         env_ids, seats = self._seating.to_move(state)
-        most = MOVE_S * max(1, len(seats))
 
         def pick(player: int, env_ids: Tensor, seats: Tensor) -> Tensor:
             agent, chance = self._agents[player], self._generators[player]
-            return select_or_fail(agent, self._game, state, env_ids, chance, seats, faults)
+            most = MOVE_S * len(seats)
+            what = "a move" if len(seats) == 1 else f"the moves of {len(seats)} seats"
+            message = f"ran out of time: it took more than {most:g} s of processor time for {what}"
+            with time_limit(most, message, processor_time=True):
+                return select_or_fail(agent, self._game, state, env_ids, chance, seats, faults)
 
         try:
-            with time_limit(most, "a move" if most == MOVE_S else f"the moves of {len(seats)} seats"):
-                actions = self._seating.ask(env_ids, seats, pick)
-        except (
-            MemoryError,
-            torch.OutOfMemoryError,
-            TookTooLongError,
-            RunStopped,
-        ) as error:  # nobody else could end the game
+            actions = self._seating.ask(env_ids, seats, pick)
+        except (MemoryError, torch.OutOfMemoryError, RunStopped) as error:  # nobody else could end the game
             return Forfeit(int(seats[0]), reason_of(error), tuple(seats[1:].tolist()))
         if (forfeit := _forfeit(faults)) is not None:
             return forfeit
