@@ -34,6 +34,7 @@ from cellgames.cluster.workers import Workers
 from cellgames.utils import last_call
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.run_folders import (
+    ANSWERS,
     START_OVER,
     PathLike,
     RunError,
@@ -56,7 +57,7 @@ from .teams import Leagues, Team, by_league, check_names
 __all__ = ["Season", "play_season"]
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
-_FILES = (SETTINGS, GAMES, DIGESTS, FORFEIT_LOG, *reports.FILES)
+_FILES = (SETTINGS, GAMES, DIGESTS, FORFEIT_LOG, ANSWERS, *reports.FILES)
 
 
 @dataclass(frozen=True)

@@ -369,6 +369,17 @@ def test_a_run_that_reaches_its_limit_goes_on_without_paying_twice(
         assert KEY.encode() not in path.read_bytes()
 
 
+def test_a_season_keeps_to_its_limit(serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chat = serve(first_legal)
+    words = ["season", "torus-v0", "--size", "2", "--teams", "8", "--days", "1", "--no-store", "--quiet"]
+    words += ["--agents", "llm:m?retries=1", "random", "--out", str(tmp_path / "season")]
+    assert main([*words, "--max-calls", "3"]) == 130
+    assert "--max-calls is 3" in capsys.readouterr().err
+    assert len(chat.requests) == 3
+    assert main([*words, "--no-resume", "--max-calls", "2"]) == 130
+    assert len((tmp_path / "season" / "llm.jsonl").read_text().splitlines()) == 2, "it asks anew"
+
+
 def test_a_model_that_plays_badly_forfeits_and_the_others_play_on(serve: Serve, tmp_path: Path) -> None:
     serve(lambda chat, handler, body: completion(handler, f"MOVE: z9 {KEY}"))
     assert round_robin(tmp_path) == 0

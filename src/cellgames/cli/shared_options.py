@@ -32,6 +32,7 @@ __all__ = [
     "add_command",
     "add_folder",
     "add_game",
+    "add_isolation",
     "add_json",
     "add_options",
     "add_out",
@@ -233,6 +234,11 @@ def add_agents(
 ) -> None:
     """Add the agents; without any, the list is None."""
     command.add_argument("--agents", metavar="AGENT", nargs="+", action="extend", required=required, help=text)
+    add_isolation(command)
+
+
+def add_isolation(command: Any) -> None:
+    """Add the processes of agents that are not part of the package."""
     apart = command.add_mutually_exclusive_group()
     apart.add_argument(
         "--isolate",

@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.agent_names import wrapped
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import (
@@ -27,8 +29,10 @@ from cellgames.cli.shared_options import (
     add_command,
     add_folder,
     add_game,
+    add_isolation,
     add_options,
     add_ray,
+    add_spending,
     add_store,
     file_name,
     make_game,
@@ -66,6 +70,8 @@ def add(commands: Any) -> None:
     add_game(command)
     add_options(command, TeamOptions.options())
     add_options(command, SeasonOptions.options())
+    add_isolation(command)
+    add_spending(command)
     add_store(command)
     add_ray(command, "batches of games")
     add_folder(command, "results/season/GAME-...", "show no progress and no standings")
@@ -77,7 +83,7 @@ def _run(arguments: argparse.Namespace) -> int:
     registry.spec(arguments.game)
     options = SeasonOptions.from_given(vars(arguments))
     asked = TeamOptions.from_given(vars(arguments))
-    teams = _teams(asked, options)
+    teams = _teams(asked, options, arguments.wrapper)
     umpire = _umpire(arguments, asked, teams)
     out = arguments.out if arguments.out is not None else _default_out(arguments, asked, options)
     try:
@@ -102,12 +108,15 @@ def _say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def _teams(asked: TeamOptions, options: SeasonOptions) -> tuple[Team, ...]:
-    """Return the teams with leagues, divisions and agents."""
+def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str | None) -> tuple[Team, ...]:
+    """Return the teams with leagues, divisions and agents, those of a file in the processes that `wrapper` names."""
     if asked.teams.isdecimal():
         teams = [Team(name) for name in generate_names(int(asked.teams), options.seed)]
     else:
-        teams = read_teams(asked.teams)
+        teams = [
+            replace(team, agent=wrapped(team.agent, wrapper)) if wrapper and team.agent else team
+            for team in read_teams(asked.teams)
+        ]
     return assign_divisions(assign_agents(teams, asked.agents), asked.league_sizes or None)
 
 
