@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import PartialAnswerError, must_start
 from cellgames.agents.views import View
-from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core import Game, seeds
+from cellgames.envs.core.solo import Solo
 from cellgames.utils.foreign_text import shown
 
 from .engine import Engine
@@ -29,7 +32,8 @@ class GtpAgent(Engine):
     """A GTP engine that plays all games of the agent in one process, on one board.
 
     GTP knows moves, not positions. So the moves that lead to a position are found again: each places a stone that the
-    position has. Arguments and attributes are those of `Engine`.
+    position has. The engine gets all commands of a question at once, and answers one after the other. Arguments and
+    attributes are those of `Engine`.
     """
 
     prefix = "gtp:"
@@ -38,7 +42,7 @@ class GtpAgent(Engine):
 
     def __init__(self, command: str, limits: Limits | None = None) -> None:
         super().__init__(command, limits)
-        self._positions: dict[int, State] = {}  # by environment, as far as its moves are known
+        self._games: dict[int, Solo] = {}  # by environment, as far as their moves are known
         self._moves: dict[int, list[str]] = {}
         self._on_board: list[str] | None = None  # the moves that the engine has been told; None before any game
 
@@ -53,7 +57,7 @@ class GtpAgent(Engine):
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
         for env_id in env_ids.tolist():
-            self._positions.pop(env_id, None)
+            self._games.pop(env_id, None)
             self._moves[env_id] = []
 
     def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
@@ -76,68 +80,81 @@ class GtpAgent(Engine):
     @override
     def _greet(self, process: BotProcess, game: Game) -> None:
         self._on_board = None
-        if (version := self._said("protocol_version", self._limits.start)) != "2":
+        (version,) = self._said(["protocol_version"], self._limits.start)
+        if version != "2":
             raise GtpError(f"expected version 2 of GTP, got {shown(version)}")
 
-    def _said(self, command: str, seconds: float) -> str:
-        """Return what the engine says to a command."""
+    def _said(self, commands: Sequence[str], seconds: float) -> list[str]:
+        """Return what the engine says to some commands."""
         assert self._process is not None
-        answer, _ = self._process.exchange(command.encode() + b"\n", seconds, end=b"\n\n", pause=self.clock is not None)
-        text = answer.decode(errors="replace").lstrip("\n")
-        if not text.startswith("="):
-            raise GtpError(f"it answered {command!r} by {shown(text)}")
-        return text[1:].strip()
+        lines = "".join(f"{command}\n" for command in commands).encode()
+        answers, _ = self._process.exchange_all(
+            lines, len(commands), seconds, end=b"\n\n", pause=self.clock is not None
+        )
+        said = []
+        for command, answer in zip(commands, answers, strict=True):
+            text = answer.decode(errors="replace").lstrip("\n")
+            if not text.startswith("="):
+                raise GtpError(f"it answered {command!r} by {shown(text)}")
+            said.append(text[1:].strip())
+        return said
 
     def _asked(self, view: View, env_id: int) -> int:
         until = time.perf_counter() + self._patience()
-
-        def say(command: str) -> str:
-            return self._said(command, max(0.001, until - time.perf_counter()))
-
         if env_id not in self._moves:
             raise must_start(self)
         self._open(view.game)
         moves = self._moves_to(view, env_id)
-        if self._on_board is None or moves[: len(self._on_board)] != self._on_board:
+        colour, clock = COLOURS[view.player], self.clock if self.clock is not None and "left" in self.clock else None
+        commands = []
+        known = self._on_board
+        if known is None or moves[: len(known)] != known:
             if "size" in view.game.parameters:
-                say(f"boardsize {view.game.parameters['size']}")
-            say("clear_board")
-            if self.clock is not None and "left" in self.clock:
-                say(f"time_settings {int(self.clock['left'])} 0 0")
-            self._on_board = []
-        for move in moves[len(self._on_board) :]:
-            say(f"play {move}")
-            self._on_board.append(move)
-        colour = COLOURS[view.player]
-        if self.clock is not None and "left" in self.clock:
-            say(f"time_left {colour} {int(self.clock['left'])} 0")
-        vertex = say(f"genmove {colour}")
+                commands.append(f"boardsize {view.game.parameters['size']}")
+            commands.append("clear_board")
+            if clock is not None:
+                commands.append(f"time_settings {int(clock['left'])} 0 0")
+            known = []
+        commands += [f"play {move}" for move in moves[len(known) :]]
+        if clock is not None:
+            commands.append(f"time_left {colour} {int(clock['left'])} 0")
+        vertex = self._said([*commands, f"genmove {colour}"], max(0.001, until - time.perf_counter()))[-1]
         try:
             action = action_of(view.game, vertex)
         except ValueError:
             raise GtpError(f"expected a move, got {shown(vertex)}") from None
-        self._on_board.append(f"{colour} {view.game.action_to_string(action)}")
+        self._on_board = [*moves, f"{colour} {view.game.action_to_string(action)}"]
         return action
 
     def _moves_to(self, view: View, env_id: int) -> list[str]:
         """Return the moves that lead to the position, such as `b c4`; those since the last question are found."""
-        game, target = view.game, view.state
-        known = self._positions.get(env_id)
-        state = game.init(seeds(0, 1)) if known is None else known
-        board = game.board(target)
-        while int(state.turn[0]) < int(target.turn[0]):
-            actions = game.legal_actions(state)[0].nonzero().squeeze(1)
-            after = game.step(state[[0] * len(actions)], actions, checked=False)
-            boards = game.board(after)
-            fits = ((boards == board) | (boards == game.board(state))).flatten(1).all(1) & (after.turn > state.turn)
-            fits &= (boards != game.board(state)).flatten(1).any(1)
-            if not fits.any():
-                raise GtpError("the moves that led to the position cannot be found again")
-            choice = int(fits.int().argmax())
-            mover = COLOURS[int(state.current_player[0])]
-            self._moves[env_id].append(f"{mover} {game.action_to_string(int(actions[choice]))}")
-            state = after[choice]
-        if game.state_to_string(state) != view.position:
-            raise GtpError("the moves that led to the position cannot be found again")
-        self._positions[env_id] = state
-        return self._moves[env_id]
+        game, found = view.game, list(self._moves[env_id])
+        solo = self._games.get(env_id) or game.solo(game.init(seeds(0, 1)))
+        target = game.board(view.state)[0].numpy(force=True)
+        while solo.turn < view.turn:
+            action, after = _placed(solo, target)
+            found.append(f"{COLOURS[solo.current_player]} {game.action_to_string(action)}")
+            solo = after
+        if game.state_to_string(solo.state()) != view.position:
+            raise _lost()
+        self._games[env_id], self._moves[env_id] = solo, found
+        return found
+
+
+def _placed(solo: Solo, target: np.ndarray[Any, Any]) -> tuple[int, Solo]:
+    """Return an action that changes the board to what the target has there, and the game after it."""
+    board, legal = solo.board(), solo.legal_actions()
+    actions = legal.nonzero()[0]
+    if board.shape == legal.shape:  # as a rule an action for each cell: try those of cells that differ first
+        actions = actions[np.argsort((board == target)[actions], kind="stable")]
+    for action in actions.tolist():
+        after = solo.copy()
+        after.step(action)
+        changed = (now := after.board()) != board
+        if after.turn > solo.turn and changed.any() and (now == target)[changed].all():
+            return action, after
+    raise _lost()
+
+
+def _lost() -> GtpError:
+    return GtpError("the moves that led to the position cannot be found again")

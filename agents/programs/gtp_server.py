@@ -118,7 +118,7 @@ class GtpServer:
         if int(state.current_player[0]) != player:
             raise ValueError(f"illegal move: it is the turn of {COLOURS[1 - player]}")
         action = int(select(self.agent, self.game, state, torch.tensor([0]), self._chance)[0])
-        self._move(player, action)
+        self.states.append(self.game.step(state, torch.tensor([action]), checked=False))  # `select` has checked it
         return self.game.action_to_string(action)
 
     def undo(self) -> str:

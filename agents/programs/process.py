@@ -104,23 +104,40 @@ class BotProcess:
         self._listener.start()
         self._end = weakref.finalize(self, _end, self._process, self._mark)
 
-    def exchange(self, line: bytes, seconds: float, *, end: bytes = b"\n", pause: bool = False) -> tuple[bytes, float]:
+    def exchange(self, line: bytes, seconds: float, *, pause: bool = False) -> tuple[bytes, float]:
         """Send a line, and return the next line of the program and the seconds that it took.
 
         Args:
             line: with the newline.
             seconds: for which its answer is waited for.
-            end: of the answer.
             pause: let the program sleep after its answer until the next question, so that it does not think then.
 
         Raises:
             ProgramError: it has ended, took longer, or sent a line that is too long. It is ended then.
         """
+        (answer,), took = self.exchange_all(line, 1, seconds, pause=pause)
+        return answer, took
+
+    def exchange_all(
+        self, lines: bytes, count: int, seconds: float, *, end: bytes = b"\n", pause: bool = False
+    ) -> tuple[list[bytes], float]:
+        """Send lines at once, and return as many answers and the seconds that all of them took.
+
+        Args:
+            lines: with their newlines; few enough that the program need not answer before it has read the last.
+            count: of answers.
+            seconds: for which all answers are waited for.
+            end: of an answer.
+            pause: as for `exchange`.
+
+        Raises:
+            ProgramError: as for `exchange`.
+        """
         start = time.perf_counter()
         try:
             self._pause(False)
-            self._send(line, start + seconds)
-            answer = self._receive(start + seconds, end)
+            self._send(lines, start + seconds)
+            answers = [self._receive(start + seconds, end) for _ in range(count)]
             took = time.perf_counter() - start
             self._pause(pause)
         except TimeoutError:
@@ -130,7 +147,7 @@ class BotProcess:
         except BaseException:  # Ctrl-C: the answer will come when nobody waits for it
             self.close()
             raise
-        return answer, took
+        return answers, took
 
     def tell(self, line: bytes) -> None:
         """Send a line that has no answer; a program that does not read it is found out by the next question."""

@@ -171,13 +171,13 @@ def test_the_words_are_those_of_gnu_go() -> None:
     """An engine that nobody here wrote understands our commands, and we its responses."""
     agent = GtpAgent(f"{GNUGO} --mode gtp")
     agent._open(GAME)
-    said = [agent._said(command, 10.0) for command in ("boardsize 5", "clear_board", "play b c3", "genmove w")]
+    said = agent._said(["boardsize 5", "clear_board", "play b c3", "genmove w"], 10.0)
     assert said[:3] == ["", "", ""]
     assert 2 <= len(said[3]) <= 4
-    assert len(agent._said("showboard", 10.0).splitlines()) >= 7
-    assert agent._said("time_left b 10 0", 10.0) == ""
+    assert len(agent._said(["showboard"], 10.0)[0].splitlines()) >= 7
+    assert agent._said(["time_left b 10 0"], 10.0) == [""]
     with pytest.raises(ValueError, match=r"it answered 'play b c3' by '. illegal move'"):
-        agent._said("play b c3", 10.0)
+        agent._said(["play b c3"], 10.0)
     agent.close()
 
 
