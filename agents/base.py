@@ -34,6 +34,7 @@ __all__ = [
     "StateAgent",
     "acting",
     "draw_seeds",
+    "is_memoryless",
     "must_start",
     "reaching",
     "refuse",
@@ -130,6 +131,10 @@ class BaseAgent:
 
     spec: str | None = None
     """The spec by which it was loaded, None for an agent that was made otherwise."""
+
+    memoryless: ClassVar[bool] = False
+    """True if an agent of this class plays a game in progress, once `start` has told it its seat, as if it had played
+    it from the beginning. Each class says so itself (`is_memoryless`), since a subclass may add a memory."""
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name if name is not None else type(self).__name__
@@ -273,6 +278,11 @@ def must_start(agent: BaseAgent) -> ValueError:
 def acting(agent: AnyAgent, game: Game) -> AnyAgent:
     """Return the agent itself, or the one that it is in this game (`ByGame`)."""
     return agent.playing(game) if isinstance(agent, ByGame) else agent
+
+
+def is_memoryless(agent: AnyAgent, game: Game) -> bool:
+    """Return True if `start` is all that the agent needs to play on in a game in progress (`BaseAgent.memoryless`)."""
+    return bool(vars(type(acting(agent, game))).get("memoryless", False))
 
 
 def takes_states(agent: AnyAgent, game: Game) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .arguments import Arguments, PPOArguments
     from .machine import choose_device
     from .maskable.maskable_arguments import MaskableArguments
-    from .runs.run import Finished, Progress, RunError, train
+    from .runs.run import Finished, Progress, RunError, Stopped, train
     from .selfplay.eval_opponents import Comparison, compare
     from .selfplay.learner import Iteration, Learner
     from .selfplay.opponent_pool import Pool
@@ -34,7 +34,7 @@ else:
             "arguments": ("Arguments", "PPOArguments"),
             "machine": ("choose_device",),
             "maskable.maskable_arguments": ("MaskableArguments",),
-            "runs.run": ("Finished", "Progress", "RunError", "train"),
+            "runs.run": ("Finished", "Progress", "RunError", "Stopped", "train"),
             "selfplay.eval_opponents": ("Comparison", "compare"),
             "selfplay.learner": ("Iteration", "Learner"),
             "selfplay.opponent_pool": ("Pool",),
@@ -56,6 +56,7 @@ __all__ = [
     "Pool",
     "Progress",
     "RunError",
+    "Stopped",
     "Sweep",
     "SweepOptions",
     "TurnArguments",

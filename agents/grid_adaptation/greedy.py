@@ -90,6 +90,8 @@ class GridPlayer(GameAgent[GridAdaptation]):
 class GridGreedy(GridPlayer):
     """An agent that plays the plan of `Planner` that is worth most."""
 
+    memoryless = True
+
     def __init__(self, name: str = "greedy", *, guesses: int = 8, compile: Compile = "auto") -> None:
         super().__init__(name, guesses, compile)
 

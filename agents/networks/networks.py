@@ -181,6 +181,8 @@ class NetworkAgent(BaseAgent):
         name: as in `Agent`.
     """
 
+    memoryless = True
+
     def __init__(self, network: Network, *, sample: bool, name: str = "network") -> None:
         super().__init__(name)
         self.network, self.sample = network, sample

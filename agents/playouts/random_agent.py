@@ -39,6 +39,8 @@ def has_compound_turns(game: Game) -> bool:
 class RandomAgent(BaseAgent):
     """An agent that plays uniformly at random over the mask, in every game."""
 
+    memoryless = True
+
     def __init__(self, name: str = "random") -> None:
         super().__init__(name)
         self._nvec: tuple[int, ...] | None = None

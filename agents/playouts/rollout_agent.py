@@ -38,6 +38,7 @@ class RolloutAgent(PlayoutAgent):
     """
 
     determinizes: ClassVar[bool] = True
+    memoryless = True
 
     def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
         if playouts < 1 or candidates < 1:

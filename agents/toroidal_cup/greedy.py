@@ -38,6 +38,7 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
     """
 
     plays = ToroidalCup
+    memoryless = True
 
     def __init__(self, name: str = "greedy", *, candidates: int = 32, guesses: int = 4) -> None:
         super().__init__(name)

@@ -29,6 +29,8 @@ class TorusGreedy(BaseAgent):
     around it.
     """
 
+    memoryless = True
+
     def __init__(self, name: str = "greedy") -> None:
         super().__init__(name)
 

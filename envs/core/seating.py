@@ -58,6 +58,23 @@ class Seating:
             if len(rows):
                 start(player, places, env_ids[rows])
 
+    def restore(self, seats: Tensor, players: int, start: Callable[[int, Tensor, Tensor], None]) -> None:
+        """Seat the players of games in progress, as `seats` were, and start each of them once.
+
+        Args:
+            seats: int64 [B, P].
+            players: number of players there are.
+            start: as for `deal`.
+
+        Raises:
+            ValueError: they are of other games, or of more players.
+        """
+        if seats.shape != self._seats.shape or seats.dtype != torch.int64 or int(seats.min()) < -1:
+            raise ValueError(f"expected the players on seats {list(self._seats.shape)}, got {list(seats.shape)}")
+        if int(seats.max()) >= players:
+            raise ValueError(f"expected players below {players}, got {int(seats.max())}")
+        self.deal(torch.arange(len(seats), device=self._seats.device), seats.to(self._seats.device), start)
+
     def to_move(self, state: State, waiting: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return the rows in which a player is to move: games, ascending, and seats, int64 [L] both.
 

@@ -325,6 +325,23 @@ class Vector(Generic[S]):
         """Set the positions of games that start from now on; None for the start of the game."""
         self._starts.set(positions)
 
+    def put(self, games: S) -> None:
+        """Put games in progress in all envs, such as an earlier `state`; steps go on from them as they would have.
+
+        Raises:
+            GameError: they are of another game, or not as many as there are envs.
+        """
+        fields = list(zip(self._state.tensors(), games.tensors(), strict=False))
+        if type(games) is not type(self._state) or any(
+            own.shape != new.shape or own.dtype != new.dtype for own, new in fields
+        ):
+            raise GameError(self.game.id, f"expected {self.num_envs} games of {self.game!r}, got {games!r}")
+        self._state = self._state.clone()  # callers keep what they have seen
+        for own, new in zip(self._state.tensors(), games.tensors(), strict=True):
+            own.copy_(new)
+        self._copies.clear()
+        self._legal, self._stale = None, False
+
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
         """Play one step in every env; games that end are replaced by new ones in the same call."""
         if checked:

@@ -157,8 +157,7 @@ def test_ctrl_c_before_the_first_checkpoint_does_not_claim_one(
         patch.setattr(PPOLearner, "iterate", stop)
         assert main(words) == 130
     err = capsys.readouterr().err
-    assert "Nothing is learned yet: checkpoints come every 2 iterations (--checkpoint-every); to continue:" in err
-    assert "is kept in run" not in err
+    assert "Stopped. No step of learning is kept; to continue:" in err
     assert "cellgames " + " ".join(words) in err
     assert main(words) == 0  # the folder is no obstacle
 
@@ -181,7 +180,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
         capsys.readouterr()
         assert main([*words, "--no-resume"]) == 130
     err = capsys.readouterr().err
-    kept = r"Stopped\. What was learned up to the last checkpoint, from \d+ steps, is kept in my run; to continue:\n  "
+    kept = r"Stopped\. The checkpoint in my run has \d+ steps of learning; later ones are lost; to continue:\n  "
     assert re.search(kept, err)
     assert err.rstrip().endswith("cellgames " + " ".join(words[:-1]) + " 'my run'")
     assert "Traceback" not in err

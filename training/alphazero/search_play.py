@@ -5,7 +5,9 @@ Letters as in `selfplay`: `T` steps, `B` games (environments), `A` actions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,7 +19,7 @@ from cellgames.agents.playouts.random_agent import random_actions
 from cellgames.agents.search import GumbelSearch
 from cellgames.envs.core import Game, State
 from cellgames.training.selfplay.opponent_mix import Opponents
-from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
+from cellgames.training.selfplay.rollouts import Rollout, SelfPlay, load_tensor
 
 __all__ = ["SearchPlay", "Searched"]
 
@@ -61,6 +63,16 @@ class SearchPlay(SelfPlay):
     def restart(self, seed: int) -> None:
         self._plies = torch.zeros(self.num_envs, dtype=torch.int64, device=self.device)
         super().restart(seed)
+
+    @override
+    def games_state(self) -> dict[str, Any] | None:
+        state = super().games_state()
+        return None if state is None else {**state, "plies": self._plies}
+
+    @override
+    def load_games(self, state: Mapping[str, Any]) -> None:
+        super().load_games(state)
+        load_tensor(self._plies, state["plies"])
 
     @torch.no_grad()
     def collect(self, steps: int) -> Searched:

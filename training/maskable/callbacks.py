@@ -7,7 +7,8 @@ Letters: `E` games that ended in a step, `P` players.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
+from cellgames.agents.base import is_memoryless
 from cellgames.agents.loading import load
 from cellgames.envs.adapters.seats import Ended
 from cellgames.envs.core import Game
@@ -129,6 +131,54 @@ class SelfPlayCallback(IterationCallback):
         self.model.set_random_seed(seed & 0xFFFFFFFF)  # of the games, too
         self.model._last_obs = self.training_env.reset()  # type: ignore[assignment]  # no tuples: SB3 has none
         self.model._last_episode_starts = np.ones(self.model.n_envs, dtype=bool)
+
+    def games_state(self) -> dict[str, Any] | None:
+        """Return the games in progress and all that their next steps depend on, but for the policy and the pool.
+
+        None if an opponent has a memory, which cannot be saved.
+        """
+        names = {id(opponent): name for name, opponent in self._fixed.items()}
+        names |= {id(past): file for file, (past, _) in self._past.items()}
+        opponents = self.games.vector.opponents
+        agents = [opponent.agent for opponent in opponents if isinstance(opponent, AgentOpponent)]
+        sound = len(agents) == len(opponents) and all(id(opponent) in names for opponent in opponents)
+        if not sound or not all(is_memoryless(agent, self.games.game) for agent in agents):
+            return None
+        kept = {member.file for member in self.pool.members}
+        return {
+            "vector": self.games.vector.state_dict(),
+            "opponents": [names[id(opponent)] for opponent in opponents],
+            "members": [dataclasses.asdict(member) for _, member in self._past.values()],
+            "weights": {
+                file: past.agent.network.state_dict()  # type: ignore[union-attr]  # snapshots are networks
+                for file, (past, _) in self._past.items()
+                if file not in kept
+            },
+            "draws": self._draws.get_state(),
+            "torch": torch.get_rng_state(),
+            "starts": torch.tensor(self.model._last_episode_starts, device="cpu"),
+        }
+
+    def load_games(self, state: Mapping[str, Any]) -> None:
+        """Play on from `games_state`; the policy and the pool must be those of the same checkpoint."""
+        self.restart(0)
+        kept = {member.file: member for member in self.pool.members}
+        self.pool.restore_dropped(state["weights"], self.policy.device)
+        for found in state["members"]:
+            member = kept.get(found["file"], Member(**found))
+            self._past[member.file] = AgentOpponent(self.pool.agent(member, self.policy.device)), member
+        known = {**self._fixed, **{file: past for file, (past, _) in self._past.items()}}
+        vector, seats = self.games.vector, state["vector"]["who"]
+        vector.set_opponents([known[name] for name in state["opponents"]])
+        vector.load_state_dict(state["vector"])
+        for number, name in enumerate(state["opponents"]):
+            env_ids, players = (seats == number).nonzero().unbind(1)
+            if len(env_ids):
+                known[name].start(self.games.game, players.to(vector.device), env_ids.to(vector.device))
+        self.model._last_obs = self.games._observation()
+        self.model._last_episode_starts = state["starts"].numpy()
+        self._draws.set_state(state["draws"].cpu())
+        torch.set_rng_state(state["torch"].cpu())
 
     def _init_callback(self) -> None:
         game, current = self.games.game, self.policy.network.agent(SELF, sample=True)

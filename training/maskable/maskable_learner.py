@@ -81,6 +81,20 @@ class MaskableLearner(Learner):
             self.self_play.restart(seed)
 
     @override
+    def games_state(self) -> dict[str, Any] | None:
+        games = self.self_play.games_state()
+        python, numpy = self._chance
+        numpy = [part.tolist() if isinstance(part, np.ndarray) else part for part in numpy]
+        return None if games is None else {**games, "python": python, "numpy": numpy}
+
+    @override
+    def load_games(self, state: Mapping[str, Any]) -> None:
+        with self._apart():
+            self.self_play.load_games(state)
+            numpy = state["numpy"]
+            _set_global_chance((state["python"], (numpy[0], np.array(numpy[1], dtype=np.uint32), *numpy[2:])))
+
+    @override
     def iterate(self, progress: float) -> Iteration:
         model, self_play = self.model, self.self_play
         model._current_progress_remaining = 1 - progress

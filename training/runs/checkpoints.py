@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -15,6 +16,7 @@ from cellgames.agents.networks.file_names import WEIGHTS_FILE
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.checkpoint_files import read_state, write_state
+from cellgames.training.selfplay.learner import Iteration
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import (
     START_OVER,
@@ -36,12 +38,15 @@ __all__ = [
     "CURVE",
     "FAILURE",
     "FORMAT",
+    "GAMES",
     "POOL",
     "PROGRESS",
     "Checkpoint",
+    "Interruption",
     "SavedRun",
     "prepare",
     "read",
+    "steps_kept",
     "unshared",
 ]
 
@@ -49,9 +54,41 @@ ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
 PROGRESS, CURVE, POOL, FAILURE = "progress.csv", "curve.png", "pool", "failure.log"
 
 PROCESSES = "processes"  # beside the arguments, if there are several
+GAMES = "games"  # in the state of a learner, if its games in progress are kept
 
 FORMAT = 1
 """Format of a checkpoint; it grows when older ones can no longer be continued."""
+
+
+@dataclass(frozen=True)
+class Interruption:
+    """A checkpoint's note that the run was interrupted between two points at which games start over.
+
+    Attributes:
+        saved: steps at the last of these points.
+        games: True if the state of the learner has the games in progress; otherwise they start over.
+        iteration: the results of the last iteration, if its evaluation was left out.
+    """
+
+    saved: int
+    games: bool
+    iteration: Iteration | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        """Return it in plain containers, as a checkpoint holds it."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Self:
+        """Return what `to_data` made the data of.
+
+        Raises:
+            ValueError: it was made of something else.
+        """
+        saved, games, iteration = data["saved"], data["games"], data["iteration"]
+        if type(saved) is not int or type(games) is not bool:
+            raise ValueError(f"expected steps, and True or False, got {shown(saved)} and {shown(games)}")
+        return cls(saved, games, None if iteration is None else Iteration(**iteration))
 
 
 @dataclass
@@ -73,7 +110,12 @@ class Checkpoint:
     history: list[dict[str, float]] = field(default_factory=list)
 
     def write(
-        self, folder: Path, arguments: Arguments, learner: Mapping[str, Any], others: Sequence[Mapping[str, Any]] = ()
+        self,
+        folder: Path,
+        arguments: Arguments,
+        learner: Mapping[str, Any],
+        others: Sequence[Mapping[str, Any]] = (),
+        interruption: Interruption | None = None,
     ) -> None:
         """Write the checkpoint; it replaces the last one when it is whole.
 
@@ -82,10 +124,12 @@ class Checkpoint:
             arguments: of the run.
             learner: state of the learner; of several processes, that of rank 0.
             others: entries `Learner.OWN` of the states of further processes, by rank from 1.
+            interruption: None at the points at which games start over anyway.
         """
         asked = _asked_for(arguments, 1 + len(others))
         about = {"format": FORMAT, "cellgames": __version__, "arguments": asked}
         about |= {"others": list(others)} if others else {}
+        about |= {"interruption": interruption.to_data()} if interruption is not None else {}
         write_state(folder / CHECKPOINT, unshared({**about, "at": vars(self), "learner": learner}))
 
 
@@ -97,11 +141,13 @@ class SavedRun:
         at: the counters.
         learner: state of the learner.
         others: entries of the states of further processes.
+        interruption: None if games start over at this checkpoint anyway.
     """
 
     at: Checkpoint
     learner: dict[str, Any]
     others: list[dict[str, Any]]
+    interruption: Interruption | None
 
 
 def read(folder: Path, arguments: Arguments, device: torch.device, processes: int = 1) -> SavedRun | None:
@@ -130,7 +176,9 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
         for line in (at, *at["history"]):  # times, which older versions kept here
             for name in TIMING_METRICS:
                 line.pop(name, None)
-        saved = SavedRun(Checkpoint(**at), dict(data["learner"]), list(data.get("others", [])))
+        found = data.get("interruption")
+        interruption = None if found is None else Interruption.from_data(found)
+        saved = SavedRun(Checkpoint(**at), dict(data["learner"]), list(data.get("others", [])), interruption)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise RunError(f"{path} is damaged ({type(error).__name__}: {clipped(str(error))}); {START_OVER}") from error
     counters = {name: value for name, value in vars(saved.at).items() if name != "history"}
@@ -139,6 +187,15 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
             f"{path} is damaged: expected a number as {wrong[0]}, got {shown(counters[wrong[0]])}; {START_OVER}"
         )
     return saved
+
+
+def steps_kept(folder: Path) -> int:
+    """Return the steps of the checkpoint in a folder; 0 if there is none that can be read."""
+    try:
+        with (folder / CHECKPOINT).open("rb") as file:
+            return int(torch.load(file, map_location="cpu", weights_only=True)["at"]["steps"])
+    except Exception:  # unpickling fails in many ways
+        return 0
 
 
 def unshared(value: Any, words: dict[str, str] | None = None) -> Any:

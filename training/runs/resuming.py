@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,26 @@ from cellgames.training.selfplay.opponent_pool import like
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import START_OVER, RunError
 
-from .checkpoints import CHECKPOINT, Checkpoint, SavedRun, read
+from .checkpoints import CHECKPOINT, GAMES, Checkpoint, Interruption, SavedRun, read
 
-__all__ = ["restore"]
+__all__ = ["Restored", "restore"]
 
 
-def restore(folder: Path, arguments: Arguments, device: torch.device, learner: Learner) -> Checkpoint | None:
-    """Restore the learner from the last checkpoint.
+@dataclass(frozen=True)
+class Restored:
+    """A run as its last checkpoint has it.
+
+    Attributes:
+        at: the counters.
+        interruption: None if games start over at this checkpoint anyway.
+    """
+
+    at: Checkpoint
+    interruption: Interruption | None
+
+
+def restore(folder: Path, arguments: Arguments, device: torch.device, learner: Learner) -> Restored | None:
+    """Restore the learner from the last checkpoint, with its games in progress if the checkpoint has them.
 
     Of several processes rank 0 reads the file and sends the others their parts, snapshots included.
 
@@ -34,7 +48,7 @@ def restore(folder: Path, arguments: Arguments, device: torch.device, learner: L
         learner: changed if there is a checkpoint.
 
     Returns:
-        The counters of the run; None if there is no checkpoint yet.
+        The rest of the run; None if there is no checkpoint yet.
 
     Raises:
         RunError: see `checkpoints.read`; the learner's state is not that of such a learner, or snapshots are missing.
@@ -45,20 +59,25 @@ def restore(folder: Path, arguments: Arguments, device: torch.device, learner: L
             kept = read(folder, arguments, device, group.world)
         if kept is not None:
             with _damages(folder / CHECKPOINT):
-                learner.load_state_dict(kept.learner)
+                _take(kept.learner, learner, kept.interruption)
                 _check_history(kept.at.history, [*arguments.eval_agents])
                 if len(kept.others) != group.world - 1:
                     raise ValueError(f"expected states of {group.world - 1} further processes, got {len(kept.others)}")
         if group.first and group.world > 1:
             parts = [pack(_part(kept, learner, rank)) for rank in range(group.world)]
     if group.world == 1:
-        return kept.at if kept is not None else None
+        return Restored(kept.at, kept.interruption) if kept is not None else None
     part = unpack(group.scatter(parts), device)
+    if part is None:
+        return None
+    interruption = None if part["interruption"] is None else Interruption.from_data(part["interruption"])
     with group.agreed():
-        if part is not None and not group.first:
+        if not group.first:
             with _damages(folder / CHECKPOINT):
-                _take(part, learner)
-    return Checkpoint(**part["at"]) if part is not None else None
+                snapshots = part["snapshots"]
+                learner.pool.receive({file: like(learner.network, weights) for file, weights in snapshots.items()})
+                _take(part["learner"], learner, interruption)
+    return Restored(Checkpoint(**part["at"]), interruption)
 
 
 @contextmanager
@@ -85,15 +104,15 @@ def _part(kept: SavedRun | None, learner: Learner, rank: int) -> dict[str, Any] 
     """Return the part of the checkpoint for a process; rank 0 needs the counters only."""
     if kept is None:
         return None
-    at = vars(kept.at)
+    about = {"at": vars(kept.at), "interruption": kept.interruption and kept.interruption.to_data()}
     if rank == 0:
-        return {"at": at}
+        return about
     pool = learner.pool
     weights = {member.file: load_network(pool.folder / member.file).network.state_dict() for member in pool.members}
-    return {"at": at, "learner": {**kept.learner, **kept.others[rank - 1]}, "snapshots": weights}
+    return {**about, "learner": {**kept.learner, **kept.others[rank - 1]}, "snapshots": weights}
 
 
-def _take(part: dict[str, Any], learner: Learner) -> None:
-    snapshots = part["snapshots"]
-    learner.pool.receive({file: like(learner.network, weights) for file, weights in snapshots.items()})
-    learner.load_state_dict(part["learner"])
+def _take(state: dict[str, Any], learner: Learner, interruption: Interruption | None) -> None:
+    learner.load_state_dict(state)
+    if interruption is not None and interruption.games:
+        learner.load_games(state[GAMES])

@@ -11,7 +11,8 @@
     tensorboard/       events of each iteration, with the time of day and the name of the machine
 
 At every checkpoint all games start over, from a seed that follows from the run's seed and the iteration. So a run that
-is killed and continued learns the same as a run that is not killed.
+is killed and continued learns the same as a run that is not killed. The checkpoint of a run that is interrupted has the
+games in progress, so that it also goes on as if it had not been stopped.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGINT
+from typing import Any, NoReturn
 
 import torch
 
@@ -43,12 +46,25 @@ from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, der
 from cellgames.utils import last_call
 from cellgames.utils.run_folders import START_OVER, TIMING, RunError, opened, write_atomic
 
-from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, FAILURE, PROGRESS, Checkpoint, check, prepare
+from .checkpoints import (
+    AGENT,
+    ARGUMENTS,
+    CHECKPOINT,
+    CURVE,
+    FAILURE,
+    GAMES,
+    PROGRESS,
+    Checkpoint,
+    Interruption,
+    check,
+    prepare,
+)
+from .interrupts import Interrupts, Stopped
 from .logs import RUN_METRICS, Logs, eval_metrics
 from .resuming import restore
 from .timing import TIMING_METRICS, Timing
 
-__all__ = ["Finished", "Progress", "RunError", "train"]
+__all__ = ["Finished", "Progress", "RunError", "Stopped", "train"]
 
 _LOGGER = logging.getLogger("cellgames.training")  # `--debug` shows it
 
@@ -128,6 +144,8 @@ def train(
         ValueError: arguments that do not fit the game.
         GroupError: another process is gone.
         ImportError: a package that the run needs is missing.
+        Stopped: Ctrl-C or SIGTERM, once a checkpoint of all finished iterations is written.
+        KeyboardInterrupt: the same signal a second time, or before the first iteration.
     """
     check_installed()
     folder = Path(out).absolute()
@@ -157,6 +175,8 @@ def train(
                 prepare(folder, arguments, resume=resume, processes=group.world)
         with _logging_failures(Path(out), first=group.first):
             run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
+            ends.enter_context(run.interrupts)
+            run.begin()
             ends.callback(run.close)
             return run.to_the_end(report, Path(out))
 
@@ -209,7 +229,15 @@ class _Run:
         self.group = learner.group
         self.logs: Logs | None = None  # of rank 0
         self.timing = Timing()
-        at = restore(folder, arguments, device, learner)
+        self.warn = warn
+        # Several processes may get the same Ctrl-C from the terminal and from torchrun.
+        self.interrupts = Interrupts(self._announce, grace_s=5.0 if self.group.world > 1 else 0.0)
+
+    def begin(self) -> None:
+        """Restore the run from its checkpoint, or measure the learner before it learns, and write the first one."""
+        folder, arguments, learner, warn = self.folder, self.arguments, self.learner, self.warn
+        restored = restore(folder, arguments, self.device, learner)
+        at = restored.at if restored is not None else None
         self.at = at if at is not None else Checkpoint(planned=arguments.total_steps)
         if self.group.first:
             if self.at.planned != arguments.total_steps:
@@ -217,18 +245,24 @@ class _Run:
                     f"total_steps grow from {self.at.planned} to {arguments.total_steps}, and the learning rate falls "
                     "more slowly from here on; a run that had been given as many from the start would differ"
                 )
-            title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
-            self.logs = Logs(folder, title, list(eval_opponents), self.at.steps + 1 if at is not None else 0, warn)
+            title = f"{arguments.algorithm} in {self.game.info.title}, seed {arguments.seed}"
+            self.logs = Logs(folder, title, list(self.eval_opponents), self.at.steps + 1 if at is not None else 0, warn)
             self.timing = Timing(folder, self.at.steps if at is not None else None)
         self.at.planned, self.saved = arguments.total_steps, self.at.steps
+        self.interruption = restored.interruption if restored is not None else None
+        self.kept = self.at.iteration  # at the last checkpoint
         if at is None:
             self.group.broadcast(learner.network)
             learner.snapshot(0)
-            self._evaluate()
+            if not self._evaluate():
+                raise KeyboardInterrupt
             self._save()
         elif self.logs is not None:
             self.logs.table(self.at.history)
-        self._begin_games()
+        if self.interruption is not None:
+            self.saved = self.interruption.saved
+        if self.interruption is None or not self.interruption.games:
+            self._begin_games()
 
     def close(self) -> None:
         """Close the logs."""
@@ -239,25 +273,58 @@ class _Run:
         """Run all missing iterations."""
         arguments, at, before = self.arguments, self.at, self.at.steps
         report(self._progress(math.nan))
+        if self.interruption is not None and self.interruption.iteration is not None:
+            self._conclude(self.interruption.iteration)
         while at.steps < arguments.total_steps:
+            if self._interrupted():
+                self._stop()
             began = time.perf_counter()
             iteration = self._iterate(at.steps / arguments.total_steps)
             took = time.perf_counter() - began
             at.iteration, at.steps, at.games = at.iteration + 1, at.steps + iteration.steps, at.games + iteration.games
             self.timing.seconds += took
             self._log(iteration, took)
-            last = at.steps >= arguments.total_steps
             if at.iteration % arguments.snapshot_every == 0:
                 self.learner.snapshot(at.steps)
-            if last or at.iteration % arguments.eval_every == 0:
-                self._evaluate(iteration)
-            if last or at.iteration % arguments.checkpoint_every == 0:
-                _check_learned(arguments, at.steps - self.saved)
-                self._save()
-                self._begin_games()
-                self.saved = at.steps
+            self._conclude(iteration)
             report(self._progress(iteration.steps / took))
         return Finished(out, out / AGENT, at.steps, before, self.timing.seconds, tuple(at.history))
+
+    def _conclude(self, iteration: Iteration) -> None:
+        """Do what is due after an iteration: evaluate the learner, and write a checkpoint."""
+        arguments, at = self.arguments, self.at
+        last = at.steps >= arguments.total_steps
+        if (last or at.iteration % arguments.eval_every == 0) and not self._evaluate(iteration):
+            self._stop(iteration)
+        if last or at.iteration % arguments.checkpoint_every == 0:
+            _check_learned(arguments, at.steps - self.saved)
+            self._save()
+            self._begin_games()
+            self.saved = at.steps
+
+    def _announce(self, signal: int) -> None:
+        """Say after the first signal what happens next."""
+        self.warn(
+            "stopping: the iteration under way is finished first, so that all steps are kept (a second Ctrl-C stops at "
+            "once and keeps the last checkpoint)"
+        )
+
+    def _interrupted(self) -> bool:
+        """Return True if a signal has come to any of the processes."""
+        return any(self.group.all_gather(self.interrupts.received != 0))
+
+    def _stop(self, iteration: Iteration | None = None) -> NoReturn:
+        """Write a checkpoint of all steps and end the run.
+
+        Args:
+            iteration: the last one, if its evaluation is left out; the run makes up for it when it goes on.
+        """
+        exact = True
+        if iteration is not None or self.kept != self.at.iteration:
+            games = self.learner.games_state()
+            exact = all(self.group.all_gather(games is not None))
+            self._save(Interruption(self.saved, exact, iteration), games if exact else None)
+        raise Stopped(self.at.steps, exact=exact, signal=self.interrupts.received or SIGINT)
 
     def _progress(self, steps_per_second: float) -> Progress:
         at, seconds = self.at, self.timing.seconds
@@ -295,9 +362,17 @@ class _Run:
         self.logs.scalars("run", {**self._counters(iteration), **timing}, self.at.steps)
         self.logs.scalars("learning", iteration.metrics, self.at.steps)
 
-    def _evaluate(self, iteration: Iteration | None = None) -> None:
-        """Evaluate the learner and add a row to the table; this does not change what is learned."""
-        at, measured = self.at, self._measure()
+    def _evaluate(self, iteration: Iteration | None = None) -> bool:
+        """Evaluate the learner and add a row to the table; this does not change what is learned.
+
+        Returns:
+            False if a signal came first, and nothing was added.
+        """
+        # Several processes evaluate together, so that none can leave.
+        measured = self._measure() if self.group.world > 1 else self.interrupts.unless_interrupted(self._measure)
+        if measured is None:
+            return False
+        at = self.at
         learned = {
             name: iteration.metrics[name] if iteration is not None else math.nan for name in self.learner.METRICS
         }
@@ -306,6 +381,7 @@ class _Run:
             self.logs.table(at.history)
             self.timing.keep(at.iteration, at.steps)
             self.logs.scalars("against", measured, at.steps)
+        return True
 
     def _measure(self) -> dict[str, float]:
         """Return the results against each evaluation opponent; several processes share the opponents."""
@@ -320,12 +396,21 @@ class _Run:
         merged = {name: value for part in group.all_gather(found) for name, value in part.items()}
         return {name: merged[name] for spec in self.eval_opponents for name in eval_metrics(spec)}
 
-    def _save(self) -> None:
-        """Write the agent and the plot, then the checkpoint, so that a checkpoint never lacks its agent."""
+    def _save(self, interruption: Interruption | None = None, games: Mapping[str, Any] | None = None) -> None:
+        """Write the agent and the plot, then the checkpoint, so that a checkpoint never lacks its agent.
+
+        Args:
+            interruption: None where games start over.
+            games: those in progress, to be kept.
+        """
         at, arguments, learner = self.at, self.arguments, self.learner
         self.group.check_equal(learner.network, learner.pool.members)
-        state = learner.state_dict()
-        own = self.group.gather(pack({name: state[name] for name in learner.OWN})) if self.group.world > 1 else []
+        state, names = learner.state_dict(), list(learner.OWN)
+        if games is not None:
+            state[GAMES] = games
+            names.append(GAMES)
+        own = self.group.gather(pack({name: state[name] for name in names})) if self.group.world > 1 else []
+        self.kept = at.iteration
         if self.logs is None:
             learner.pool.prune()
             return
@@ -342,7 +427,7 @@ class _Run:
         self.logs.plot(at.history)
         self.logs.flush()
         self.timing.keep(at.iteration, at.steps)  # before the checkpoint, which does not go without
-        at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]])
+        at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]], interruption)
         learner.pool.prune()
 
 

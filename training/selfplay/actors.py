@@ -17,11 +17,11 @@ import dataclasses
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import torch
 
@@ -221,6 +221,13 @@ class ActorPlay(Generic[R]):
             return self._joined(self._gather(number))
         except self._ray.exceptions.RayError as error:  # not of an actor, but of the cluster, or of this machine
             raise ClusterError(f"the Ray cluster failed: {_first_line(error)}; {GO_ON}") from error
+
+    def games_state(self) -> None:
+        """Return None: the games in progress are in other processes, and are not saved."""
+
+    def load_games(self, state: Mapping[str, Any]) -> NoReturn:
+        """Raise a `ValueError`: see `games_state`."""
+        raise ValueError("actors cannot play on in games that were saved")
 
     def close(self) -> None:
         """End the actors, and the cluster if it was started here."""

@@ -72,9 +72,10 @@ class Iteration:
 class Learner(ABC):
     """An algorithm that learns a game. `runs.train` makes it, drives it and keeps what it learned.
 
-    Its state is `state_dict` and the games in progress. Games are not saved: at every checkpoint `restart` begins new
-    ones, also in a run that is not stopped there, so that a run that is continued learns the same. Other random state
-    must be in `state_dict` or follow from the seed of `restart`. While a run lasts torch's global generator is its own:
+    Its state is `state_dict` and the games in progress. At every checkpoint `restart` begins new games, also in a run
+    that is not stopped there, so that a run that is killed and continued learns the same. Only the checkpoint of a run
+    that is interrupted between two restarts has the games in progress (`games_state`). Other random state must be in
+    one of the two or follow from the seed of `restart`. While a run lasts torch's global generator is its own:
     the run seeds it before `__init__` and restores it afterwards.
 
     Args:
@@ -158,6 +159,15 @@ class Learner(ABC):
         """Start new games; all their randomness, and who plays them, follows from the seed."""
         assert self.play is not None
         self.play.restart(seed)
+
+    def games_state(self) -> dict[str, Any] | None:
+        """Return the games in progress, for a checkpoint between two restarts; None if they cannot be saved."""
+        return self.play.games_state() if self.play is not None else None
+
+    def load_games(self, state: Mapping[str, Any]) -> None:
+        """Play on from `games_state`, after `load_state_dict` and in place of `restart`."""
+        assert self.play is not None
+        self.play.load_games(state)
 
     @abstractmethod
     def iterate(self, progress: float) -> Iteration:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 
-from cellgames.agents.base import AnyAgent
+from cellgames.agents.base import AnyAgent, is_memoryless
 from cellgames.agents.containment import Asked, contain
 from cellgames.agents.loading import load
 from cellgames.envs.core import Game
@@ -104,6 +106,33 @@ class Opponents:
         """Forget all snapshots, because no game goes on."""
         del self.agents[self._fixed :], self._members[self._fixed :]
         self._active = []
+
+    @property
+    def memoryless(self) -> bool:
+        """True if no opponent has a memory of games in progress, which could not be saved with them."""
+        return all(is_memoryless(agent, self._game) for agent in self.agents)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the snapshots that play games in progress, with the weights of those that the pool has dropped."""
+        members = [member for member in self._members[self._fixed :] if member is not None]
+        kept = {member.file for member in self.pool.members}
+        weights = {
+            member.file: agent.network.state_dict()  # type: ignore[union-attr]  # snapshots are networks
+            for member, agent in zip(members, self.agents[self._fixed :], strict=True)
+            if member.file not in kept
+        }
+        return {"members": list(map(dataclasses.asdict, members)), "weights": weights, "active": self._active}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore the result of `state_dict`; the pool must be that of the same checkpoint."""
+        self.forget()
+        kept = {member.file: member for member in self.pool.members}
+        self.pool.restore_dropped(state["weights"], self.device)
+        for found in state["members"]:
+            self._place(kept.get(found["file"], Member(**found)))
+        if not all(type(number) is int and self._fixed <= number < len(self.agents) for number in state["active"]):
+            raise ValueError(f"expected numbers of snapshots, got {shown(state['active'])}")
+        self._active = list(state["active"])
 
     def _place(self, member: Member) -> int:
         """Return the number of a snapshot, which it keeps while games with it may go on."""

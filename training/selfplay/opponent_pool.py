@@ -127,6 +127,12 @@ class Pool:
         for file, network in networks.items():
             self._loaded[file] = network.agent(f"self@{int(Path(file).stem)}", sample=True)
 
+    def restore_dropped(self, weights: Mapping[str, Mapping[str, Tensor]], device: torch.device | str) -> None:
+        """Load snapshots that the pool has dropped, by the names of their files, because they still play."""
+        if weights:
+            example = self.agent(self.members[0], device).network  # type: ignore[union-attr]  # snapshots are networks
+            self.receive({file: like(example, found) for file, found in weights.items()})
+
     def record(self, member: Member, score: float, games: int) -> None:
         """Record the learner's score in games against a member."""
         if self._held is not None:

@@ -6,8 +6,9 @@ Letters: `T` steps, `B` games (environments), `P` players, `R` rows that act in 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -16,10 +17,11 @@ from cellgames.agents.networks.networks import Network
 from cellgames.agents.selection import select
 from cellgames.envs.core import Game, State, chance
 from cellgames.envs.core.seating import Seating
+from cellgames.utils.foreign_text import shown
 
 from .opponent_mix import Opponents
 
-__all__ = ["Ended", "Play", "Rollout", "SelfPlay"]
+__all__ = ["Ended", "Play", "Rollout", "SelfPlay", "load_tensor"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,12 @@ class Play(Protocol[R_co]):
     def collect(self, steps: int) -> R_co:
         """Play `T` steps in every environment."""
 
+    def games_state(self) -> dict[str, Any] | None:
+        """Return the games in progress, as `torch.load` reads them with `weights_only=True`; None if it cannot."""
+
+    def load_games(self, state: Mapping[str, Any]) -> None:
+        """Play on from `games_state`, in place of a `restart`."""
+
     def close(self) -> None:
         """End what was started for it, such as processes."""
 
@@ -157,6 +165,34 @@ class SelfPlay:
 
     def close(self) -> None:
         """Do nothing, because nothing was started."""
+
+    def games_state(self) -> dict[str, Any] | None:
+        """Return the games in progress and all that their next steps depend on, but for the network and the pool.
+
+        None if an opponent has a memory, which cannot be saved.
+        """
+        if not self.opponents.memoryless:
+            return None
+        return {
+            "games": self.vector.state,
+            "seats": self._seating.seats,
+            "returns": self._returns,
+            "turns": self._turns,
+            "generator": self.generator.get_state(),
+            "draws": self._draws.get_state(),
+            "opponents": self.opponents.state_dict(),
+        }
+
+    def load_games(self, state: Mapping[str, Any]) -> None:
+        """Play on from `games_state`; the network and the pool must be those of the same checkpoint."""
+        self.restart(0)
+        self.opponents.load_state_dict(state["opponents"])
+        self.vector.put(state["games"])
+        load_tensor(self._returns, state["returns"])
+        load_tensor(self._turns, state["turns"])
+        self._seating.restore(state["seats"], len(self.opponents.agents), self._start)
+        self.generator.set_state(state["generator"].cpu())
+        self._draws.set_state(state["draws"].cpu())
 
     def _step(self) -> tuple[Tensor, ...]:
         info, state = self.game.info, self.vector.state
@@ -236,5 +272,19 @@ class SelfPlay:
         order = torch.rand((len(env_ids), players), generator=self._draws, dtype=torch.float32, device="cpu").argsort(1)
         kept = order < max(1, players // 2)  # the seats that the learner keeps
         seats = torch.where(kept, -1, rivals[:, None]).to(self.device)
-        asked = self.opponents.asked
-        self._seating.deal(env_ids, seats, lambda number, *where: asked(number).start(self.game, *where))
+        self._seating.deal(env_ids, seats, self._start)
+
+    def _start(self, number: int, seats: Tensor, env_ids: Tensor) -> None:
+        """Start an opponent in the games `env_ids`."""
+        self.opponents.asked(number).start(self.game, seats, env_ids)
+
+
+def load_tensor(own: Tensor, saved: Any) -> None:
+    """Overwrite a tensor with a saved one.
+
+    Raises:
+        ValueError: it is no such tensor.
+    """
+    if not isinstance(saved, Tensor) or (saved.shape, saved.dtype) != (own.shape, own.dtype):
+        raise ValueError(f"expected {own.dtype} {list(own.shape)}, got {shown(saved)}")
+    own.copy_(saved)

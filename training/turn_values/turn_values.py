@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -108,6 +108,26 @@ class TurnLearner(Learner):
         self._begin(env_ids)
 
     @override
+    def games_state(self) -> dict[str, Any] | None:
+        # Opponents decide on whole turns (`_rival`), so that none has a memory between two turns.
+        return {
+            "games": self._state,
+            "seats": self._seating.seats,
+            "draws": self._draws.get_state(),
+            "opponents": self.opponents.state_dict(),
+        }
+
+    @override
+    def load_games(self, state: Mapping[str, Any]) -> None:
+        self.restart(0)
+        self.opponents.load_state_dict(state["opponents"])
+        if not isinstance(state["games"], ClothState) or len(state["games"]) != len(self._state):
+            raise ValueError(f"expected {len(self._state)} games of {self.game!r}, got {shown(state['games'])}")
+        self._state = state["games"].to(self.device)
+        self._seating.restore(state["seats"], len(self.opponents.agents), self._start)
+        self._draws.set_state(state["draws"].cpu())
+
+    @override
     def iterate(self, progress: float) -> Iteration:
         h = self.arguments
         anneal(self.optimizer, h.learning_rate, progress)
@@ -190,8 +210,11 @@ class TurnLearner(Learner):
         rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws), device="cpu")
         keeps = torch.rand(len(env_ids), generator=self._draws, dtype=torch.float32, device="cpu") < 0.5
         seats = torch.where(torch.stack((keeps, ~keeps), 1), -1, rivals[:, None]).to(self.device)
-        agents = self.opponents.agents
-        self._seating.deal(env_ids, seats, lambda number, *where: agents[number].start(self.game, *where))
+        self._seating.deal(env_ids, seats, self._start)
+
+    def _start(self, number: int, seats: Tensor, env_ids: Tensor) -> None:
+        """Start an opponent in the games `env_ids`."""
+        self.opponents.agents[number].start(self.game, seats, env_ids)
 
     def _learn(self, seen: Tensor, target: Tensor) -> tuple[float, float]:
         """Take one step of the optimizer and return the loss and the norm of the gradient."""

@@ -12,6 +12,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from signal import SIGINT
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError, program, recorded, stopped, warn
@@ -41,9 +42,9 @@ __all__ = ["add", "add_algorithm", "add_arguments", "arguments_given"]
 
 _TEXT = (
     "Train an agent by self-play. Its strength against fixed agents is measured on the way. The folder gets\n"
-    "the agent, a table and a curve of its strength, TensorBoard events and checkpoints. If a run is stopped,\n"
-    "the same command continues it at its last checkpoint, and it ends as if it had not been stopped. More\n"
-    "--total-steps let a run grow."
+    "the agent, a table and a curve of its strength, TensorBoard events and checkpoints. Ctrl-C\n"
+    "writes a checkpoint, too. The same command continues a stopped run at its last checkpoint, and the run ends\n"
+    "as if it had not been stopped. More --total-steps let a run grow."
 )
 _EXAMPLES = (
     "torus-small-v0 --total-steps 300000",
@@ -107,11 +108,11 @@ def _run(arguments: argparse.Namespace) -> int:
         raise
     out = arguments.out or _default_out(arguments, settings, world)
     line = StatusLine(not arguments.quiet and rank == 0)
-    saved: int | None = None
+    began = False
 
     def report(at: Progress) -> None:
-        nonlocal saved
-        saved = at.saved
+        nonlocal began
+        began = True
         line.show(_progress_text(at), news=at.steps >= at.total)
 
     try:
@@ -123,8 +124,8 @@ def _run(arguments: argparse.Namespace) -> int:
             report=report,
             warn=warn,
         )
-    except KeyboardInterrupt:
-        return _stopped(arguments, _kept(out, settings, saved), rank, world)
+    except KeyboardInterrupt as error:
+        return _stopped(arguments, error, _kept(out, error) if began else "Training had not begun", rank, world)
     except ElsewhereError:
         if rank == 0:
             raise
@@ -136,26 +137,33 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _kept(out: Path, settings: Arguments, saved: int | None) -> str:
-    """Return a sentence on what a stopped run keeps, whose last checkpoint came after `saved` steps (None: unknown)."""
-    if saved is None:
-        return "Training had not begun"
-    if saved:
-        return f"What was learned up to the last checkpoint, from {saved:,} steps, is kept in {out}"
-    return f"Nothing is learned yet: checkpoints come every {settings.checkpoint_every} iterations (--checkpoint-every)"
+def _kept(out: Path, error: KeyboardInterrupt) -> str:
+    """Return a sentence on the steps that a stopped run keeps."""
+    from cellgames.training.runs.checkpoints import steps_kept
+    from cellgames.training.runs.interrupts import Stopped
+
+    none = "No step of learning is kept"
+    if isinstance(error, Stopped):
+        over = "" if error.exact else ", but the games in progress are not, and others start in their place"
+        return f"All {error.steps:,} steps of learning are kept in {out}{over}" if error.steps else none
+    if steps := steps_kept(out):
+        return f"The checkpoint in {out} has {steps:,} steps of learning; later ones are lost"
+    return none
 
 
-def _stopped(arguments: argparse.Namespace, kept: str, rank: int, world: int) -> int:
-    """Do the same as `stopped` for one process of several."""
+def _stopped(arguments: argparse.Namespace, error: KeyboardInterrupt, kept: str, rank: int, world: int) -> int:
+    """Say what is kept and how to continue, once for all processes; return the exit code."""
+    code = 128 + getattr(error, "signal", SIGINT)
     if world == 1:
-        return stopped(arguments, kept)
+        stopped(arguments, kept)
+        return code
     if rank == 0:
         here = os.environ.get("LOCAL_WORLD_SIZE") == str(world)
         again = shlex.join(word for word in arguments.command_line if word != "--no-resume")
         torchrun = f":\n  torchrun --nproc-per-node={world} -m cellgames {again}"
         how = torchrun if here else " type the same on every machine"
         print(f"\nStopped. {kept}; to continue{how}", file=sys.stderr)
-    return 130
+    return code
 
 
 def arguments_given(arguments: argparse.Namespace) -> Arguments:

@@ -1,0 +1,246 @@
+"""Ctrl-C and SIGTERM in a run of training: what is kept, and that the run goes on as if it had not been stopped."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from training_runs import block_extras, content, equal
+
+import cellgames
+from cellgames.training import train
+from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.arguments import Arguments
+from cellgames.training.runs import run
+from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept
+from cellgames.training.runs.interrupts import Interrupts, Stopped
+from cellgames.utils.run_folders import RunError
+
+SHARED = {
+    **{"num_envs": 8, "num_steps": 6, "num_epochs": 2, "minibatch_size": 16, "channels": 4, "layers": 1},
+    **{"eval_every": 2, "eval_games": 2, "eval_opponents": ("random",), "checkpoint_every": 5, "snapshot_every": 1},
+    **{"pool_limit": 2, "threads": 1, "device": "cpu"},
+}
+GRID = {"size": 6, "rounds": 2, "flip_rounds": ()}
+CLOTH = {"height": 16, "width": 16, "generations": 8}
+CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
+    "ppo": ("ppo", "torus-v0", {"size": 2}, {"opponents": "self=0.3,pool=0.4,greedy=0.3", "total_steps": 190}),
+    "ppo, all at once": (
+        *("ppo", "grid-adaptation-small-v0", GRID),
+        {"opponents": "self=0.3,pool=0.4,greedy=0.3", "num_envs": 4, "total_steps": 210},
+    ),
+    "alphazero": (
+        *("alphazero", "torus-v0", {"size": 2}),
+        {"opponents": "self=0.5,pool=0.3,random=0.2", "num_simulations": 4, "buffer_size": 60, "total_steps": 130},
+    ),
+    "turn-values": (
+        *("turn-values", "cloth-of-gold-v0", CLOTH),
+        {"opponents": "self=0.4,pool=0.3,greedy=0.3", "candidates": 4, "total_steps": 150},
+    ),
+    "maskable-ppo": (
+        *("maskable-ppo", "torus-v0", {"size": 2}),
+        {"opponents": "self=0.4,pool=0.3,random=0.3", "total_steps": 300},
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+    block_extras(partial(monkeypatch.setitem, sys.modules))
+
+
+def arguments_of(case: str, **changes: Any) -> Arguments:
+    algorithm, game, parameters, settings = CASES[case]
+    values = {**SHARED, **settings, **changes}
+    return ALGORITHMS[algorithm].arguments.fitted(cellgames.make(game, **parameters), **values)
+
+
+def signalling(patch: pytest.MonkeyPatch, owner: Any, name: str, number: int, calls: set[int], after: bool) -> None:
+    """Let a function raise a signal before or after it does its work, in calls of these numbers; 0 is every call."""
+    original, count = getattr(owner, name), 0
+
+    def signals(*args: Any, **kwargs: Any) -> Any:
+        nonlocal count
+        count += 1
+        hit = 0 in calls or count in calls
+        if hit and not after:
+            signal.raise_signal(number)
+        found = original(*args, **kwargs)
+        if hit and after:
+            signal.raise_signal(number)
+        return found
+
+    patch.setattr(owner, name, signals)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_run_that_is_interrupted_in_every_iteration_ends_like_one_that_is_not(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = arguments_of(case)
+    whole = train(arguments, tmp_path / "whole")
+    learner, stops = ALGORITHMS[arguments.algorithm].learner, list[Stopped]()
+    with monkeypatch.context() as patch:
+        signalling(patch, learner, "iterate", signal.SIGINT, {0}, after=False)
+        while not stops or stops[-1].steps < whole.steps:
+            with pytest.raises(Stopped) as stopped:
+                train(arguments, tmp_path / "parts")
+            stops.append(stopped.value)
+            assert steps_kept(tmp_path / "parts") == stops[-1].steps
+    assert len(stops) == whole.history[-1]["iteration"]
+    assert all(stop.exact and stop.signal == signal.SIGINT for stop in stops)
+    assert train(arguments, tmp_path / "parts").before == whole.steps  # the last evaluation is made up for
+    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("owner", "name", "call"), [(run, "compare", 3), (Checkpoint, "write", 2)])
+def test_a_run_that_is_interrupted_in_an_evaluation_or_as_it_writes_ends_alike(
+    owner: Any, name: str, call: int, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The evaluation after the checkpoint, and the checkpoint after five iterations."""
+    arguments = arguments_of("ppo", eval_every=1 if owner is run else 2)
+    train(arguments, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        signalling(patch, owner, name, number, {call}, after=False)
+        with pytest.raises(Stopped) as stopped:
+            train(arguments, tmp_path / "parts")
+    kept = torch.load(tmp_path / "parts" / CHECKPOINT, weights_only=True)
+    assert kept["at"]["iteration"] == (2 if owner is run else 5)
+    assert kept["at"]["steps"] == stopped.value.steps > 0
+    assert stopped.value.signal == number
+    assert [line["iteration"] for line in kept["at"]["history"]] == ([0, 1] if owner is run else [0, 2, 4])
+    train(arguments, tmp_path / "parts")
+    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+
+
+def test_the_last_evaluation_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = arguments_of("ppo", total_steps=60)
+    whole = train(arguments, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        signalling(patch, run, "compare", signal.SIGINT, {len(whole.history)}, after=True)
+        with pytest.raises(Stopped) as stopped:
+            train(arguments, tmp_path / "parts")
+    assert stopped.value.steps == whole.steps
+    assert len(train(arguments, tmp_path / "parts").history) == len(whole.history)
+    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+
+
+def test_games_of_opponents_with_a_memory_start_over_and_the_run_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`mcts` keeps its trees from move to move."""
+    arguments = arguments_of("ppo", opponents="self=0.5,mcts:4=0.5", total_steps=80)
+    with monkeypatch.context() as patch:
+        signalling(patch, ALGORITHMS["ppo"].learner, "iterate", signal.SIGINT, {2}, after=False)
+        with pytest.raises(Stopped) as stopped:
+            train(arguments, tmp_path)
+    assert not stopped.value.exact
+    finished = train(arguments, tmp_path)
+    assert finished.before == stopped.value.steps > 0
+
+
+def test_a_second_signal_ends_the_run_at_once_and_leaves_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = arguments_of("ppo", checkpoint_every=1)
+    train(arguments, tmp_path / "whole")
+    learner = ALGORITHMS["ppo"].learner
+    for number, owner, name in ((3, learner, "iterate"), (3, Checkpoint, "write")):
+        with monkeypatch.context() as patch:
+            signalling(patch, owner, name, signal.SIGINT, {number}, after=False)
+            signalling(patch, owner, name, signal.SIGTERM, {number}, after=False)
+            with pytest.raises(KeyboardInterrupt) as stopped:
+                train(arguments, tmp_path / name)
+        assert not isinstance(stopped.value, Stopped)
+        before = steps_kept(tmp_path / name)
+        assert before > 0
+        assert train(arguments, tmp_path / name).before == before
+        assert equal(content(tmp_path / name), content(tmp_path / "whole"))
+
+
+def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: mine.append(number))
+    interrupts = Interrupts(lambda number: None)
+    try:
+        with interrupts:
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+            assert (mine, interrupts.received) == ([signal.SIGTERM], signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_the_same_signal_from_two_sides_counts_once() -> None:
+    """As under torchrun, which passes Ctrl-C on to processes that got it from the terminal."""
+    with Interrupts(lambda number: None, grace_s=60.0) as interrupts:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+    assert interrupts.received == signal.SIGINT
+
+
+def test_what_is_not_there_any_more_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = arguments_of("ppo")
+    with monkeypatch.context() as patch:
+        signalling(patch, ALGORITHMS["ppo"].learner, "iterate", signal.SIGINT, {3}, after=False)
+        with pytest.raises(Stopped):
+            train(arguments, tmp_path)
+    kept = torch.load(tmp_path / CHECKPOINT, weights_only=True)
+    games = kept["learner"]["games"]
+    for name, wrong in (("seats", games["seats"] + 9), ("turns", games["turns"][1:]), ("games", games["turns"])):
+        damaged = {**kept, "learner": {**kept["learner"], "games": {**games, name: wrong}}}
+        torch.save(damaged, tmp_path / CHECKPOINT)
+        with pytest.raises(RunError, match="is damaged: its learner cannot be restored"):
+            train(arguments, tmp_path)
+
+
+# ---------------------------------------------------------------- the command
+
+
+COMMAND = (
+    *(sys.executable, "-m", "cellgames", "train", "torus-v0", "--size", "3", "--out", "run", "--device", "cpu"),
+    *(
+        "--threads",
+        "1",
+        "--num-envs",
+        "16",
+        "--num-steps",
+        "8",
+        "--channels",
+        "4",
+        "--layers",
+        "1",
+        "--eval-games",
+        "2",
+    ),
+    *("--eval-opponents", "random", "--checkpoint-every", "9999999"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends other signals to processes")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_command_names_the_steps_that_it_keeps(number: int, code: int, tmp_path: Path) -> None:
+    """From outside, at any moment after the first iteration; no checkpoint is due for long."""
+    process = subprocess.Popen(COMMAND, cwd=tmp_path, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+    assert process.stderr is not None
+    for line in process.stderr:  # plain lines, as there is no terminal
+        if "a second" in line:
+            break
+    process.send_signal(number)
+    err = process.stderr.read()
+    assert process.wait(60) == code
+    steps = steps_kept(tmp_path / "run")
+    assert steps > 0
+    assert "stopping: the iteration under way is finished first" in err
+    assert f"Stopped. All {steps:,} steps of learning are kept in run; to continue:" in err
+    assert "Traceback" not in err

@@ -1,0 +1,91 @@
+"""Ctrl-C and SIGTERM in a run: the first signal lets the run write a checkpoint, the second one ends it at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+__all__ = ["Interrupts", "Stopped"]
+
+T = TypeVar("T")
+
+
+class Stopped(KeyboardInterrupt):
+    """The end of a run by a signal, after it has written a checkpoint of all its steps.
+
+    Attributes:
+        steps: actions learned from, all of which are kept.
+        exact: True if the games in progress are kept, too, so that the run goes on as if it had not been stopped.
+        signal: number of the signal.
+    """
+
+    def __init__(self, steps: int, *, exact: bool, signal: int) -> None:
+        super().__init__(f"stopped after {steps} steps")
+        self.steps, self.exact, self.signal = steps, exact, signal
+
+
+class Interrupts:
+    """A context in which SIGINT (Ctrl-C) and SIGTERM set `received` instead of ending the program at once.
+
+    A second signal raises `KeyboardInterrupt`. Handlers other than Python's own stay, and so do all outside the main
+    thread.
+
+    Args:
+        tell: called with the number of the first signal, when it comes.
+        grace_s: seconds after the first signal in which others are taken for the same one.
+
+    Attributes:
+        received: number of the first signal, 0 before it.
+    """
+
+    def __init__(self, tell: Callable[[int], None], grace_s: float = 0.0) -> None:
+        self._tell, self._grace_s = tell, grace_s
+        self._before: dict[int, Any] = {}
+        self._breaks = False
+        self.received = 0
+        self._since = 0.0
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+                if signal.getsignal(number) == usual:
+                    self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def unless_interrupted(self, function: Callable[[], T]) -> T | None:
+        """Return what a function returns, whose work may be thrown away; None if a signal has come before its end."""
+        found: T | None = None
+        try:
+            self._breaks = True
+            if not self.received:
+                found = function()
+            self._breaks = False
+        except KeyboardInterrupt:
+            if self._breaks:  # it was not a signal of ours: the function raised it
+                self._breaks = False
+                raise
+            return None
+        return found
+
+    def _handle(self, number: int, frame: Any) -> None:
+        if self.received:
+            if time.monotonic() - self._since < self._grace_s:
+                return
+            raise KeyboardInterrupt
+        self.received, self._since = number, time.monotonic()
+        with suppress(RuntimeError):  # the signal came while the same stream was written to
+            self._tell(number)
+        if self._breaks:
+            self._breaks = False
+            raise KeyboardInterrupt
