@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .greedy import TorusGreedy
     from .network import TorusNetwork
     from .perfect import TorusPerfect
+    from .proof_search import Progress, ProofSearch
     from .solver import SOLVED_SIZES, TorusSolver
 else:
     from cellgames.utils.lazy_names import lazy_names
@@ -21,12 +22,15 @@ else:
             "greedy": ("TorusGreedy",),
             "network": ("TorusNetwork",),
             "perfect": ("TorusPerfect",),
+            "proof_search": ("Progress", "ProofSearch"),
             "solver": ("SOLVED_SIZES", "TorusSolver"),
         },
     )
 
 __all__ = [
     "SOLVED_SIZES",
+    "Progress",
+    "ProofSearch",
     "TorusGreedy",
     "TorusNetwork",
     "TorusPerfect",

@@ -1,8 +1,12 @@
-"""Share of positions in which agents keep the win on a solved board: `python -m benchmarks.agents.truth`.
+"""Share of positions in which agents keep the win on a solved board: `python -m benchmarks.agents.truth --size 4`.
 
-Torus of size 3 is solved (`cellgames.agents.torus.solver`). Every agent is asked for its move in the same positions, in
-each of which some moves win and some lose, and the moves that win are counted. A page and its numbers go to
-results/strength/torus-n3.md and torus-n3.json.
+Torus of size 3, 4 and 5 is judged by `cellgames.agents.torus`: by a table of all positions of size 3, and by
+proof-number search on larger boards, at size 5 in positions with 14 stones or more. Every agent is asked for its move
+in the same positions, in each of which some moves win and some lose, and the moves that win are counted. A page and its
+numbers go to results/strength/torus-n3.md and torus-n3.json, and so on.
+
+Judging positions of size 4 and 5 takes minutes. So they are kept beside the page, as torus-n4-positions.json, and read
+from there the next time: a list of {"position": text, "winning": [actions]}. `--positions` takes the first of them.
 
 Letters: `L` positions, `N` cells.
 """
@@ -10,10 +14,13 @@ Letters: `L` positions, `N` cells.
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +32,22 @@ from benchmarks.pages import head, write_page
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
-from cellgames.agents.torus.solver import solver
+from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.torus.solver import SOLVED_SIZES, solver
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table, percent
+from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.statistics import wilson_interval
 
-__all__ = ["AGENTS", "answers", "main", "sample"]
+__all__ = ["AGENTS", "Judged", "answers", "judged", "main", "sample"]
 
 SIZE = 3
+LEAST_STONES = {3: 0, 4: 0, 5: 14}
+"""Sizes that can be judged, and the least number of stones of their positions."""
+
 AGENTS = (
     "random",
     "greedy",
@@ -48,50 +60,126 @@ AGENTS = (
     "perfect",
 )
 OUT = Path("results/strength")
-NAME = f"torus-n{SIZE}"
 MOST = 100_000  # positions; there are several million
 
-_GAMES = 4096  # random games that are cut off at once
+_GAMES = {3: 4096, 4: 64, 5: 64}  # random games that are cut off at once, by size
 
 
-def sample(count: int, seed: int) -> TorusState:
-    """Distinct positions in which some moves win and some lose, `count` of them.
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Positions and the moves that win in them.
 
-    They come from uniformly random play that is cut off after any number of turns with equal chance; games that end
-    before count for nothing.
+    Attributes:
+        size: the board's.
+        state: [L] positions in which some moves win and some lose.
+        winning: [L, N] bool, legal moves that win with best play.
     """
-    game, generator = Torus(SIZE), torch.Generator().manual_seed(seed)
-    digits = 3 ** torch.arange(num_cells(SIZE))
-    found = game.init(torch.zeros(0, dtype=torch.int64))
+
+    size: int
+    state: TorusState
+    winning: Tensor
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def __getitem__(self, rows: Tensor | slice) -> Judged:
+        return Judged(self.size, self.state[rows], self.winning[rows])
+
+
+def sample(count: int, seed: int, size: int = SIZE, *, quiet: bool = True) -> Judged:
+    """Return distinct positions in which some moves win and some lose, `count` of them.
+
+    They come from uniformly random play that is cut off after any number of turns with equal chance, from
+    `LEAST_STONES` on; games that end before count for nothing.
+    """
+    game, generator = Torus(size), torch.Generator().manual_seed(seed)
+    found = Judged(
+        size, game.init(torch.zeros(0, dtype=torch.int64)), torch.zeros((0, num_cells(size)), dtype=torch.bool)
+    )
     while len(found) < count:
-        found = TorusState.cat((found, _undecided(game, generator)))
-        _, same = (game.board(found) * digits).sum(1).unique(return_inverse=True)
-        place = torch.arange(len(found))
-        first = torch.full_like(place, len(found)).scatter_reduce(0, same, place, "amin")
-        found = found[first[first < len(found)].sort().values]
+        more = _undecided(game, generator)
+        state = TorusState.cat((found.state, more.state))
+        _, same = game.board(state).unique(dim=0, return_inverse=True)
+        place = torch.arange(len(state))
+        first = torch.full_like(place, len(state)).scatter_reduce(0, same, place, "amin")
+        kept = first[first < len(state)].sort().values
+        found = Judged(size, state, torch.cat((found.winning, more.winning)))[kept]
+        if not quiet:
+            print(f"{min(count, len(found))} of {count} positions judged", file=sys.stderr)
     return found[:count]
 
 
-def _undecided(game: Torus, generator: torch.Generator) -> TorusState:
-    """What some random games give for `sample`, in random order."""
-    state = game.init(draw_seeds(_GAMES, generator))
-    end = torch.randint(num_cells(SIZE), (_GAMES,), generator=generator)
-    env_ids, parts = torch.arange(_GAMES), []
-    for turn in range(num_cells(SIZE)):
+def _undecided(game: Torus, generator: torch.Generator) -> Judged:
+    """Return what some random games give for `sample`, in random order."""
+    games, cells = _GAMES[game.size], num_cells(game.size)
+    state = game.init(draw_seeds(games, generator))
+    end = torch.randint(LEAST_STONES[game.size], cells, (games,), generator=generator)
+    env_ids, parts = torch.arange(games), []
+    for turn in range(cells):
         parts.append((env_ids[(end == turn) & ~state.done], state[(end == turn) & ~state.done]))
         state = game.step(state, game.random_actions(state, generator), checked=False)
     states = TorusState.cat([part for _, part in parts])[torch.cat([env_ids for env_ids, _ in parts]).argsort()]
-    winning = solver(SIZE).winning_moves(states)
-    return states[winning.any(1) & (game.legal_actions(states) & ~winning).any(1)]
+    if game.size in SOLVED_SIZES:
+        winning = solver(game.size).winning_moves(states)
+    else:
+        search = _search(game.size)
+        states = states[search.solve(states) == 1]
+        winning = search.move_values(states) == 1
+    both = winning.any(1) & (game.legal_actions(states) & ~winning).any(1)
+    return Judged(game.size, states[both], winning[both])
 
 
-def answers(state: TorusState, spec: str, seed: int) -> Tensor:
-    """Whether an agent, asked for all positions at once, moves so that it still wins: bool [L]."""
-    game, env_ids = Torus(SIZE), torch.arange(len(state))
+@cache
+def _search(size: int) -> ProofSearch:
+    return ProofSearch(size)
+
+
+def judged(size: int, count: int, seed: int, path: Path) -> Judged:
+    """Return the positions of `sample`, from a file if it has them; else the file is written.
+
+    Size 3 is judged in a second, so it has no file, and so have other seeds than 0.
+
+    Raises:
+        ValueError: the file is none of these.
+    """
+    if size in SOLVED_SIZES or seed:
+        return sample(count, seed, size, quiet=False)
+    if path.exists() and len(kept := _read(path, size)) >= count:
+        return kept[:count]
+    found = sample(count, seed, size, quiet=False)
+    game = Torus(size)
+    rows = [
+        json.dumps({"position": game.state_to_string(found.state[place : place + 1]), "winning": moves})
+        for place, moves in enumerate(row.nonzero().squeeze(1).tolist() for row in found.winning)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, "[\n" + ",\n".join(rows) + "\n]\n")
+    return found
+
+
+def _read(path: Path, size: int) -> Judged:
+    """Return the positions of a file."""
+    game = Torus(size)
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        state = TorusState.cat([game.string_to_state(row["position"]) for row in rows])
+        winning = torch.zeros((len(rows), num_cells(size)), dtype=torch.bool)
+        for place, row in enumerate(rows):
+            winning[place, row["winning"]] = True
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"{path} does not hold judged positions of size {size} ({error}); remove it") from error
+    if (winning & ~game.legal_actions(state)).any():
+        raise ValueError(f"{path} has winning moves that are not legal; remove it")
+    return Judged(size, state, winning)
+
+
+def answers(positions: Judged, spec: str, seed: int) -> Tensor:
+    """Return where an agent, asked for all positions at once, moves so that it still wins: bool [L]."""
+    game, state, env_ids = Torus(positions.size), positions.state, torch.arange(len(positions))
     agent = load(spec, game)
     agent.start(game, state.current_player, env_ids)
     chosen = select(agent, game, state, env_ids, torch.Generator().manual_seed(seed))
-    return solver(SIZE).winning_moves(state).gather(1, chosen[:, None]).squeeze(1)
+    return positions.winning.gather(1, chosen[:, None]).squeeze(1)
 
 
 def _row(spec: str, right: Tensor, stones: Tensor) -> dict[str, Any]:
@@ -109,11 +197,12 @@ def _row(spec: str, right: Tensor, stones: Tensor) -> dict[str, Any]:
     }
 
 
-def _tables(state: TorusState, rows: Sequence[dict[str, Any]]) -> tuple[Table, Table]:
+def _tables(positions: Judged, rows: Sequence[dict[str, Any]]) -> tuple[Table, Table]:
     """Return the shares of all agents, and those by stones."""
     shares = [(row["agent"], percent(row["share"]), f"{percent(row['low'])} to {percent(row['high'])}") for row in rows]
-    legal = Torus(SIZE).legal_actions(state)
-    chance = solver(SIZE).winning_moves(state).sum(1).double() / legal.sum(1)
+    state = positions.state
+    legal = Torus(positions.size).legal_actions(state)
+    chance = positions.winning.sum(1).double() / legal.sum(1)
     by_stones = []
     for number in state.turn.unique().tolist():
         same = state.turn == number
@@ -125,26 +214,27 @@ def _tables(state: TorusState, rows: Sequence[dict[str, Any]]) -> tuple[Table, T
     )
 
 
-def _write(options: argparse.Namespace, state: TorusState, rows: Sequence[dict[str, Any]]) -> str:
+def _write(options: argparse.Namespace, positions: Judged, rows: Sequence[dict[str, Any]]) -> str:
     """Write the page and its numbers; return the table of all agents."""
-    shares, by_stones = _tables(state, rows)
+    shares, by_stones = _tables(positions, rows)
     page = (
-        f"`{options.command}`: {len(state)} positions out of random games, all different, seed {options.seed}; "
+        f"`{options.command}`: {len(positions)} positions out of random games, all different, seed {options.seed}; "
         f"cellgames {cellgames.__version__}. In each some moves win and some lose with best play, as the solver says; "
         "every agent was asked once in each.",
         shares,
         "In %. By the stones on the board, with the share of winning moves among the legal ones:",
         by_stones,
     )
-    title = f"Torus of size {SIZE}: how often agents keep a won position"
-    numbers = {"size": SIZE, "seed": options.seed, "positions": len(state), "rows": rows}
-    write_page(options.out / f"{NAME}.md", title, page, {**head(options.command), **numbers})
+    title = f"Torus of size {positions.size}: how often agents keep a won position"
+    numbers = {"size": positions.size, "seed": options.seed, "positions": len(positions), "rows": rows}
+    write_page(options.out / f"torus-n{positions.size}.md", title, page, {**head(options.command), **numbers})
     return markdown_table(shares)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.truth", description=__doc__.split("\n")[0])
+    parser.add_argument("--size", type=int, default=SIZE, choices=LEAST_STONES, help=f"of the board (default {SIZE})")
     parser.add_argument("--agents", nargs="+", metavar="SPEC", default=AGENTS, help=f"(default {' '.join(AGENTS)})")
     parser.add_argument("--positions", type=int, default=1000, metavar="N", help="how many (default 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
@@ -153,18 +243,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if not 1 <= options.positions <= MOST:
         parser.error(f"--positions must be from 1 to {MOST}, got {options.positions}")
+    game, path = Torus(options.size), options.out / f"torus-n{options.size}-positions.json"
     try:
         for spec in options.agents:
-            load(spec, Torus(SIZE))
+            load(spec, game)
+        positions = judged(options.size, options.positions, options.seed, path)
     except ValueError as error:
         parser.error(str(error))
     options.command = shlex.join(["python", "-m", "benchmarks.agents.truth", *given])
-    state, rows = sample(options.positions, options.seed), []
+    rows = []
     for spec in options.agents:
         began = time.perf_counter()
-        rows.append(_row(spec, answers(state, spec, options.seed), state.turn))
+        rows.append(_row(spec, answers(positions, spec, options.seed), positions.state.turn))
         print(f"{spec}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    print(_write(options, state, rows))
+    print(_write(options, positions, rows))
     return 0
 
 

@@ -34,6 +34,8 @@ _RETURNING = (
     "cellgames_instruction_set",
     "cellgames_native_interface",
     "cellgames_torus_gumbel",
+    "cellgames_torus_solver",
+    "cellgames_torus_solver_entries",
     "cellgames_trunk_scratch",
 )
 """Functions that return a whole number; the others return nothing."""
@@ -135,6 +137,13 @@ def _declare(loaded: Library) -> None:
         "cellgames_torus_step": [number] * 4 + [address] * 13,
         "cellgames_torus_gumbel": [address, address],
         "cellgames_torus_put_stones": [number] * 3 + [address] * 6,
+        "cellgames_torus_solver": [number] * 3,
+        "cellgames_torus_solver_search": [number] * 3 + [address] * 2 + [number] + [address] * 2,
+        "cellgames_torus_solver_moves": [number] * 3 + [address] * 2 + [number, address],
+        "cellgames_torus_solver_entries": [number] * 3 + [address],
+        "cellgames_torus_solver_add": [number] * 2 + [address],
+        "cellgames_torus_solver_clear": [number],
+        "cellgames_torus_solver_end": [number],
         "cellgames_trunk": [address],
         "cellgames_trunk_scratch": [address],
         "cellgames_trunk_backward": [address, address],

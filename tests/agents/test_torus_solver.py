@@ -315,22 +315,24 @@ def test_equal_moves_are_chosen_by_the_generator_alone_and_all_of_them_come() ->
 
 
 def test_positions_that_agents_are_measured_in_are_distinct_and_have_moves_of_either_kind() -> None:
-    game, state = Torus(3), truth.sample(500, seed=1)
+    game, positions = Torus(3), truth.sample(500, seed=1)
+    state = positions.state
     assert len(state) == 500
     assert len(game.board(state).unique(dim=0)) == 500
     assert not state.done.any()
     winning, legal = solver(3).winning_moves(state), game.legal_actions(state)
+    assert torch.equal(positions.winning, winning)
     assert winning.any(1).all()
     assert (legal & ~winning).any(1).all()
     assert len(state.turn.unique()) > 12
-    assert state[:200].equal(truth.sample(200, seed=1))
+    assert state[:200].equal(truth.sample(200, seed=1).state)
 
 
 def test_perfect_keeps_every_win_and_random_as_often_as_chance_has_it() -> None:
-    game, state = Torus(3), truth.sample(1000, seed=0)
-    assert truth.answers(state, "perfect", seed=0).all()
-    chance = solver(3).winning_moves(state).sum(1) / game.legal_actions(state).sum(1)
-    error = truth.answers(state, "random", seed=0).float().mean() - chance.mean()
+    game, positions = Torus(3), truth.sample(1000, seed=0)
+    assert truth.answers(positions, "perfect", seed=0).all()
+    chance = positions.winning.sum(1) / game.legal_actions(positions.state).sum(1)
+    error = truth.answers(positions, "random", seed=0).float().mean() - chance.mean()
     assert abs(error) < 4 * (chance * (1 - chance)).sum().sqrt() / 1000  # four standard deviations
 
 

@@ -145,7 +145,7 @@ def test_searches_take_the_weights_of_the_nearest_size() -> None:
 def test_gumbel_search_keeps_what_is_won() -> None:
     game = cellgames.make("torus-v0", size=3)
     agent = load("gumbel:64", game)
-    state, env_ids = sample(100, 1), torch.arange(100)
+    state, env_ids = sample(100, 1).state, torch.arange(100)
     agent.start(game, state.current_player, env_ids)
     moves = select(agent, game, state, env_ids, torch.Generator().manual_seed(0))
     assert solver(3).winning_moves(state).gather(1, moves[:, None]).float().mean() >= 0.97

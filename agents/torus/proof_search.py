@@ -1,0 +1,196 @@
+"""Proof-number search for Torus of size 3 to 6, in native code: who wins a position, and by which moves.
+
+Use it where no table fits (`solver` has those of size 2 and 3). Any position of size 4 takes milliseconds. At size 5
+most positions with ten stones take as long, and the first moves take minutes. `envs/native/sources/torus_solver.h`
+explains the search. What it has found stays in its table, so a search that is stopped goes on where it was.
+
+Letters: `L` positions, `N` cells, `R` entries, `C` numbers of an entry.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.native import library, pointer, status
+from cellgames.envs.torus.game import Torus
+from cellgames.envs.torus.geometry import num_cells
+from cellgames.envs.torus.state import TorusState
+
+__all__ = ["SEARCHED_SIZES", "Progress", "ProofSearch"]
+
+SEARCHED_SIZES = (3, 4, 5, 6)
+
+_LONGEST = {3: 18, 4: 12, 5: 14, 6: 12}
+"""Cells of the largest winning sets that the search sees, by size; of longer ones it learns when the board is full."""
+
+_MIB = 1 << 20
+_SLICE = 20_000  # nodes between two looks whether the user has pressed Ctrl-C
+_BATCH = 64  # positions between two such looks
+_UNLIMITED = 1 << 62
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a search.
+
+    Attributes:
+        value: 1 if the player to move wins, -1 if it loses, 0 while that is open.
+        move: a move that wins, or -1.
+        nodes: positions searched since the search began.
+        proof: least number of open positions that must be won to prove a win.
+        disproof: least number of them that must be lost to disprove it.
+    """
+
+    value: int
+    move: int
+    nodes: int
+    proof: int
+    disproof: int
+
+
+class ProofSearch:
+    """A solver of one board, with a table of what it has found.
+
+    Attributes:
+        size: the board's.
+    """
+
+    def __init__(self, size: int, memory: int = 64 * _MIB) -> None:
+        """Make a solver with an empty table.
+
+        Args:
+            size: the board's, 3 to 6.
+            memory: bytes of the table; it is rounded down to a power of two.
+
+        Raises:
+            ValueError: another size, or too little memory.
+            RuntimeError: there is no native code, or no memory.
+        """
+        if size not in SEARCHED_SIZES:
+            raise ValueError(f"proof-number search serves Torus of size 3 to 6, got {size}")
+        self.size = size
+        self._entry = 32 if size <= 5 else 56
+        if memory < 1024 * self._entry:
+            raise ValueError(f"expected at least {1024 * self._entry} bytes for the table, got {memory}")
+        native = library(torch.device("cpu"))
+        if native is None:
+            problem = status().problem or "it is turned off here"
+            raise RuntimeError(f"solving Torus of size {size} needs the native library, but {problem}")
+        self._native = native
+        self._handle: int = native.cellgames_torus_solver(size, _LONGEST[size], memory // self._entry)
+        if not self._handle:
+            raise RuntimeError(f"there is no memory for a table of {memory / _MIB:.0f} MiB; ask for less")
+        weakref.finalize(self, native.cellgames_torus_solver_end, self._handle)
+
+    def solve(self, state: TorusState, nodes: int = _UNLIMITED) -> Tensor:
+        """Return who wins positions: 1 the player to move, -1 the other, 0 where it is still open, int8 [L].
+
+        The numbers of stones need not come from turns taken alternately. In a finished game the loser is to move, so
+        it counts -1. With a limit of nodes, answers depend on what the table has from earlier calls; `clear` empties
+        it.
+
+        Args:
+            state: positions of the solver's size.
+            nodes: searched at most for each position.
+        """
+        return self._values(self._boards(state), state.current_player, nodes)
+
+    def move_values(self, state: TorusState, nodes: int = _UNLIMITED) -> Tensor:
+        """Return for each cell 1 if a stone there wins with best play, -1 if it loses, int8 [L, N].
+
+        It is 0 where the move is not legal, or where the result is still open.
+
+        Args:
+            state: positions of the solver's size.
+            nodes: searched at most for each move.
+        """
+        boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
+        legal = Torus(self.size).legal_actions(state).to("cpu")
+        values = torch.zeros_like(boards)
+        for place in legal.any(1).nonzero().squeeze(1).tolist():
+            board, player, searched = boards[place], players[place : place + 1], 0
+            while searched < nodes and (values[place] == 0)[legal[place]].any():
+                self._native.cellgames_torus_solver_moves(
+                    self._handle,
+                    1,
+                    len(board),
+                    pointer(board, torch.int8),
+                    pointer(player, torch.int64),
+                    min(_SLICE, nodes - searched),
+                    pointer(values[place], torch.int8),
+                )
+                searched += _SLICE
+        return values
+
+    def search(self, state: TorusState, slice_nodes: int = _SLICE) -> Iterator[Progress]:
+        """Search one position; yield the progress after each slice of nodes, at last with the result.
+
+        Args:
+            state: one position.
+            slice_nodes: between two reports.
+        """
+        boards, player, nodes = self._boards(state), state.current_player, 0
+        while True:
+            value, move, more, proof, disproof = self._run(boards, player, slice_nodes)[0].tolist()
+            nodes += more
+            yield Progress(value, move, nodes, proof, disproof)
+            if value:
+                return
+
+    def entries(self, least: int = 1) -> Tensor:
+        """Return the solved positions of the table that took at least so many nodes, int64 [R, C], for `add`."""
+        count = self._native.cellgames_torus_solver_entries(self._handle, least, 0, None)
+        rows = torch.empty((count, 3 * (1 if self.size <= 5 else 2) + 1), dtype=torch.int64)
+        self._native.cellgames_torus_solver_entries(self._handle, least, count, pointer(rows, torch.int64))
+        return rows
+
+    def add(self, entries: Tensor) -> None:
+        """Add solved positions, int64 [R, C], that `entries` of a solver of the same size has returned."""
+        self._native.cellgames_torus_solver_add(self._handle, len(entries), pointer(entries.contiguous(), torch.int64))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._native.cellgames_torus_solver_clear(self._handle)
+
+    def _boards(self, state: TorusState) -> Tensor:
+        """Return boards, int8 [L, N], on the CPU."""
+        cells = num_cells(self.size)
+        if state.codes.shape[1] != cells:
+            raise ValueError(
+                f"expected positions of {cells} cells for size {self.size}, got {state.codes.shape[1]}; "
+                "ProofSearch(game.size) serves the game's own"
+            )
+        return Torus(self.size).board(state).to("cpu", torch.int8).contiguous()
+
+    def _values(self, boards: Tensor, players: Tensor, nodes: int) -> Tensor:
+        """Return values of positions, int8 [L], searched one after the other."""
+        values = self._run(boards, players, min(nodes, _SLICE))[:, 0]
+        for place in (values == 0).nonzero().squeeze(1).tolist():
+            one, searched = slice(place, place + 1), _SLICE
+            while searched < nodes and values[place] == 0:
+                values[one] = self._run(boards[one], players[one], min(_SLICE, nodes - searched))[:, 0]
+                searched += _SLICE
+        return values.to(torch.int8)
+
+    def _run(self, boards: Tensor, players: Tensor, nodes: int) -> Tensor:
+        """Return what native code says, int64 [L, 5]."""
+        found = torch.empty((len(boards), 5), dtype=torch.int64)
+        players = players.to("cpu").contiguous()
+        for start in range(0, len(boards), _BATCH):
+            part = slice(start, start + _BATCH)
+            self._native.cellgames_torus_solver_search(
+                self._handle,
+                len(boards[part]),
+                boards.shape[1],
+                pointer(boards[part], torch.int8),
+                pointer(players[part], torch.int64),
+                nodes,
+                pointer(found[part], torch.int64),
+                None,
+            )
+        return found

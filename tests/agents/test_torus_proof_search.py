@@ -1,0 +1,241 @@
+"""Proof-number search of Torus: against the table of size 3, minimax by the slow reference, and the game's facts."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+import torch
+import torus_reference as ref
+from benchmarks.agents import truth
+from native_code import native_library
+
+from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.torus.solver import solver
+from cellgames.envs.core import seeds
+from cellgames.envs.native import without_native
+from cellgames.envs.torus.game import Torus
+from cellgames.envs.torus.state import TorusState
+
+Stones = tuple[int, int]  # Black's set and White's; bit i is cell i
+
+
+@pytest.fixture(autouse=True)
+def _native() -> None:
+    native_library()
+
+
+@cache
+def search(size: int) -> ProofSearch:
+    return ProofSearch(size, memory=1 << 24)
+
+
+@cache
+def holds(player: int, stones: int, size: int) -> bool:
+    return ref.wins(player, [ref.cell_of(cell, size) for cell in range(2 * size * size) if stones >> cell & 1], size)
+
+
+def minimax(stones: Stones, player: int, size: int, known: dict[tuple[Stones, int], bool]) -> bool:
+    """Return True if the player to move wins an unfinished position."""
+    if (stones, player) not in known:
+        free = [cell for cell in range(2 * size * size) if not (stones[0] | stones[1]) >> cell & 1]
+        known[stones, player] = any(good(stones, player, cell, size, known) for cell in free)
+    return known[stones, player]
+
+
+def good(stones: Stones, player: int, cell: int, size: int, known: dict[tuple[Stones, int], bool]) -> bool:
+    later = (stones[0] | (1 - player) << cell, stones[1] | player << cell)
+    return holds(player, later[player], size) or not minimax(later, 1 - player, size, known)
+
+
+def late(size: int, count: int, free: int, seed: int = 0) -> list[Stones]:
+    """Return positions of alternating play that nobody has won, with 1 to `free` free cells."""
+    rng, cells, found = random.Random(seed), 2 * size * size, list[Stones]()
+    while len(found) < count:
+        order = rng.sample(range(cells), cells - rng.randint(1, free))
+        black, white = (sum(1 << cell for cell in order[side::2]) for side in range(2))
+        if not (holds(0, black, size) or holds(1, white, size)):
+            found.append((black, white))
+    return found
+
+
+def mover(stones: Stones) -> int:
+    return stones[0].bit_count() - stones[1].bit_count()
+
+
+def states(positions: list[tuple[Stones, int]], size: int) -> TorusState:
+    game, lines = Torus(size), []
+    for (black, white), player in positions:
+        marks = "".join(".xo"[(black >> cell & 1) + 2 * (white >> cell & 1)] for cell in range(2 * size * size))
+        rows = [marks[start : start + size] for start in range(0, len(marks), size)]
+        lines.append(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
+    return TorusState.cat([game.string_to_state(line) for line in lines])
+
+
+def random_states(size: int, count: int, stones: int, seed: int = 0) -> TorusState:
+    """Return positions of random games that go on after so many moves."""
+    game, generator = Torus(size), torch.Generator().manual_seed(seed)
+    state = game.init(seeds(seed, 4 * count))
+    for _ in range(stones):
+        state = game.step(state, game.random_actions(state, generator), checked=False)
+    return state[~state.done][:count]
+
+
+# ---------------------------------------------------------------- against other algorithms
+
+
+def test_all_moves_of_size_three_are_those_of_the_table() -> None:
+    for stones in range(17):
+        state = random_states(3, 60, stones, seed=stones)
+        values, winning = search(3).move_values(state), solver(3).winning_moves(state)
+        assert torch.equal(values != 0, Torus(3).legal_actions(state))
+        assert torch.equal(values == 1, winning)
+        assert torch.equal(search(3).solve(state) == 1, winning.any(1))
+
+
+@pytest.mark.parametrize(("size", "free", "count"), [(4, 8, 60), (5, 8, 60), (6, 7, 40)])
+def test_late_positions_are_what_minimax_says(size: int, free: int, count: int) -> None:
+    positions = late(size, count, free)
+    state = states([(stones, mover(stones)) for stones in positions], size)
+    values = search(size).move_values(state)
+    assert torch.equal(values != 0, Torus(size).legal_actions(state))
+    winning = values == 1
+    for stones, moves in zip(positions, winning.tolist(), strict=True):
+        expected = [good(stones, mover(stones), cell, size, {}) for cell in range(2 * size * size)]
+        assert moves == [wins and not (stones[0] | stones[1]) >> cell & 1 for cell, wins in enumerate(expected)]
+    assert 0 < int(winning.any(1).sum()) < count
+
+
+@pytest.mark.parametrize("instructions", [0, 1, 2, 3])
+def test_all_instruction_sets_search_the_same_positions(instructions: int) -> None:
+    native, state = native_library(), random_states(4, 8, 4)
+    expected = [list(ProofSearch(4, memory=1 << 20).search(state[i : i + 1]))[-1] for i in range(len(state))]
+    native.cellgames_instruction_set(instructions)
+    try:
+        found = [list(ProofSearch(4, memory=1 << 20).search(state[i : i + 1]))[-1] for i in range(len(state))]
+    finally:
+        native.cellgames_instruction_set(3)
+    assert found == expected
+
+
+# ---------------------------------------------------------------- facts
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_black_wins_by_opening_on_an_octagon_and_loses_by_opening_on_a_square(size: int) -> None:
+    start = Torus(size).init(seeds(0, 1))
+    octagons, squares = search(size).move_values(start).view(2, -1)
+    assert (octagons == 1).all()
+    assert (squares == -1).all()
+
+
+def test_symmetries_keep_who_wins_and_by_which_moves() -> None:
+    """A quarter turn swaps the colours, and the player to move."""
+    size = 4
+    positions = [(stones, mover(stones)) for seed in range(30) for stones in late(size, 1, 24, seed)]
+    maps: list[tuple[Callable[[int], int], bool]] = [
+        (partial(ref.translate, dr=1, dc=0, size=size), False),
+        (partial(ref.translate, dr=3, dc=2, size=size), False),
+        (partial(ref.rotate180, size=size), False),
+        (partial(ref.rotate90, size=size), True),
+    ]
+
+    def moved(stones: int, move: Callable[[int], int]) -> int:
+        return sum(1 << move(cell) for cell in range(2 * size * size) if stones >> cell & 1)
+
+    values = search(size).move_values(states(positions, size))
+    for move, swaps in maps:
+        there = [
+            ((moved(stones[swaps], move), moved(stones[not swaps], move)), player ^ swaps)
+            for stones, player in positions
+        ]
+        fresh = ProofSearch(size, memory=1 << 20)  # that knows nothing of the others
+        to = torch.tensor([move(cell) for cell in range(2 * size * size)])
+        assert torch.equal(fresh.move_values(states(there, size))[:, to], values)
+
+
+# ---------------------------------------------------------------- the table and limits
+
+
+def test_what_a_search_has_found_is_kept_copied_and_forgotten() -> None:
+    start = Torus(4).step(Torus(4).init(seeds(0, 1)), torch.tensor([0]))
+    first = ProofSearch(4, memory=1 << 22)
+    steps = list(first.search(start, slice_nodes=500))
+    assert [step.value for step in steps[:-1]] == [0] * (len(steps) - 1)
+    assert steps[-1].value == -1
+    assert steps[-1].move == -1
+    assert steps[-1].nodes > 5000
+    again = next(iter(first.search(start)))
+    assert (again.value, again.nodes) == (-1, 0)
+
+    copy = ProofSearch(4, memory=1 << 22)
+    copy.add(first.entries())
+    assert next(iter(copy.search(start))).nodes == 0
+    hard = first.entries(least=100)
+    assert 0 < len(hard) < len(first.entries()) / 10
+    copy.clear()
+    assert len(copy.entries()) == 0
+    copy.add(hard)
+    assert next(iter(copy.search(start))).value == -1
+
+
+def test_a_limit_of_nodes_leaves_positions_open() -> None:
+    start = Torus(5).init(seeds(0, 2))
+    limited = ProofSearch(5, memory=1 << 20)
+    assert limited.solve(start, nodes=100).tolist() == [0, 0]
+    assert not limited.move_values(start[:1], nodes=10).any()
+
+
+def test_a_small_table_still_gives_right_answers() -> None:
+    state = random_states(4, 20, 4)
+    small = ProofSearch(4, memory=1 << 15)
+    assert torch.equal(small.solve(state), search(4).solve(state))
+
+
+def test_finished_games_are_lost_for_the_player_to_move() -> None:
+    won = states([((0b0001_0001_0001_0001, 0b1110), 1), ((0b0001_0001_0001_0001, 0b1110), 0)], 4)
+    assert search(4).solve(won).tolist() == [-1, 1]
+
+
+def test_what_it_refuses() -> None:
+    with pytest.raises(ValueError, match="serves Torus of size 3 to 6, got 7"):
+        ProofSearch(7)
+    with pytest.raises(ValueError, match="expected at least 32768 bytes for the table, got 100"):
+        ProofSearch(4, memory=100)
+    with pytest.raises(RuntimeError, match=r"there is no memory for a table of .* MiB; ask for less"):
+        ProofSearch(4, memory=1 << 60)
+    with pytest.raises(ValueError, match="expected positions of 32 cells for size 4, got 18"):
+        search(4).solve(Torus(3).init(seeds(0, 1)))
+    with without_native(), pytest.raises(RuntimeError, match="size 4 needs the native library, but it is turned off"):
+        ProofSearch(4)
+
+
+# ---------------------------------------------------------------- judged positions
+
+
+def test_shipped_judged_positions_are_what_the_search_says() -> None:
+    for size, count in ((4, 40),):
+        path = Path(truth.__file__).parents[2] / truth.OUT / f"torus-n{size}-positions.json"
+        judged = truth.judged(size, count, 0, path)
+        assert torch.equal(search(size).move_values(judged.state) == 1, judged.winning)
+
+
+def test_judged_positions_are_kept_in_a_file_and_damaged_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "positions.json"
+    found = truth.judged(4, 3, 0, path)
+    content = path.read_text()
+    assert [row["winning"] for row in json.loads(content)] == [
+        moves.nonzero()[:, 0].tolist() for moves in found.winning
+    ]
+    again = truth.judged(4, 2, 0, path)
+    assert torch.equal(Torus(4).board(again.state), Torus(4).board(found.state[:2]))
+    assert torch.equal(again.winning, found.winning[:2])
+    assert path.read_text() == content
+    for damaged in (content[:-5], content.replace("winning", "wins"), content.replace(" b", " x").replace(" w", " x")):
+        path.write_text(damaged)
+        with pytest.raises(ValueError, match="does not hold judged positions of size 4"):
+            truth.judged(4, 3, 0, path)
