@@ -30,6 +30,7 @@ __all__ = [
     "ByGame",
     "GameAgent",
     "PartialAnswerError",
+    "PolicyLog",
     "Seats",
     "StateAgent",
     "acting",
@@ -42,6 +43,13 @@ __all__ = [
 ]
 
 G_co = TypeVar("G_co", bound=Game, default=Game, covariant=True)
+
+
+PolicyLog: TypeAlias = dict[tuple[int, int], dict[int, float]]
+"""The policies of searches: by environment and turn, the probability of each action that has some.
+
+An agent that searches has an attribute `policy_log`, None unless somebody wants its policies.
+"""
 
 
 class AnswerError(ValueError):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent, must_start, refuse
+from cellgames.agents.base import BaseAgent, PolicyLog, must_start, refuse
 from cellgames.agents.networks.trained import search_network
 from cellgames.envs.core import Game, State
 
@@ -46,11 +46,15 @@ class SearchAgent(BaseAgent):
         name: as in `Agent`.
         make: makes the search for a game.
         reuse: whether the part of a tree that the game has come to is searched on at the next move.
+
+    Attributes:
+        policy_log: gets the policy of each search, if it is not None.
     """
 
     def __init__(self, name: str, make: Callable[[Game], Search], *, reuse: bool = True) -> None:
         super().__init__(name)
         self._make, self.reuse = make, reuse
+        self.policy_log: PolicyLog | None = None
         self._search: Search | None = None
         self._game: Game | None = None
         self._kept: list[_Kept] = []
@@ -71,7 +75,11 @@ class SearchAgent(BaseAgent):
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose the moves that a search finds, int64 [L]."""
-        return self.search(state, env_ids, generator).chosen
+        result = self.search(state, env_ids, generator)
+        if self.policy_log is not None:
+            rows = zip(env_ids.tolist(), state.turn.tolist(), result.policies(), strict=True)
+            self.policy_log |= {(env_id, turn): policy for env_id, turn, policy in rows}
+        return result.chosen
 
     def search(self, state: State, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
         """Return the search's results for positions; the arguments are those of `StateAgent.act_on_state`."""

@@ -40,6 +40,14 @@ class SearchResult:
         out = numbers.new_full((len(numbers), actions + 1), fill)
         return out.scatter(1, torch.where(self.actions >= 0, self.actions, actions), numbers)[:, :actions]
 
+    def policies(self) -> list[dict[int, float]]:
+        """Return the policy of each position: the probability of each action that has some."""
+        rows = zip(self.actions.tolist(), self.policy.tolist(), strict=True)
+        return [
+            {action: chance for action, chance in zip(actions, chances, strict=True) if action >= 0 and chance > 0}
+            for actions, chances in rows
+        ]
+
     @staticmethod
     def cat(results: list[SearchResult]) -> SearchResult:
         """Return the results of several searches as one; all with as many edges."""

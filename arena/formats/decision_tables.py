@@ -14,12 +14,12 @@ import numpy as np
 import torch
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.replays import Step, game_of, stepped
+from cellgames.arena.records.replays import ReplayError, Step, game_of, stepped
 from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike, replacing
 
-__all__ = ["COLUMNS", "META", "Written", "arrow", "export_decisions"]
+__all__ = ["COLUMNS", "META", "POLICY", "Decisions", "Written", "arrow", "decisions", "export_decisions", "finished"]
 
 META = b"cellgames"
 """The key of the table's metadata: JSON with the game and the shapes of the lists."""
@@ -39,6 +39,9 @@ COLUMNS = {
 }
 """Columns and their kinds; lists have a fixed size."""
 
+POLICY = "policy"
+"""The column of search policies, a list; tables of records without policies have none."""
+
 _GAMES = 32  # that are played at the same time, and stand in the table in order
 _ROWS = 4096  # of a row group, what a reader holds at a time
 
@@ -49,6 +52,18 @@ class Written(NamedTuple):
     games: int
     decisions: int
     forfeited: int
+
+
+class Decisions(NamedTuple):
+    """The decisions of some games, ordered by game, turn and seat.
+
+    Attributes:
+        columns: by name, a row for each decision; those of `COLUMNS`, and `POLICY` if it was asked for.
+        finals: by number of the game, what its seats see at the end [P, ...].
+    """
+
+    columns: dict[str, np.ndarray[Any, Any]]
+    finals: dict[int, np.ndarray[Any, Any]]
 
 
 def arrow() -> Any:
@@ -65,7 +80,7 @@ def export_decisions(records: Sequence[Record], path: PathLike) -> Written:
     """Write a row for each decision of recorded games to a Parquet file, which appears whole or not at all.
 
     The games are played again. They must be of one game with the same parameters, since lists have a fixed size.
-    Forfeited games are left out.
+    Forfeited games are left out. The table has the column `policy` if a record has policies.
 
     Raises:
         ValueError: no games that came to their end, or different ones.
@@ -73,21 +88,30 @@ def export_decisions(records: Sequence[Record], path: PathLike) -> Written:
         ImportError: pyarrow is missing.
     """
     pyarrow, path = arrow(), Path(path)
+    game, numbers = finished(records)
+    rows = 0
+    with replacing(path) as part:
+        schema = _schema(pyarrow, game, records)
+        with pyarrow.parquet.ParquetWriter(part, schema, compression="zstd") as writer:
+            for columns, _ in decisions(game, records, numbers):
+                rows += len(columns["game"])
+                writer.write_table(_table(pyarrow, schema, columns), row_group_size=_ROWS)
+    return Written(len(numbers), rows, len(records) - len(numbers))
+
+
+def finished(records: Sequence[Record]) -> tuple[Game, list[int]]:
+    """Return the game of all records, and the numbers of those that came to their end.
+
+    Raises:
+        ValueError: no such games, or different ones.
+    """
     kinds = sorted({json.dumps([record.game, record.parameters], sort_keys=True) for record in records})
     if len(kinds) > 1:
         raise ValueError(f"expected games with the same rules, got {shown(kinds[0])} and {shown(kinds[1])}")
     numbers = [number for number, record in enumerate(records) if record.result.forfeit is None]
     if not numbers:
         raise ValueError("expected games that came to their end, got none")
-    game, rows = game_of(records[0]), 0
-    with replacing(path) as part:
-        schema = _schema(pyarrow, game, records)
-        with pyarrow.parquet.ParquetWriter(part, schema, compression="zstd") as writer:
-            for first in range(0, len(numbers), _GAMES):
-                for columns in _columns(game, records, numbers[first : first + _GAMES]):
-                    rows += len(columns["game"])
-                    writer.write_table(_table(pyarrow, schema, columns), row_group_size=_ROWS)
-    return Written(len(numbers), rows, len(records) - len(numbers))
+    return game_of(records[0]), numbers
 
 
 def _schema(pyarrow: Any, game: Game, records: Sequence[Record]) -> Any:
@@ -97,10 +121,12 @@ def _schema(pyarrow: Any, game: Game, records: Sequence[Record]) -> Any:
         "observation": pyarrow.list_(numbers, int(np.prod(info.observation.shape))),
         "mask": pyarrow.list_(pyarrow.bool_(), info.num_actions),
         "action": pyarrow.list_(pyarrow.int32(), len(info.action_nvec)),
+        POLICY: pyarrow.list_(pyarrow.float32(), info.num_actions),
     }
+    names = COLUMNS | ({POLICY: "list"} if any(record.policies for record in records) else {})
     kinds = {
         name: lists.get(name) or getattr(pyarrow, f"{kind}_" if kind == "bool" else kind)()
-        for name, kind in COLUMNS.items()
+        for name, kind in names.items()
     }
     meta = {
         "format": 1,
@@ -121,20 +147,40 @@ def _dtype(dtype: torch.dtype) -> Any:
     return torch.empty(0, dtype=dtype, device="cpu").numpy().dtype
 
 
-def _columns(
-    game: Game, records: Sequence[Record], numbers: Sequence[int]
-) -> Iterator[dict[str, np.ndarray[Any, Any]]]:
-    """Yield the columns of some games, ordered by game, turn and seat."""
+def decisions(game: Game, records: Sequence[Record], numbers: Sequence[int]) -> Iterator[Decisions]:
+    """Play games again and yield their decisions, those of some games at a time.
+
+    Args:
+        game: the rules.
+        records: of the game; policies are asked for if one of them has some.
+        numbers: which of them.
+
+    Raises:
+        ReplayError: a record does not reproduce.
+    """
+    with_policies = any(record.policies for record in records)
+    for first in range(0, len(numbers), _GAMES):
+        yield _decisions_of(game, records, numbers[first : first + _GAMES], with_policies)
+
+
+def _decisions_of(game: Game, records: Sequence[Record], numbers: Sequence[int], with_policies: bool) -> Decisions:
     rows = [(number, len(records[number].moves)) for number in numbers]
     parts: list[dict[str, np.ndarray[Any, Any]]] = []
     earned: list[tuple[list[int], np.ndarray[Any, Any]]] = []  # by turn: games, and rewards [B, P]
     results: dict[int, np.ndarray[Any, Any]] = {}
+    finals: dict[int, np.ndarray[Any, Any]] = {}
     for step in stepped(game, records, rows, batch=len(rows)):
         ids = [rows[row][0] for row in step.rows]
-        parts.append(_decisions(game, step, ids, [records[number].opening for number in ids]))
+        part = _decisions(game, step, ids, [records[number].opening for number in ids])
+        if with_policies:
+            part[POLICY] = _policies(game, [records[number] for number in ids], step.turn, len(part["game"]))
+        parts.append(part)
         earned.append((ids, step.after.rewards.double().numpy()))
         outcome, done = game.outcome(step.after).numpy(), step.after.done.tolist()
-        results |= {number: outcome[place] for place, number in enumerate(ids) if done[place]}
+        for place in [place for place in range(len(ids)) if done[place]]:
+            results[ids[place]], last = outcome[place], step.after[place]
+            seen = [game.observe(last, seat)[0].numpy() for seat in range(game.info.num_players)]
+            finals[ids[place]] = np.stack(seen)
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     order = np.lexsort((columns["seat"], columns["turn"], columns["game"]))
     columns = {name: values[order] for name, values in columns.items()}
@@ -142,7 +188,7 @@ def _columns(
     columns["result"] = np.array(
         [results[number][seat] for number, seat in zip(columns["game"], columns["seat"], strict=True)], dtype=np.int8
     )
-    yield columns
+    return Decisions(columns, finals)
 
 
 def _decisions(game: Game, step: Step, ids: Sequence[int], openings: Sequence[int]) -> dict[str, np.ndarray[Any, Any]]:
@@ -166,6 +212,20 @@ def _decisions(game: Game, step: Step, ids: Sequence[int], openings: Sequence[in
             }
         )
     return {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+
+
+def _policies(game: Game, records: Sequence[Record], turn: int, rows: int) -> np.ndarray[Any, Any]:
+    """Return the policies of a turn, float32 [rows, A], which add up to 1; zeros where there is none."""
+    found = np.zeros((rows, game.info.num_actions), dtype=np.float32)
+    for row, record in enumerate(records):
+        policy = record.policies[turn] if record.policies else None
+        if policy and rows == len(records) and len(game.info.action_nvec) == 1:  # searches are for games in turns
+            try:
+                found[row, [game.string_to_action(action) for action in policy]] = list(policy.values())
+                found[row] /= found[row].sum()
+            except ValueError as error:
+                raise ReplayError(f"policy of move {turn + 1}: {error}") from None
+    return found
 
 
 def _rewards(
@@ -203,7 +263,7 @@ def _table(pyarrow: Any, schema: Any, columns: dict[str, np.ndarray[Any, Any]]) 
     arrays = []
     for field in schema:
         values = columns[field.name]
-        if field.name in ("observation", "mask", "action"):
+        if field.name in ("observation", "mask", "action", POLICY):
             flat = pyarrow.array(np.ascontiguousarray(values).reshape(-1), field.type.value_type)
             arrays.append(pyarrow.FixedSizeListArray.from_arrays(flat, field.type.list_size))
         else:

@@ -18,7 +18,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
-from .decision_tables import COLUMNS, META, arrow
+from .decision_tables import COLUMNS, META, POLICY, arrow
 
 __all__ = ["OfflineDataset"]
 
@@ -27,7 +27,8 @@ class OfflineDataset(IterableDataset[dict[str, Tensor]]):
     """Batches of decisions from Parquet files by `export_decisions`, read a few thousand rows at a time.
 
     A batch is a dict of tensors: `observation` [L, ...], `mask` bool [L, A], `action` int64 [L] or [L, K], and of shape
-    [L] `game`, `turn`, `seat`, `forced`, `reward`, `reward_to_go`, `result` and `last`.
+    [L] `game`, `turn`, `seat`, `forced`, `reward`, `reward_to_go`, `result` and `last`. If all files have search
+    policies, there is `policy` float32 [L, A], zeros where a decision has none.
 
     In a `DataLoader` with `batch_size=None` each worker reads its share of the parts.
 
@@ -57,8 +58,8 @@ class OfflineDataset(IterableDataset[dict[str, Tensor]]):
     ) -> None:
         if batch_size < 1:
             raise ValueError(f"expected a batch of at least 1 decision, got {batch_size}")
-        if unknown := [name for name in columns or () if name not in COLUMNS]:
-            raise ValueError(f"expected columns among {', '.join(COLUMNS)}, got {shown(unknown[0])}")
+        if unknown := [name for name in columns or () if name not in (*COLUMNS, POLICY)]:
+            raise ValueError(f"expected columns among {', '.join((*COLUMNS, POLICY))}, got {shown(unknown[0])}")
         given = [paths] if isinstance(paths, str | Path) or not isinstance(paths, Sequence) else list(paths)
         if not given:
             raise ValueError("expected at least one file, got none")
@@ -67,7 +68,10 @@ class OfflineDataset(IterableDataset[dict[str, Tensor]]):
         self._rows = sum(file.metadata.num_rows for file in files)
         self._parts = [(place, group) for place, file in enumerate(files) for group in range(file.num_row_groups)]
         self._batch, self._shuffle, self._seed, self._passes = batch_size, shuffle, seed, 0
-        self._columns = list(COLUMNS if columns is None else columns)
+        bare = [path for path, file in zip(given, files, strict=True) if POLICY not in file.schema_arrow.names]
+        if bare and POLICY in (columns or ()):
+            raise ValueError(f"{bare[0]}: expected search policies, found none; play the games with --policies")
+        self._columns = list(columns or (COLUMNS if bare else (*COLUMNS, POLICY)))
         infos = [_info(file, path) for file, path in zip(files, given, strict=True)]
         self.info = infos[0]
         for path, other in zip(given, infos, strict=True):
@@ -106,11 +110,11 @@ class OfflineDataset(IterableDataset[dict[str, Tensor]]):
         for name in self._columns:
             column = table.column(name).combine_chunks()
             rows = len(column)
-            values = column.flatten() if COLUMNS[name] == "list" else column
+            values = column.flatten() if COLUMNS.get(name, "list") == "list" else column
             tensor = torch.from_numpy(values.to_numpy(zero_copy_only=False).copy())
             if name == "observation":
                 tensor = tensor.view(rows, *self.info["observation_shape"])
-            elif name == "mask":
+            elif name in ("mask", POLICY):
                 tensor = tensor.view(rows, -1)
             elif name == "action":
                 tensor = tensor.long().view(rows, -1)

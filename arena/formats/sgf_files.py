@@ -24,7 +24,8 @@ GAME = 2048
 """The value of `GM` for Torus."""
 
 _COLOURS = "BW"
-_REST = ("version", "seed", "opening", "pairing", "position", "summary", "seconds")  # fields of a record in `XR`
+# Fields of a record in `XR`.
+_REST = ("version", "seed", "opening", "pairing", "position", "summary", "seconds", "policies")
 _SPACE = re.compile(r"\s*")
 _PROPERTY = re.compile(r"([A-Za-z]+)((?:\s*\[(?:\\.|[^\]\\])*\])+)", re.DOTALL)
 _VALUE = re.compile(r"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)

@@ -69,6 +69,7 @@ class Settings:
         secret: True if the seed is secret until the run is over (`secret_seed`).
         clock: see `MatchOptions`; the file has it only if it is given.
         move_time: the same.
+        policies: the same.
     """
 
     game: str
@@ -84,6 +85,7 @@ class Settings:
     secret: bool = False
     clock: str | None = None
     move_time: float | None = None
+    policies: bool = False
 
     counted: ClassVar[str] = "games"
     """The name of `games` in the file; every kind of run has its own."""
@@ -103,6 +105,7 @@ class Settings:
             chunk=options.chunk,
             clock=options.clock,
             move_time=options.move_time,
+            policies=options.policies,
             version=__version__,
             identities=identities(agents, game),
             specs={name: agent for name, agent in sorted(agents.items()) if isinstance(agent, str) and name != agent},
@@ -113,7 +116,7 @@ class Settings:
     def to_data(self) -> dict[str, Any]:
         """Return the settings as the file holds them when the run is over."""
         data = {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
-        for name in ("specs", "clock", "move_time"):
+        for name in ("specs", "clock", "move_time", "policies"):
             if not data[name]:
                 del data[name]
         if data.pop("secret"):

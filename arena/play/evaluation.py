@@ -58,7 +58,11 @@ def play_evaluation(
                 keep(played)
             return found
         many = FreeForAllOptions(
-            games=options.games, seed=options.seed, clock=options.clock, move_time=options.move_time
+            games=options.games,
+            seed=options.seed,
+            clock=options.clock,
+            move_time=options.move_time,
+            policies=options.policies,
         )
         tables = seatings(2, game.info.num_players, many.games, many.seed)
         for numbers in many.chunks():

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_names import Agents, by_name
-from cellgames.agents.base import AnyAgent
+from cellgames.agents.base import AnyAgent, PolicyLog, acting
 from cellgames.agents.containment import contain
 from cellgames.agents.loading import load
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record
@@ -44,6 +45,9 @@ __all__ = [
     "play_games",
     "records_of",
 ]
+
+
+_DIGITS = 5  # of probabilities that are kept
 
 
 def derive(*parts: str | int) -> int:
@@ -139,16 +143,17 @@ def play_games(
     drawn = match_openings(game, seeds, options.opening_plies, generator(options.seed, "openings", number))
     forced = lengths(drawn)
     places = [pairing.opening - start for pairing in pairings]
-    played = loop.play(
-        game,
-        [agents[name] for name in names],
-        torch.tensor([pairing.seats for pairing in pairings], device="cpu"),  # [B, P]
-        seeds[places],
-        [generator(options.seed, "agent", id, number, name) for name in names],
-        opening=drawn[places] if options.opening_plies else None,
-        on_turn=None if finished is None else counter(finished),
-        forfeits=options.time_control or True,
-    )
+    with _logged(game, agents.values(), options.policies) as log:
+        played = loop.play(
+            game,
+            [agents[name] for name in names],
+            torch.tensor([pairing.seats for pairing in pairings], device="cpu"),  # [B, P]
+            seeds[places],
+            [generator(options.seed, "agent", id, number, name) for name in names],
+            opening=drawn[places] if options.opening_plies else None,
+            on_turn=None if finished is None else counter(finished),
+            forfeits=options.time_control or True,
+        )
     return records_of(
         game,
         played,
@@ -156,7 +161,22 @@ def play_games(
         agents=[tuple(names[seat] for seat in pairing.seats) for pairing in pairings],
         openings=[forced[place] for place in places],
         pairings=pairings,
+        policies=log,
     )
+
+
+@contextmanager
+def _logged(game: Game, agents: Iterable[AnyAgent], wanted: bool) -> Iterator[PolicyLog]:
+    """Collect the policies of agents that search, if they are wanted."""
+    log: PolicyLog = {}
+    searching = [agent for each in agents if hasattr(agent := acting(each, game), "policy_log")] if wanted else []
+    for agent in searching:
+        agent.policy_log = log
+    try:
+        yield log
+    finally:
+        for agent in searching:
+            agent.policy_log = None
 
 
 def records_of(
@@ -167,6 +187,7 @@ def records_of(
     agents: Sequence[tuple[str, ...]],
     openings: Sequence[int],
     pairings: Sequence[Pairing | None] | None = None,
+    policies: PolicyLog | None = None,
 ) -> list[Record]:
     """Return the records of games that were played or forfeited; the keywords are the records', one per env."""
     env_ids = range(len(played.turns))
@@ -190,10 +211,20 @@ def records_of(
                 result=ends[env_id],
                 pairing=None if pairings is None else pairings[env_id],
                 seconds=() if played.clocks is None else played.clocks.times(env_id, game.info.num_players),
+                policies=_policies(game, policies, env_id, len(moves)) if policies else (),
                 summary=game.summary(played.state[env_id]) if has_summary and forfeits[env_id] is None else {},
             )
         )
     return found
+
+
+def _policies(game: Game, log: PolicyLog, env_id: int, turns: int) -> tuple[Mapping[str, float] | None, ...]:
+    """Return the policies of a game as its record holds them."""
+    found: list[Mapping[str, float] | None] = []
+    for turn in range(turns):
+        rounded = {action: round(chance, _DIGITS) for action, chance in log.get((env_id, turn), {}).items()}
+        found.append({game.action_to_string(action): chance for action, chance in rounded.items() if chance} or None)
+    return tuple(found) if any(found) else ()
 
 
 def counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:

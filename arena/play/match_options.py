@@ -28,6 +28,7 @@ class MatchOptions(Options):
         None, "seconds of an agent for a game, and seconds that each move adds, such as 60+0.5", metavar="S+S"
     )
     move_time: float | None = option(None, "seconds of an agent for a move", above=0, metavar="S")
+    policies: bool = option(False, "keep in the records what agents that search think of each move (mcts, gumbel)")
 
     per_opening: ClassVar[int] = 2
     """Games from each opening: one in either seat."""

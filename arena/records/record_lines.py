@@ -144,6 +144,8 @@ class Record:
         position: Where it started, as the game writes positions; "" is the usual start.
         summary: Numbers of the game that `result` does not tell (`Game.summary`), JSON of any kind by name.
         seconds: In games with a clock, how long each move took, by seat; forced moves are left out.
+        policies: Where they were kept, the policy of the search behind each move, probabilities by action; None for
+            moves without one.
     """
 
     game: str
@@ -158,6 +160,7 @@ class Record:
     position: str = ""
     summary: Mapping[str, Any] = field(default_factory=dict)
     seconds: tuple[tuple[float, ...], ...] = ()
+    policies: tuple[Mapping[str, float] | None, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
         """Return the fields as JSON takes them; parameters and summary are the record's own, not copies."""
@@ -168,7 +171,7 @@ class Record:
             del data["pairing"]
         else:
             data["pairing"] = dict(vars(self.pairing))
-        for name in ("position", "summary", "seconds"):
+        for name in ("position", "summary", "seconds", "policies"):
             if not data[name]:
                 del data[name]
         if (forfeit := self.result.forfeit) is None:
@@ -195,7 +198,7 @@ class Record:
             data = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
             raise ValueError(f"expected a JSON object, got {shown(line)}: {error}") from None
-        optional = ("pairing", "position", "summary", "seconds")
+        optional = ("pairing", "position", "summary", "seconds", "policies")
         top = JsonFields(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
         result = JsonFields(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
         forfeit = data["result"].get("forfeit")
@@ -219,6 +222,7 @@ class Record:
             position=top.text("position") if "position" in data else "",
             summary=top.mapping("summary") if "summary" in data else {},
             seconds=top.times("seconds") if "seconds" in data else (),
+            policies=top.policies("policies") if "policies" in data else (),
         )
         record.check()
         return record
@@ -231,6 +235,8 @@ class Record:
                 f"expected an agent, an outcome and a score for each seat, got {seats} agents, {len(result.outcome)} "
                 f"outcomes and {len(result.scores)} scores"
             )
+        if self.policies and len(self.policies) != len(self.moves):
+            raise ValueError(f"expected a policy or null for each of {len(self.moves)} moves, got {len(self.policies)}")
         if result.forfeit is not None and not all(0 <= seat < seats for seat in result.forfeit.seats):
             raise ValueError(f"result.forfeit must be of seats 0 to {seats - 1}, got {list(result.forfeit.seats)}")
         if seats > MOST_SEATS:
@@ -339,6 +345,16 @@ class JsonFields:
             if not all(_is(value, (int, float)) and 0 <= value <= _MOST_NUMBER for value in values):
                 raise self._wrong(name, expected)
             found.append(tuple(map(float, values)))
+        return tuple(found)
+
+    def policies(self, name: str) -> tuple[dict[str, float] | None, ...]:
+        """Return a list of JSON objects with numbers from 0 to 1, or null."""
+        found = []
+        for value in self._list(name, (dict, type(None)), expected := "a list of probabilities by action, or null"):
+            chances = [1.0] if value is None else list(value.values())
+            if not all(_is(chance, (int, float)) and 0 <= chance <= 1 for chance in chances) or not any(chances):
+                raise self._wrong(name, expected)
+            found.append(value)
         return tuple(found)
 
     def flag(self, name: str) -> bool:

@@ -24,7 +24,7 @@ from cellgames.utils.run_folders import PathLike
 from .cup import ENDED, PARAMETERS, start_of
 from .games import Fixture
 
-__all__ = ["CupRecord", "animate", "last", "recognises", "texts", "verify"]
+__all__ = ["CupRecord", "animate", "board_at", "last", "recognises", "texts", "verify"]
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,24 @@ def _ended(result: Result, env_id: int) -> dict[str, object]:
     """Return the result of the game of an env, as `CupRecord` holds it."""
     values = {name: getattr(result, name)[env_id].tolist() for name in ENDED}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]]:
+    """Return the rows of cells, 0 for empty or 1 or 2 for a team, at a generation; None is the end.
+
+    Generation 0 is the arrangement, and a game that was over before a generation shows its last one.
+
+    Raises:
+        ValueError: no such generation.
+        ReplayError: the record does not reproduce.
+    """
+    if generation is not None and not 0 <= generation <= record.max_generations:
+        raise ValueError(f"expected a generation from 0 to {record.max_generations}, got {generation}")
+    ended = _simulate([record], keep=[] if generation is None else [generation], compile="never")
+    if message := result_differs({name: getattr(record, name) for name in ENDED}, _ended(ended, 0)):
+        raise ReplayError(message)
+    rows: list[list[int]] = (ended.board if generation is None else ended.boards[generation])[0].tolist()
+    return rows
 
 
 # ---------------------------------------------------------------- pictures

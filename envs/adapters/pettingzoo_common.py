@@ -27,7 +27,7 @@ from cellgames.utils.foreign_text import shown
 
 from .window import Rendered, RenderMode
 
-__all__ = ["Mask", "Observation", "PettingZooGame", "RenderMode", "action_space_of", "box_of"]
+__all__ = ["Mask", "Observation", "PettingZooGame", "RenderMode", "action_space_of", "box_of", "observation_space_of"]
 
 Mask = npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]
 Observation = dict[str, Any]
@@ -76,7 +76,7 @@ class PettingZooGame(Rendered):
         }
         self.possible_agents = list(info.players)
         self.state_space = box_of(info.board)
-        self.observation_spaces = {agent: _observation_space(game) for agent in info.players}
+        self.observation_spaces = {agent: observation_space_of(game) for agent in info.players}
         self.action_spaces = {agent: action_space_of(game) for agent in info.players}
         self._seats = {agent: seat for seat, agent in enumerate(info.players)}
         ends = list(accumulate(info.action_nvec))
@@ -201,7 +201,8 @@ def box_of(space: Space) -> spaces.Box:
     return spaces.Box(space.low, space.high, space.shape, dtype.type)
 
 
-def _observation_space(game: Game) -> spaces.Dict:
+def observation_space_of(game: Game) -> spaces.Dict:
+    """Return the space of an observation with its mask, a mask for each component of an action."""
     masks = [spaces.Box(0, 1, (choices,), np.int8) for choices in game.info.action_nvec]
     return spaces.Dict(
         {

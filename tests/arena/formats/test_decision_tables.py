@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from torch.utils.data import DataLoader
 
 import cellgames
 from cellgames.arena.formats import OfflineDataset, export_decisions
-from cellgames.arena.records.record_lines import Forfeit
+from cellgames.arena.records.record_lines import Forfeit, Record
 from cellgames.arena.records.replays import replay
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
@@ -105,6 +106,8 @@ def test_what_cannot_be_written_or_read_is_explained(runs: Path, tmp_path: Path)
     with pytest.raises(ValueError, match="others"):
         OfflineDataset([path, other])
     with pytest.raises(ValueError, match="columns among"):
+        OfflineDataset(path, columns=["value"])
+    with pytest.raises(ValueError, match="play the games with --policies"):
         OfflineDataset(path, columns=["policy"])
     (tmp_path / "z.parquet").write_text("no table")
     with pytest.raises(ValueError, match="Parquet file"):
@@ -117,3 +120,100 @@ def test_a_table_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.
     assert "decisions of 1 games" in capsys.readouterr().out
     (batch,) = OfflineDataset(out, 1000)
     assert len(batch["turn"]) == len(records(runs, "torus")[1].moves)
+
+
+# ---------------------------------------------------------------- policies of searches
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An evaluation with policies, and the same one without."""
+    folder = tmp_path_factory.mktemp("searched")
+    words = ["evaluate", "torus-v0", "--size", "3", "--agents", "mcts:8", "random", "--games", "4", "--no-store"]
+    for name, more in (("bare", []), ("kept", ["--policies"])):
+        assert main([*words, *more, "--out", str(folder / name)]) == 0
+    return folder
+
+
+def test_policies_are_kept_when_they_are_wanted(searched: Path, tmp_path: Path) -> None:
+    """They change nothing else; each belongs to a move of the agent that searches, and adds up to 1."""
+    kept, bare = records(searched, "kept"), records(searched, "bare")
+    assert "policies" not in (searched / "bare" / "games.jsonl").read_text()
+    assert [dataclasses.replace(record, policies=()) for record in kept] == bare
+    for record in kept:
+        seat = record.agents.index("mcts:8")
+        searching = [turn % 2 == seat and turn >= record.opening for turn in range(len(record.moves))]
+        assert [policy is not None for policy in record.policies] == searching
+        assert all(sum(policy.values()) == pytest.approx(1, abs=1e-3) for policy in record.policies if policy)
+    path = tmp_path / "kept.parquet"
+    export_decisions(kept, path)
+    (batch,) = OfflineDataset(path, 1000)
+    own = batch["policy"].sum(1) > 0
+    assert torch.allclose(batch["policy"].sum(1)[own], torch.ones(int(own.sum())))
+    assert not (batch["policy"] > 0)[~batch["mask"]].any()
+    first = next(policy for policy in kept[0].policies if policy)
+    row = batch["policy"][own & (batch["game"] == 0)][0]
+    assert {GAMES["torus"].action_to_string(action) for action in row.nonzero().flatten().tolist()} == set(first)
+    export_decisions(bare, tmp_path / "bare.parquet")
+    assert "policy" not in next(iter(OfflineDataset([path, tmp_path / "bare.parquet"], 10)))
+
+
+@pytest.mark.parametrize("policies", ['[{"a1":2}]', "[1]", "{}", '[{"a1":"x"}]', "[{}]", "[null,null]"])
+def test_policies_that_are_none_are_refused(policies: str, searched: Path) -> None:
+    record = dataclasses.replace(records(searched, "bare")[0], moves=("a1",))
+    line = record.to_json()[:-1] + f',"policies":{policies}}}'
+    with pytest.raises(ValueError, match="polic"):
+        Record.from_json(line)
+
+
+# ---------------------------------------------------------------- Minari
+
+
+@pytest.mark.parametrize("name", ["kept", *GAMES])
+def test_a_seat_is_an_episode_of_minari(
+    name: str, runs: Path, searched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minari = pytest.importorskip("minari")
+    pytest.importorskip("h5py")
+    game, folder = GAMES.get(name, GAMES["torus"]), searched if name == "kept" else runs
+    played = records(folder, name)
+    out = tmp_path / "played-v0"
+    assert main(["export", str(folder / name), "--format", "minari", "--out", str(out)]) == 0
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    dataset = minari.load_dataset("played-v0")
+    assert dataset.total_episodes == len(played) * game.info.num_players
+    about = list(dataset.storage.get_episode_metadata(range(dataset.total_episodes)))
+    for episode, what in zip(dataset.iterate_episodes(), about, strict=True):
+        record, seat = played[int(what["game"])], game.info.players.index(what["player"])
+        states = replay(record)
+        assert (what["agent"], what["seed"]) == (record.agents[seat], record.seed)
+        assert int(what["result"]) == RESULTS[record.result.outcome[seat]]
+        turns = episode.infos["turn"].tolist()
+        assert turns[-1] == len(record.moves)
+        for row, turn in enumerate(turns):
+            seen = torch.from_numpy(episode.observations["observation"][row])
+            assert torch.equal(seen, game.observe(states[turn], seat)[0])
+        assert dataset.observation_space.contains(_row(episode.observations, 0))
+        assert all(dataset.action_space.contains(action) for action in episode.actions)
+        assert bool(episode.terminations[-1]) != bool(episode.truncations[-1])
+        assert not (episode.terminations | episode.truncations)[:-1].any()
+        total = sum(float(state.rewards[0, seat]) for state in states[turns[0] + 1 :])
+        assert float(episode.rewards.sum()) == pytest.approx(total, abs=1e-5)
+        assert ("policy" in episode.infos) == (name == "kept")
+
+
+def _row(values: Any, row: int) -> Any:
+    if isinstance(values, dict):
+        return {name: _row(value, row) for name, value in values.items()}
+    return tuple(_row(value, row) for value in values) if isinstance(values, tuple) else values[row]
+
+
+def test_a_folder_that_minari_cannot_take_is_refused(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("minari")
+    (tmp_path / "there-v0").mkdir()
+    for name, reason in (("torus", "named as Minari names datasets"), ("there-v0", "is there already")):
+        assert main(["export", str(runs / "torus"), "--format", "minari", "--out", str(tmp_path / name)]) == 2
+        assert reason in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["there-v0"]

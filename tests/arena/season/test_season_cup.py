@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from arena_runs import content
 
+from cellgames.arena.formats import rle_to_board
 from cellgames.arena.season import cup_replays as season_cup_replays
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.cup import CupUmpire, start_of
@@ -23,6 +24,7 @@ from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.envs.kernels import compiling
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
+from cellgames.envs.toroidal_cup.simulator import boards
 
 TEAMS = assign_divisions([Team(name) for name in generate_names(8, 0)])
 
@@ -319,3 +321,26 @@ def test_bots_play_the_cup_by_placing_shapes(tmp_path: Path) -> None:
     lines = lines_of(out)
     assert all(" " in move for line in lines for move in line["moves"])
     assert main(["replay", str(out / "games.jsonl")]) == 0
+
+
+def test_boards_are_exported_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The games have no moves; a board of Life is all that another program can take."""
+    folder, out = tmp_path / "season", tmp_path / "board.rle"
+    run(folder, chunk=4)
+    record = CupRecord.from_json((folder / "games.jsonl").read_bytes().splitlines()[1])
+    words = ["export", str(folder), "--record", "2", "--out", str(out)]
+    assert main([*words, "--format", "rle", "--all-states", "--generation", "0"]) == 0
+    assert rle_to_board(out.read_text()) == boards([start_of(vars(record))], ROWS, COLS)[0].tolist()
+    assert main([*words, "--format", "rle", "--all-states"]) == 0
+    cells = np.array(rle_to_board(out.read_text()))
+    assert [int((cells == team).sum()) for team in (1, 2)] == list(record.scores)
+    out.unlink()
+    capsys.readouterr()
+    for more, reason in (
+        (["--format", "parquet"], "only --format rle takes them"),
+        (["--format", "rle", "--turn", "1"], "have no moves"),
+        (["--format", "rle", "--generation", "41"], "expected a generation from 0 to 40, got 41"),
+    ):
+        assert main([*words, *more]) == 2
+        assert reason in " ".join(capsys.readouterr().err.split())
+    assert not out.exists()

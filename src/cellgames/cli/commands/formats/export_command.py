@@ -7,33 +7,38 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
+    from cellgames.arena.season.cup_replays import CupRecord
 
 __all__ = ["add", "run"]
 
+R = TypeVar("R")
+
 _TEXT = (
     "Write recorded games in the format of other programs. It takes the folder of a round robin, of free-for-all\n"
-    "games, an evaluation or a season of bots, or a file of records, and plays the games again.\n\n"
+    "games, an evaluation or a season, or a file of records, and plays the games again.\n\n"
     "  rle      one board of Life, for Golly: Cloth of Gold, the Toroidal Cup\n"
     "  sgf      games of Torus\n"
     "  kaggle   one game, as kaggle-environments' replays\n"
-    "  parquet  a row for each decision of all games, for offline learning"
+    "  parquet  a row for each decision of all games, for offline learning\n"
+    "  minari   a dataset of Farama's Minari, an episode for each seat of each game"
 )
 _EXAMPLES = (
     "results/cloth --format rle --record 3 --turn 20 --generation 50 --out board.rle",
     "results/torus5 --format sgf --out games.sgf",
     "results/torus5 --format kaggle --record 17 --out replay.json",
     "results/torus5 --format parquet --out decisions.parquet",
+    "results/torus5 --format minari --out datasets/torus5-v0",
 )
-_FORMATS = ("rle", "sgf", "kaggle", "parquet")
+_FORMATS = ("rle", "sgf", "kaggle", "parquet", "minari")
 
 
 def add(commands: Any) -> None:
@@ -42,34 +47,50 @@ def add(commands: Any) -> None:
     command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
     command.add_argument("--format", choices=_FORMATS, required=True, help="the format")
     add_record(command, "only this game, from 1")
-    add_agents(command, "only games of all these agents", required=False)
+    add_agents(command, "only games of all these agents, or of these teams", required=False)
     command.add_argument("--turn", metavar="N", type=int, help="rle: after N moves (default: all)")
     command.add_argument("--generation", metavar="N", type=int, help="rle: N generations of Life later (default 0)")
     command.add_argument("--all-states", action="store_true", help="rle: whose cells they are, not only live cells")
-    add_out(command, "the file", "FILE")
+    add_out(command, "the file; minari: the folder, whose name is the dataset's", "FILE")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the file; return the exit code."""
-    from cellgames.arena.records.record_lines import read_records, records_file
+    from cellgames.arena.records.record_lines import Record, read_lines, records_file
+    from cellgames.arena.season import cup_replays
     from cellgames.utils.run_folders import write_atomic
 
     if arguments.out is None:
-        raise UserError("name the file to write with --out")
+        raise UserError(f"name the {'folder' if arguments.format == 'minari' else 'file'} to write with --out")
     if not arguments.out.parent.is_dir():
         raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
     only = {"--turn": arguments.turn, "--generation": arguments.generation, "--all-states": arguments.all_states}
     if arguments.format != "rle" and (given := [name for name, value in only.items() if value not in (None, False)]):
         raise UserError(f"{given[0]} is for --format rle")
+    if arguments.format == "minari":
+        from cellgames.arena.formats.minari_datasets import check_minari_folder
+
+        check_minari_folder(arguments.out)  # before games are played
     path = records_file(arguments.path)
-    records, torn = read_records(path)
+    with open(path, "rb") as file:
+        arranged = cup_replays.recognises(file.readline())
+    if arranged:
+        _check_arranged(arguments, path)
+        games, torn = read_lines(path, cup_replays.CupRecord.from_json)
+        text = _arranged_text(arguments, _chosen(arguments, games, lambda game: game.fixture.teams, path)[0])
+        if torn:
+            warn(torn)
+        write_atomic(arguments.out, text)
+        print(f"Saved {arguments.out}")
+        return 0
+    records, torn = read_lines(path, Record.from_json)
     if torn:
         warn(torn)
-    chosen = _chosen(arguments, records, path)
-    if arguments.format == "parquet":
-        from cellgames.arena.formats.decision_tables import export_decisions
+    chosen = _chosen(arguments, records, lambda record: record.agents, path)
+    if arguments.format in ("parquet", "minari"):
+        from cellgames.arena.formats import export_decisions, export_minari
 
-        written = export_decisions(chosen, arguments.out)
+        written = (export_minari if arguments.format == "minari" else export_decisions)(chosen, arguments.out)
         if written.forfeited:
             warn(f"left out {written.forfeited} forfeited games")
         print(f"Saved {arguments.out}: {written.decisions} decisions of {written.games} games")
@@ -79,13 +100,37 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(arguments: argparse.Namespace, records: Sequence[Record], path: Path) -> list[Record]:
+def _check_arranged(arguments: argparse.Namespace, path: Path) -> None:
+    """Refuse what a season of random arrangements cannot give."""
+    if arguments.format != "rle":
+        raise UserError(
+            f"{path} holds a season of random arrangements, games without moves and decisions: only --format rle takes "
+            f"them. --format {arguments.format} takes a season of bots, which `cellgames season GAME --agents` plays"
+        )
+    if arguments.turn is not None:
+        raise UserError("games of random arrangements have no moves; choose a board by --generation, without --turn")
+
+
+def _arranged_text(arguments: argparse.Namespace, game: CupRecord) -> str:
+    """Return a board of a game of a season of random arrangements."""
+    from cellgames.arena.formats.rle_files import board_to_rle
+    from cellgames.arena.season.cup_replays import board_at
+
+    at = game.generations if arguments.generation is None else arguments.generation
+    comments = [f"{game.fixture}, pattern {game.pattern}, seed {game.seed}", f"generation {at}"]
+    board = board_at(game, arguments.generation)
+    return board_to_rle(board, wraps=True, all_states=arguments.all_states, comments=comments)
+
+
+def _chosen(
+    arguments: argparse.Namespace, records: Sequence[R], names: Callable[[R], Sequence[str]], path: Path
+) -> list[R]:
     if arguments.record is not None and not 1 <= arguments.record <= len(records):
         raise UserError(f"{path} holds games 1 to {len(records)}, got --record {arguments.record}")
     chosen = [
         record
         for number, record in enumerate(records, 1)
-        if arguments.record in (None, number) and set(arguments.agents or ()) <= set(record.agents)
+        if arguments.record in (None, number) and set(arguments.agents or ()) <= set(names(record))
     ]
     if not chosen:
         raise UserError(f"{path}: none of the {len(records)} games has all of that")
