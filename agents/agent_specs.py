@@ -31,6 +31,7 @@ class AgentSpec:
         summary: one line.
         default: import path, in this package, of what makes the agent from its arguments; "" if only plugins have one.
         by_game: True if a game's plugin may list its own agent under this name.
+        at_once: the same as `default` for games in which all players act at once; "" if it is the same agent.
         weights: the folder of the shipped weights that it plays by, None for an agent without any.
     """
 
@@ -38,6 +39,7 @@ class AgentSpec:
     summary: str
     default: str = ""
     by_game: bool = False
+    at_once: str = ""
     weights: Path | None = None
 
     @property
@@ -79,9 +81,12 @@ class AgentSpec:
             ValueError: `text` is not what `usage` says.
         """
         arguments = self._arguments(text)
-        default = f"cellgames.agents.{self.default}" if self.default else ""
+        default, at_once = (f"cellgames.agents.{path}" if path else "" for path in (self.default, self.at_once))
         made: AnyAgent
-        made = by_game(self.name, *arguments, default=default) if self.by_game else resolve(default)(*arguments)
+        if self.by_game:
+            made = by_game(self.name, *arguments, default=default, at_once=at_once)
+        else:
+            made = resolve(default)(*arguments)
         return made
 
     def _arguments(self, text: str | None) -> list[int | Path | str]:
@@ -100,18 +105,20 @@ class AgentSpec:
         return [int(number), *([Path(path)] if colon else [])]
 
 
-def by_game(name: str, *arguments: Any, default: Target = "") -> AnyAgent:
+def by_game(name: str, *arguments: Any, default: Target = "", at_once: Target = "") -> AnyAgent:
     """Return the agent that is, in each game, the one that the game's plugin lists under this name.
 
     Args:
         name: a key of `GamePlugin.agents`.
         arguments: what the agent of a game is made with.
         default: target of what makes the agent for games that list none; "" refuses those games.
+        at_once: target that takes the place of `default` in games in which all players act at once; "" for none.
     """
     from .base import ByGame
 
     def make(game: Game) -> AnyAgent:
-        target = plugin_of(game).agents.get(name, default)
+        general = at_once if at_once != "" and game.info.simultaneous else default
+        target = plugin_of(game).agents.get(name, general)
         if target == "":
             having = ", ".join(plugin.id for plugin in plugins() if name in plugin.agents)
             raise ValueError(f"agent {shown(name)}: {game.id} has no such agent; games with one: {having}")
@@ -141,7 +148,11 @@ AGENTS: dict[str, AgentSpec] = {
             "amaf:N", "N random playouts a move, each of which values all its actions", "playouts.amaf:AmafAgent"
         ),
         AgentSpec(
-            "mcts:N", "tree search, N simulations a move that end in random playouts (UCT)", "search.search_agent:mcts"
+            "mcts:N",
+            "tree search, N simulations a move with random playouts (UCT; regret matching where all act at once)",
+            "search.search_agent:mcts",
+            True,
+            "simultaneous.joint_agent:mcts",
         ),
         AgentSpec(
             "gumbel:N[:FILE]",

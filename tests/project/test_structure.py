@@ -31,7 +31,7 @@ LAYERS = """
     agents
     agents.networks
     agents.playouts
-    agents.search
+    agents.search | agents.simultaneous
     agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
     agents.programs | agents.language_models
     agents.agent_specs

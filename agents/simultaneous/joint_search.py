@@ -1,0 +1,330 @@
+"""Tree search where all players act at once (SM-MCTS): regret matching or decoupled UCT at every node.
+
+Lanctot, Lisy, Winands, "Monte Carlo tree search in simultaneous move games with applications to Goofspiel", 2014;
+Bosansky, Lisy, Lanctot, Cermak, Winands, "Algorithms for computing strategies in two-player simultaneous move games",
+Artificial Intelligence 237, 2016. Letters: see `joint_tree`; `L` positions, a tree each; `A` actions.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.networks.choices import gumbel
+from cellgames.agents.playouts.playouts import outcomes
+from cellgames.envs.core import Game, State
+
+from .joint_tree import JointTree
+from .matrix_games import matched
+
+__all__ = ["WIDTH", "DecoupledUCT", "JointEvaluator", "JointPlayouts", "JointResult", "JointSearch", "RegretMatching"]
+
+WIDTH = 16
+"""Candidates of a player at a node, at most, by default."""
+
+_EXPLORATION = 1.0  # of decoupled UCT, for results from -1 to 1
+_TRIED_AT_RANDOM = 0.1  # share of the simulations in which regret matching takes any candidate
+
+
+class JointEvaluator(Protocol):
+    """An evaluator of positions in which all players act."""
+
+    def evaluate_all(self, game: Game, state: Any, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return logits of every player's actions, float [X, P, A], and values, float [X, P], from -1 to 1.
+
+        Args:
+            game: the rules.
+            state: `X` unfinished games.
+            generator: consumed.
+        """
+
+
+class JointPlayouts:
+    """An evaluator by the mean of random playouts, in which all actions are alike.
+
+    Args:
+        playouts: from each position.
+    """
+
+    def __init__(self, playouts: int = 1) -> None:
+        if playouts < 1:
+            raise ValueError(f"expected at least 1 playout, got {playouts}")
+        self.playouts = playouts
+
+    def evaluate_all(self, game: Game, state: State, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Evaluate positions, as `JointEvaluator` does."""
+        rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
+        value = outcomes(game, state[rows], generator).float().unflatten(0, (len(state), self.playouts)).mean(1)
+        return value.new_zeros((len(state), game.info.num_players, game.info.num_actions)), value
+
+
+@dataclass(frozen=True)
+class JointResult:
+    """The results of searches of `L` positions.
+
+    Attributes:
+        actions: int64 [L, P, K], the candidates of each player, -1 for none.
+        visits: int64 [L, P, K], simulations that took each.
+        values: float [L, P, K], their mean result for the player, from -1 to 1; NaN where there were none.
+        policy: float [L, P, K], the mixed strategy of each player.
+        value: float [L, P], what each player can expect.
+        chosen: int64 [L, P], actions drawn from the mixed strategies.
+    """
+
+    actions: Tensor
+    visits: Tensor
+    values: Tensor
+    policy: Tensor
+    value: Tensor
+    chosen: Tensor
+
+    def dense(self, numbers: Tensor, actions: int) -> Tensor:
+        """Return numbers of candidates, [L, P, K], as numbers of all actions, [L, P, A]; 0 for the others."""
+        out = numbers.new_zeros((*numbers.shape[:2], actions + 1))
+        return out.scatter(2, torch.where(self.actions >= 0, self.actions, actions), numbers)[..., :actions]
+
+
+class JointSearch(ABC):
+    """A search of many positions at the same time, each with its own tree.
+
+    A simulation ends at a joint action that its node has not tried yet, and evaluates the position after it. It so
+    takes positions as they are: hidden information must have been guessed before (`GamePlugin.determinize`).
+
+    Args:
+        game: all players act at once, with actions of one component.
+        simulations: of each search.
+        evaluator: evaluates new nodes; by default one random playout each.
+        width: candidates of a player at a node. If it has more actions, they are drawn by the evaluator's logits.
+    """
+
+    def __init__(
+        self, game: Game, simulations: int, *, evaluator: JointEvaluator | None = None, width: int = WIDTH
+    ) -> None:
+        if simulations < 1 or width < 1:
+            raise ValueError(f"expected at least 1 simulation and 1 candidate, got {simulations} and {width}")
+        if not game.info.simultaneous or len(game.info.action_nvec) > 1:
+            raise ValueError(
+                f"expected a game in which all players act at once, with actions of one component; got {game.id}"
+            )
+        self.game, self.simulations = game, simulations
+        self.evaluator: JointEvaluator = JointPlayouts() if evaluator is None else evaluator
+        self.players, self.width = game.info.num_players, min(width, game.info.num_actions)
+        if (simulations + 1) * self.width**self.players >= 1 << 62:
+            raise ValueError(f"expected fewer than {width} candidates for {self.players} players")
+
+    def run(self, state: State, generator: torch.Generator) -> JointResult:
+        """Search positions.
+
+        Args:
+            state: `L` unfinished games.
+            generator: consumed.
+        """
+        tree = JointTree(state, len(state), self.simulations + 1, self.players, self.width)
+        self._add(tree, torch.arange(len(state), device=state.device), state, generator)
+        for _ in range(self.simulations):
+            self._simulate(tree, generator)
+        return self._result(tree, generator)
+
+    # --- for each kind of search ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _choose(self, tree: JointTree, nodes: Tensor, generator: torch.Generator) -> Tensor:
+        """Return the candidates that a simulation takes from nodes, int64 [D] to [D, P]."""
+
+    @abstractmethod
+    def _learn(self, tree: JointTree, nodes: Tensor, joint: Tensor, result: Tensor) -> None:
+        """Take note of the result, float [D, P], of joint actions, int64 [D, P]; before the tree counts it."""
+
+    @abstractmethod
+    def _policy(self, tree: JointTree) -> Tensor:
+        """Return the mixed strategies at the roots, float [L, P, K]."""
+
+    # --- a simulation ---------------------------------------------------------------------------------------------
+
+    def _simulate(self, tree: JointTree, generator: torch.Generator) -> None:
+        """Run a simulation in every tree."""
+        nodes = tree.roots
+        result = torch.zeros((tree.trees, self.players), dtype=torch.float32, device=tree.device)
+        path: list[tuple[Tensor, Tensor]] = []
+        while len(nodes):
+            joint = self._choose(tree, nodes, generator)
+            path.append((nodes, joint))
+            child = tree.find(nodes, joint[:, None]).squeeze(1)
+            new = child < 0
+            if new.any():
+                above, taken = nodes[new], joint[new]
+                after = self.game.step(tree.state[above], _actions(tree, above, taken), checked=False)
+                child[new] = self._add(tree, above // tree.capacity, after, generator, (above, taken))
+            over = tree.state.done[child]
+            ends = new | over
+            result[child[ends] // tree.capacity] = tree.value[child[ends]]
+            seen = child[over & ~new]
+            tree.node_visits[seen] += 1.0
+            tree.node_totals[seen] += tree.value[seen]
+            nodes = child[~ends]
+        for nodes, joint in reversed(path):
+            of_nodes = result[nodes // tree.capacity]
+            self._learn(tree, nodes, joint, of_nodes)
+            tree.credit(nodes, joint, of_nodes)
+
+    def _add(
+        self,
+        tree: JointTree,
+        trees: Tensor,
+        state: State,
+        generator: torch.Generator,
+        above: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
+        """Evaluate positions, put them into trees and return the nodes' numbers."""
+        game, done = self.game, state.done
+        mask = game.legal_actions(state)
+        value = game.outcome(state).float()
+        logits = torch.zeros(mask.shape, dtype=torch.float32, device=state.device)
+        rows = (~done).nonzero().squeeze(1)
+        if len(rows):
+            part = state if len(rows) == len(done) else state[rows]
+            logits[rows], value[rows] = self.evaluator.evaluate_all(game, part, generator)
+        return tree.add(trees, state, self._candidates(logits, mask, generator), value, above)
+
+    def _candidates(self, logits: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
+        """Return legal actions, int64 [D, P, K], -1 where there are fewer; all of them, or drawn by the logits."""
+        if self.width < mask.shape[2]:
+            logits = logits + gumbel(logits, generator)
+        found = logits.masked_fill(~mask, -torch.inf).topk(self.width, dim=2)
+        return torch.where(found.values > -torch.inf, found.indices, -1)
+
+    # --- what is found --------------------------------------------------------------------------------------------
+
+    def _result(self, tree: JointTree, generator: torch.Generator) -> JointResult:
+        roots = tree.roots
+        visits, policy = tree.visits[roots], self._policy(tree)
+        place = torch.multinomial(policy.flatten(0, 1).to(generator.device), 1, generator=generator)
+        place = place.to(tree.device).view(tree.trees, self.players, 1)
+        actions = tree.actions[roots]
+        return JointResult(
+            actions=actions,
+            visits=visits.long(),
+            values=torch.where(visits > 0, tree.totals[roots] / visits, torch.nan),
+            policy=policy,
+            value=tree.node_totals[roots] / tree.node_visits[roots, None],
+            chosen=actions.gather(2, place).squeeze(2),
+        )
+
+
+class RegretMatching(JointSearch):
+    """A search by regret matching plus: its mixed strategies approach an equilibrium.
+
+    A node's strategy takes candidates in proportion to their regrets: by how much more they would have gained than
+    what was played, summed over simulations, but never less than 0. What they would have gained is the mean below the
+    joint action in question; if that was never tried, the candidate's own mean; if it was not tried either, the
+    node's. The result is the mean of the strategies, later ones counting more.
+
+    Args:
+        game: see `JointSearch`.
+        simulations: of each search.
+        evaluator: see `JointSearch`.
+        width: see `JointSearch`.
+        exploration: share of the simulations that take a random candidate.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        simulations: int,
+        *,
+        evaluator: JointEvaluator | None = None,
+        width: int = WIDTH,
+        exploration: float = _TRIED_AT_RANDOM,
+    ) -> None:
+        super().__init__(game, simulations, evaluator=evaluator, width=width)
+        self.exploration = exploration
+
+    @override
+    def _choose(self, tree: JointTree, nodes: Tensor, generator: torch.Generator) -> Tensor:
+        available = tree.actions[nodes] >= 0
+        strategy = matched(tree.regret[nodes], available)
+        tree.strategy[nodes] += strategy * tree.node_visits[nodes, None, None]
+        any_one = matched(torch.zeros_like(strategy), available)
+        tried = (1 - self.exploration) * strategy + self.exploration * any_one
+        drawn = torch.multinomial(tried.flatten(0, 1).to(generator.device), 1, generator=generator)
+        return drawn.to(tree.device).view(len(nodes), self.players)
+
+    @override
+    def _learn(self, tree: JointTree, nodes: Tensor, joint: Tensor, result: Tensor) -> None:
+        places = torch.arange(self.width, device=tree.device)
+        mean = (tree.node_totals[nodes] / tree.node_visits[nodes, None])[:, :, None]
+        visits = tree.visits[nodes]
+        gain = torch.where(visits > 0, tree.totals[nodes] / visits.clamp(min=1.0), mean)  # [D, P, K]
+        for player in range(self.players):
+            instead = joint[:, None].repeat(1, self.width, 1)
+            instead[:, :, player] = places
+            child = tree.find(nodes, instead)
+            known = tree.node_totals[child, player] / tree.node_visits[child].clamp(min=1.0)
+            gain[:, player] = torch.where(child >= 0, known, gain[:, player])
+        gain.scatter_(2, joint[:, :, None], result[:, :, None])
+        more = torch.where(tree.actions[nodes] >= 0, gain - result[:, :, None], 0.0)
+        tree.regret[nodes] = (tree.regret[nodes] + more).clamp(min=0.0)
+
+    @override
+    def _policy(self, tree: JointTree) -> Tensor:
+        total = tree.strategy[tree.roots]
+        return total / total.sum(2, keepdim=True)
+
+
+class DecoupledUCT(JointSearch):
+    """A search in which each player takes its candidate of the highest upper confidence bound, as if it moved alone.
+
+    It needs fewer simulations than regret matching to see good actions, but approaches no equilibrium in general. The
+    result is the shares of the visits.
+
+    Args:
+        game: see `JointSearch`.
+        simulations: of each search.
+        evaluator: see `JointSearch`.
+        width: see `JointSearch`.
+        exploration: weight of the bound.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        simulations: int,
+        *,
+        evaluator: JointEvaluator | None = None,
+        width: int = WIDTH,
+        exploration: float = _EXPLORATION,
+    ) -> None:
+        super().__init__(game, simulations, evaluator=evaluator, width=width)
+        self.exploration = exploration
+
+    @override
+    def _choose(self, tree: JointTree, nodes: Tensor, generator: torch.Generator) -> Tensor:
+        visits = tree.visits[nodes]
+        tried = visits.clamp(min=1.0)
+        width = self.exploration * (tree.node_visits[nodes].log()[:, None, None] / tried).sqrt()
+        lots = torch.rand(visits.shape, generator=generator, device=generator.device, dtype=torch.float32)
+        lots = lots.to(tree.device)
+        bound = torch.where(visits > 0, tree.totals[nodes] / tried + width, math.inf)
+        bound = bound.masked_fill(tree.actions[nodes] < 0, -math.inf)
+        # Equal bounds, as those of all that was not tried, are decided by lot.
+        return lots.masked_fill(bound < bound.amax(2, keepdim=True), -1.0).argmax(2)
+
+    @override
+    def _learn(self, tree: JointTree, nodes: Tensor, joint: Tensor, result: Tensor) -> None:
+        """Do nothing: what the tree counts is enough."""
+
+    @override
+    def _policy(self, tree: JointTree) -> Tensor:
+        visits = tree.visits[tree.roots]
+        return visits / visits.sum(2, keepdim=True)
+
+
+def _actions(tree: JointTree, nodes: Tensor, joint: Tensor) -> Tensor:
+    """Return the actions that candidates stand for, int64 [D, P]."""
+    return tree.actions[nodes].gather(2, joint[:, :, None]).squeeze(2)

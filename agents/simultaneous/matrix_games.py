@@ -1,0 +1,101 @@
+"""Zero-sum games of one simultaneous move, solved by regret matching plus.
+
+Tammelin, "Solving large imperfect information games using CFR+", 2014; Hart, Mas-Colell, "A simple adaptive procedure
+leading to correlated equilibrium", 2000. Letters: `L` games, `R` actions of the row player, `C` of the column player.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+__all__ = ["ITERATIONS", "MatrixSolution", "exploitability", "solve_matrix"]
+
+ITERATIONS = 500
+"""Iterations of `solve_matrix` by default."""
+
+
+class MatrixSolution(NamedTuple):
+    """Mixed strategies of both players of `L` matrix games.
+
+    Attributes:
+        row: float [L, R], the probabilities of the row player.
+        column: float [L, C], those of the column player.
+        value: float [L], what the row player expects if both play so.
+    """
+
+    row: Tensor
+    column: Tensor
+    value: Tensor
+
+
+def solve_matrix(
+    payoff: Tensor, iterations: int = ITERATIONS, *, rows: Tensor | None = None, columns: Tensor | None = None
+) -> MatrixSolution:
+    """Return approximate equilibria of zero-sum matrix games.
+
+    The players take turns in adjusting to the other's latest strategy, and the result is the mean of their
+    strategies, later ones counting more. `exploitability` measures how far it is from an equilibrium.
+
+    Args:
+        payoff: float [L, R, C], what the row player gains and the column player loses.
+        iterations: adjustments of each player.
+        rows: bool [L, R], the actions that the row player has, at least one; None for all.
+        columns: bool [L, C], the same for the column player.
+    """
+    payoff = payoff.float()
+    has_row = torch.ones_like(payoff[:, :, 0], dtype=torch.bool) if rows is None else rows
+    has_column = torch.ones_like(payoff[:, 0], dtype=torch.bool) if columns is None else columns
+    row_regret, column_regret = torch.zeros_like(payoff[:, :, 0]), torch.zeros_like(payoff[:, 0])
+    row_sum, column_sum = torch.zeros_like(row_regret), torch.zeros_like(column_regret)
+    column = matched(column_regret, has_column)
+    for iteration in range(1, iterations + 1):
+        row_regret, row = _adjusted(row_regret, torch.bmm(payoff, column[:, :, None]).squeeze(2), has_row)
+        gain = -torch.bmm(row[:, None], payoff).squeeze(1)
+        column_regret, column = _adjusted(column_regret, gain, has_column)
+        row_sum += iteration * row
+        column_sum += iteration * column
+    row, column = (total / total.sum(1, keepdim=True) for total in (row_sum, column_sum))
+    value = torch.einsum("lr,lrc,lc->l", row, payoff, column)
+    return MatrixSolution(row, column, value)
+
+
+def exploitability(payoff: Tensor, solution: MatrixSolution) -> Tensor:
+    """Return what both players together could gain by best responses, float [L]; 0 in an equilibrium.
+
+    Args:
+        payoff: float [L, R, C], as in `solve_matrix`.
+        solution: strategies of all actions.
+    """
+    best_row = torch.bmm(payoff, solution.column[:, :, None]).squeeze(2).amax(1)
+    best_column = torch.bmm(solution.row[:, None], payoff).squeeze(1).amin(1)
+    return best_row - best_column
+
+
+def matched(regret: Tensor, available: Tensor) -> Tensor:
+    """Return the strategy of regret matching, float [..., K]: actions in proportion to their positive regrets.
+
+    Args:
+        regret: float [..., K].
+        available: bool [..., K]; where no regret is positive, all of these are equally likely.
+    """
+    positive = torch.where(available, regret, 0.0).clamp(min=0.0)
+    total = positive.sum(-1, keepdim=True)
+    uniform = available.to(regret.dtype)
+    uniform = uniform / uniform.sum(-1, keepdim=True).clamp(min=1.0)
+    return torch.where(total > 0, positive / total.clamp(min=1e-30), uniform)
+
+
+def _adjusted(regret: Tensor, gain: Tensor, available: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the regrets after one more iteration, and the strategy that follows from them.
+
+    Args:
+        regret: float [L, K], what each action would have gained more than what was played, so far.
+        gain: float [L, K], of each action against the other's strategy.
+        available: bool [L, K].
+    """
+    played = (matched(regret, available) * gain).sum(1, keepdim=True)
+    regret = (regret + gain - played).clamp(min=0.0)
+    return regret, matched(regret, available)

@@ -1,0 +1,198 @@
+"""Matrix games, and tree search where all act at once: against linear programming and the exact values of Goofspiel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from goofspiel import Goofspiel, GoofspielState, determinize, equilibrium, exact_matrix, exact_value
+from torch import Tensor
+from toy_games import Sealed
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.base import acting
+from cellgames.agents.play_loop import play
+from cellgames.agents.simultaneous import (
+    DecoupledUCT,
+    JointSearch,
+    JointSearchAgent,
+    MatrixSolution,
+    RegretMatching,
+    exploitability,
+    solve_matrix,
+)
+from cellgames.envs import registry
+from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.plugins import GamePlugin
+
+GOOFSPIEL = Goofspiel()
+CUP = ToroidalCup(12, 32, pattern="randys", shapes=2, max_generations=30)
+MIXED = ToroidalCup(24, 60, pattern="donutmethuselahs", shapes=4, max_generations=10)
+SEARCHES = pytest.mark.parametrize("kind", [RegretMatching, DecoupledUCT])
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture
+def goofspiel() -> Iterator[Game]:
+    """Goofspiel as a registered game."""
+    cellgames.register(GamePlugin(game=Goofspiel, simultaneous=True, determinize=determinize))
+    yield GOOFSPIEL
+    registry.REGISTRY.pop(Goofspiel.id)
+
+
+# ---------------------------------------------------------------- matrix games
+
+
+@pytest.mark.parametrize(
+    ("rock", "mixture"), [(1.0, [1 / 3, 1 / 3, 1 / 3]), (2.0, [1 / 4, 1 / 2, 1 / 4])], ids=["plain", "rock is dear"]
+)
+def test_rock_paper_scissors_has_its_mixture_and_is_fair(rock: float, mixture: list[float]) -> None:
+    payoff = torch.tensor([[[0, -1, rock], [1, 0, -1], [-rock, 1, 0]]])  # rock beats scissors by more
+    solution = solve_matrix(payoff, 2000)
+    assert torch.allclose(solution.row[0], torch.tensor(mixture), atol=0.01)
+    assert torch.allclose(solution.column[0], torch.tensor(mixture), atol=0.01)
+    assert abs(float(solution.value)) < 0.005
+    assert float(exploitability(payoff, solution)) < 0.01
+
+
+def test_random_games_have_the_values_of_linear_programming() -> None:
+    payoff = torch.rand((12, 7, 9), generator=generator()) * 2 - 1
+    solution = solve_matrix(payoff, 1000)
+    exact = torch.tensor([equilibrium(game.double().numpy())[1] for game in payoff], dtype=torch.float32)
+    assert torch.allclose(solution.value, exact, atol=0.01)
+    assert (exploitability(payoff, solution) < 0.02).all()
+    assert torch.allclose(solution.row.sum(1), torch.ones(12))
+    assert torch.allclose(solution.column.sum(1), torch.ones(12))
+    uniform = MatrixSolution(torch.full((12, 7), 1 / 7), torch.full((12, 9), 1 / 9), torch.zeros(12))
+    assert (exploitability(payoff, uniform) > 0.2).all(), "the bound says something"
+
+
+def test_actions_that_a_player_does_not_have_are_not_played() -> None:
+    payoff = torch.rand((3, 4, 5), generator=generator())
+    rows, columns = torch.ones(3, 4, dtype=torch.bool), torch.ones(3, 5, dtype=torch.bool)
+    rows[0, 1], columns[1, 2:], rows[2, :3] = False, False, False
+    solution = solve_matrix(payoff, 300, rows=rows, columns=columns)
+    assert (solution.row[~rows] == 0).all()
+    assert (solution.column[~columns] == 0).all()
+    small = solve_matrix(payoff[:1, [0, 2, 3]], 300)
+    assert torch.allclose(solution.row[:1, [0, 2, 3]], small.row)
+    assert torch.allclose(solution.value[:1], small.value)
+    assert torch.allclose(solution.row[2], torch.tensor([0.0, 0, 0, 1]))
+
+
+# ---------------------------------------------------------------- Goofspiel
+
+
+def after_first_bids() -> tuple[GoofspielState, list[tuple[tuple[int, ...], tuple[int, ...], int]]]:
+    """Return games after first bids that leave the first player behind or level, and the same as tuples."""
+    pairs = [(bid, reply) for bid in range(5) for reply in range(bid, 5)]
+    state = GOOFSPIEL.step(GOOFSPIEL.init(seeds(0, len(pairs))), torch.tensor(pairs))
+    left = [tuple(card for card in range(5) if card != bid) for bid in range(5)]
+    return state, [(left[bid], left[reply], -5 * (bid < reply)) for bid, reply in pairs]
+
+
+def worst_case(policy: Tensor, payoff: np.ndarray) -> float:
+    """Return what a mixture guarantees its player."""
+    return float((policy.double().numpy() @ payoff).min())
+
+
+def test_regret_matching_finds_the_exact_values_of_goofspiel_and_guarantees_them() -> None:
+    state, positions = after_first_bids()
+    exact = torch.tensor([exact_value(*position) for position in positions])
+    assert int(((exact > -0.99) & (exact < -0.01)).sum()) >= 3, "some are neither lost nor fair"
+    found = RegretMatching(GOOFSPIEL, 400).run(state, generator())
+    policy = found.dense(found.policy, 5)
+    short, uniform = [], []
+    for row, (own, other, lead) in enumerate(positions):
+        payoff = exact_matrix(own, other, lead)
+        assert set(policy[row, 0].nonzero().flatten().tolist()) <= set(own)
+        for chances, matrix, value in (
+            (policy[row, 0, list(own)], payoff, exact[row]),
+            (policy[row, 1, list(other)], -payoff.T, -exact[row]),
+        ):
+            short.append(float(value) - worst_case(chances, matrix))
+            uniform.append(float(value) - worst_case(torch.full_like(chances, 1 / len(chances)), matrix))
+    assert min(short) > -1e-6, "nothing guarantees more than the value"
+    assert np.mean(short) < 0.13 < 0.25 < np.mean(uniform)
+    assert torch.allclose(found.value[:, 0], -found.value[:, 1], atol=1e-5)
+    assert float((found.value[:, 0] - exact).abs().mean()) < 0.1
+
+
+@SEARCHES
+def test_a_dominant_bid_is_found(kind: type[JointSearch]) -> None:
+    """With two cards left, 1 against 0 wins both prizes' worth: the last bids decide the game."""
+    state = GOOFSPIEL.init(seeds(0, 1))
+    hands = torch.zeros_like(state.hands)
+    hands[0, 0, [1, 3]], hands[0, 1, [0, 2]] = True, True
+    state = state.replace(hands=hands, turn=torch.full_like(state.turn, 3), scores=torch.tensor([[5.0, 5.0]]))
+    found = kind(GOOFSPIEL, 300).run(state, generator())
+    own = found.dense(found.policy, 5)[0, 0]
+    assert float(own[3]) > 0.9, "the highest card takes the larger prize for certain"
+    assert float(found.value[0, 0]) > 0.8
+    assert int(found.visits[0].sum()) == 2 * 300
+    assert found.dense(found.visits, 5)[0, 0].nonzero().flatten().tolist() == [1, 3]
+
+
+@SEARCHES
+def test_the_same_generator_gives_the_same_search_and_more_candidates_than_the_width_are_drawn(
+    kind: type[JointSearch],
+) -> None:
+    state = GOOFSPIEL.init(seeds(0, 4))
+    one, same = (kind(GOOFSPIEL, 40, width=3).run(state, generator(3)) for _ in range(2))
+    assert all(
+        torch.equal(a.nan_to_num(9), b.nan_to_num(9))
+        for a, b in zip(vars(one).values(), vars(same).values(), strict=True)
+    )
+    assert one.actions.shape == (4, 2, 3)
+    assert len({tuple(sorted(row)) for row in one.actions.flatten(0, 1).tolist()}) > 1
+    assert torch.equal(one.visits.sum(2), torch.full((4, 2), 40))
+    assert torch.allclose(one.policy.sum(2), torch.ones(4, 2))
+
+
+# ---------------------------------------------------------------- the agent
+
+
+def test_mcts_mixes_in_goofspiel_and_beats_random(goofspiel: Game) -> None:
+    agents = [load("mcts:40", goofspiel), load("random", goofspiel)]
+    assert isinstance(acting(agents[0], goofspiel), JointSearchAgent)
+    seats = torch.tensor([[0, 1], [1, 0]] * 30)
+    runs = [play(goofspiel, agents, seats, seeds(0, 60), [generator(1), generator(2)]) for _ in range(2)]
+    assert torch.equal(runs[0].actions, runs[1].actions)
+    points = (goofspiel.outcome(runs[0].state).float() + 1) / 2
+    assert float(points[seats == 0].mean()) > 0.6
+    first = runs[0].actions[0][seats == 0]
+    assert len(first.unique()) >= 2, "it does not always bid the same first"
+
+
+@pytest.mark.parametrize("game", [CUP, MIXED], ids=["randys", "mixed"])
+def test_a_search_sees_what_its_seat_sees_and_nothing_else(game: ToroidalCup) -> None:
+    """Other shapes to come, other seeds: the same observation, the same action."""
+    state = game.step(game.init(seeds(1, 6)), game.random_actions(game.init(seeds(1, 6)), generator()))
+    queue = state.queue.clone()
+    queue[:, 1] = queue[:, 1].flip(0)
+    queue[:, 0, 1:] = queue[:, 0, 1:].flip(0)
+    queue = torch.where(state.queue >= 0, queue.where(queue >= 0, 0), -1).to(state.queue.dtype)
+    hidden = state.replace(queue=queue, seed=state.seed + 99)
+    seats, rows = torch.zeros(6, dtype=torch.int64), torch.arange(6)
+    answers = []
+    for world in (state, hidden):
+        agent = load("mcts:24", game)
+        agent.start(game, seats, rows)
+        answers.append(agent.act(game.observe(world, 0), game.legal_actions(world)[:, 0], rows, generator(7)))
+    assert torch.equal(*answers)
+    assert game.legal_actions(state)[:, 0].gather(1, answers[0][:, None]).all()
+
+
+def test_games_without_a_determinization_are_refused_by_name() -> None:
+    sealed: Game[State] = Sealed()
+    with pytest.raises(ValueError, match=r"'mcts:8' needs a game in which all act at once.*several components"):
+        load("mcts:8", sealed)
+    with pytest.raises(ValueError, match=r"in which all players act at once.*torus-v0"):
+        RegretMatching(cellgames.make("torus-v0", size=2), 4)
