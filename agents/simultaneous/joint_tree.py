@@ -89,7 +89,8 @@ class JointTree:
         return torch.where(same.any(2), trees[:, None] * self.capacity + same.int().argmax(2), -1)
 
     def _key(self, nodes: Tensor, joint: Tensor) -> Tensor:
-        return nodes % self.capacity * self.width**self.players + (joint * self._places).sum(-1)
+        key: Tensor = nodes % self.capacity * self.width**self.players + (joint * self._places).sum(-1)
+        return key
 
     def credit(self, nodes: Tensor, joint: Tensor, result: Tensor) -> None:
         """Count a simulation that went from nodes, int64 [D], by joint actions, [D, P], to results, float [D, P]."""

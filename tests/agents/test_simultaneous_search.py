@@ -25,7 +25,7 @@ from cellgames.agents.simultaneous import (
     solve_matrix,
 )
 from cellgames.envs import registry
-from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core import Game, seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.plugins import GamePlugin
 
@@ -183,7 +183,7 @@ def test_a_search_sees_what_its_seat_sees_and_nothing_else(game: ToroidalCup) ->
     seats, rows = torch.zeros(6, dtype=torch.int64), torch.arange(6)
     answers = []
     for world in (state, hidden):
-        agent = load("mcts:24", game)
+        agent = JointSearchAgent("mcts", lambda game: RegretMatching(game, 24))
         agent.start(game, seats, rows)
         answers.append(agent.act(game.observe(world, 0), game.legal_actions(world)[:, 0], rows, generator(7)))
     assert torch.equal(*answers)
@@ -191,8 +191,7 @@ def test_a_search_sees_what_its_seat_sees_and_nothing_else(game: ToroidalCup) ->
 
 
 def test_games_without_a_determinization_are_refused_by_name() -> None:
-    sealed: Game[State] = Sealed()
-    with pytest.raises(ValueError, match=r"'mcts:8' needs a game in which all act at once.*several components"):
-        load("mcts:8", sealed)
+    with pytest.raises(ValueError, match=r"needs a game in which all act at once.*several components"):
+        load("mcts:8", Sealed())
     with pytest.raises(ValueError, match=r"in which all players act at once.*torus-v0"):
         RegretMatching(cellgames.make("torus-v0", size=2), 4)
