@@ -74,7 +74,9 @@ class Arguments(Options):
     max_grad_norm: float = option(0.5, "largest norm of the gradient; longer gradients are clipped", above=0)
     channels: int = option(32, "channels of every layer of the network")
     layers: int = option(3, "layers of the network after the first one")
-    start_from: str = option("", "initial weights, a .safetensors file of a network of this size")
+    start_from: str = option(
+        "", "initial weights, a .safetensors file of a network with as many channels, and at most as many layers"
+    )
 
     opponents: str = option(
         "self=0.8,pool=0.2", "shares of the games: self, pool (snapshots of itself), or the spec of an agent"

@@ -263,12 +263,29 @@ def test_an_agent_that_was_not_started_says_so(file: Path) -> None:
         agent.act(TORUS.observe(state, 0), TORUS.legal_actions(state), torch.arange(1), generator())
 
 
+def test_layers_that_are_new_change_little_at_first(file: Path) -> None:
+    deeper = make_network(TORUS, Size(4, 3))
+    start_weights(deeper, file)
+    for found, expected in zip(judged(deeper, TORUS), judged(network_for(TORUS), TORUS), strict=True):
+        assert torch.allclose(found, expected, atol=0.02)
+    new = [
+        value
+        for name, value in deeper.state_dict().items()
+        if name.startswith(("trunk.layers.1.w", "trunk.layers.2.w"))
+    ]
+    assert len(new) == 2
+    assert all(value.any() for value in new)  # so that they learn
+
+
 def test_a_learner_starts_only_from_weights_of_its_own_kind_and_size(file: Path) -> None:
     network = network_for(TORUS, seed=1)
     start_weights(network, file)
     assert torch.equal(judged(network, TORUS)[0], judged(network_for(TORUS), TORUS)[0])
     with pytest.raises(ValueError, match=r"for 8 channels and 1 layers, got 4 and 1; ask for channels=4 and layers=1"):
         start_weights(make_network(TORUS, Size(8, 1)), file)
+    save_network(file, make_network(TORUS, Size(4, 2)))
+    with pytest.raises(ValueError, match=r"for 4 channels and 1 layers, got 4 and 2; ask for channels=4 and layers=2"):
+        start_weights(network, file)
     cloth = SUITE["cloth-of-gold-v0"]
     save_network(file, network_for(cloth, kind="turns"))
     with pytest.raises(ValueError, match="expected weights of a network of kind 'policy', got 'turns'"):

@@ -183,12 +183,14 @@ def searched(folder: Path, group: Group) -> dict[str, Any]:
     learner = searcher(folder)
     learner.join(group)
     learner.network.train()
-    found: dict[str, Any] = {"searched metrics": learner._learn(positions((6, 10)[group.rank], group.rank))}
+    (lesson,) = learner.lessons
+    found: dict[str, Any] = {"searched metrics": learner._learn(lesson, positions((6, 10)[group.rank], group.rank))}
     found["searched weights"] = {name: value.clone() for name, value in learner.network.state_dict().items()}
     if group.first:
         learner.replay.add(positions(20, 5))
-    found["part"] = learner._part()
-    found["half metrics"] = learner._learn(learner._minibatch() if learner._part() else None)
+    minibatch = learner._minibatch(lesson)
+    found["part"] = 0 if minibatch is None else len(minibatch.value)
+    found["half metrics"] = learner._learn(lesson, minibatch)
     group.check_equal(learner.network, None)
     return found
 

@@ -202,9 +202,9 @@ def test_moves_are_learned_from_as_often_as_epochs_say(tmp_path: Path, monkeypat
     rows: list[int] = []
     learn = learner._learn
 
-    def spied(positions: Positions) -> Tensor:
+    def spied(lesson: Any, positions: Positions) -> Tensor:
         rows.append(len(positions.value))
-        return learn(positions)
+        return learn(lesson, positions)
 
     monkeypatch.setattr(learner, "_learn", spied)
     steps = sum(learner.iterate(0.0).steps for _ in range(3))
@@ -234,12 +234,52 @@ def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path:
     seen = torch.cat((*planes, torch.ones(1, 3, 3, dtype=torch.bool))).to(torch.int8)[None]
     policy = touched(seen)
     learner.replay.add(Positions(seen, board[None] == 0, policy, torch.tensor([0.25])))
-    drawn = learner._minibatch()
+    drawn = learner._minibatch(learner.lessons[0])
+    assert drawn is not None
     assert torch.allclose(drawn.policy, touched(drawn.observation), atol=1e-3)
     assert torch.equal(drawn.mask, drawn.observation[:, :4].view(-1, 2, 18).sum(1) == 0)
     assert drawn.value.eq(0.25).all()
     assert len(drawn.observation.flatten(1).unique(dim=0)) == game.symmetries  # 36, all of them met
     assert drawn.observation[:, 4, 0, 0].float().mean().item() == pytest.approx(0.5, abs=0.15)
+
+
+# ---------------------------------------------------------------- several sizes
+
+
+def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"variants": ("size=3", "size=4"), "opponents": "self", "total_steps": 700}
+    finished = train(tiny(**settings, buffer_size=1000), tmp_path)
+    replays = [content(tmp_path)["learner"]["replay"], *content(tmp_path)["learner"]["variants"]]
+    assert [replay["mask"].shape[1] for replay in replays] == [8, 18, 32]
+    assert sum(len(replay["value"]) for replay in replays) == finished.steps
+    learner = learner_of(tmp_path / "other", **settings)
+    before = {name: value.clone() for name, value in learner.network.state_dict().items()}
+    learner.iterate(0.0)
+    for lesson in learner.lessons:
+        assert lesson.network.game is lesson.game
+        assert equal(dict(lesson.network.state_dict()), dict(learner.network.state_dict()))
+    assert not equal(before, dict(learner.network.state_dict()))
+
+
+@pytest.mark.parametrize(
+    ("variants", "message"),
+    [
+        (("size",), r"variants: expected NAME=VALUE with a parameter of torus-v0 \(size\), got 'size'"),
+        (("rows=3",), "expected NAME=VALUE with a parameter of torus-v0"),
+        (("size=77",), "variants: 'size=77' is not possible: "),
+        (("size=x",), "variants: 'size=x' is not possible: "),
+        (("size=3", "size=3"), "variants: 'size=3' is learned already"),
+        (("size=2",), "variants: 'size=2' is learned already"),
+    ],
+)
+def test_variants_that_cannot_be_learned_are_refused(variants: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        learner_of(tmp_path, variants=variants, opponents="self")
+
+
+def test_variants_do_not_meet_snapshots_which_play_one_size(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"snapshots in the pool play .*ask for opponents=self"):
+        learner_of(tmp_path, variants=("size=3",))
 
 
 # ---------------------------------------------------------------- refusals

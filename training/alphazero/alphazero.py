@@ -6,13 +6,18 @@ policy is pulled towards the policy of the searches, its value towards results a
 (lambda-returns). Positions are learned from as often as `num_epochs` says, on average, out of a replay of the latest,
 each time moved by a random symmetry of the board.
 
+A network without weights of its own for each cell, such as that of Torus, can learn several sizes of the board at the
+same time (`variants`): each has games and a replay of its own, and minibatches of all of them take turns.
+
 Letters: `X` positions of a minibatch, `A` actions.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,24 +26,57 @@ from torch import Tensor, nn
 from torch.nn import functional
 from typing_extensions import override
 
-from cellgames.agents.networks.networks import Network
+from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator
+from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments
 from cellgames.training.distributed import split_envs
-from cellgames.training.ppo.advantages import estimate
+from cellgames.training.ppo.advantages import Estimates, estimate
 from cellgames.training.selfplay.actors import make_play
-from cellgames.training.selfplay.learner import Iteration, Learner
-from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
+from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
+from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.rollouts import Play
 from cellgames.training.selfplay.updates import anneal, explained_variance, mean, score_against_others
+from cellgames.utils.foreign_text import shown
 
 from .alphazero_arguments import AlphaZeroArguments
 from .replay_buffer import Positions, Replay
 from .search_play import Searched, SearchPlay
 
 __all__ = ["AlphaZeroLearner"]
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """A game that the network learns.
+
+    Attributes:
+        game: the rules.
+        network: plays it, with the weights that all lessons share.
+        play: its games in progress.
+        replay: its latest positions.
+    """
+
+    game: Game
+    network: Network
+    play: Play[Searched]
+    replay: Replay
+
+    def collect(self, arguments: AlphaZeroArguments) -> tuple[Searched, Estimates, Tensor]:
+        """Play, add what is known to the replay, and return rollout, estimates and the rows of what was added."""
+        rollout = self.play.collect(arguments.num_steps)
+        estimates = estimate(
+            *(rollout.value, rollout.reward, rollout.player, rollout.done),
+            gamma=arguments.gamma,
+            gae_lambda=arguments.gae_lambda,
+        )
+        # The learner's moves, and those whose sequel is known.
+        rows = (rollout.learner_mask & estimates.known).flatten().nonzero().squeeze(1)
+        parts = (rollout.observation, rollout.mask, rollout.policy, estimates.target)
+        self.replay.add(Positions(*(part.flatten(0, 1)[rows] for part in parts)))
+        return rollout, estimates, rows
 
 
 class AlphaZeroLearner(Learner):
@@ -58,14 +96,22 @@ class AlphaZeroLearner(Learner):
         "first_player": "share of the games that the first player won",
     }
 
-    OWN = ("generator", "replay")
+    OWN = ("generator", "replay", "variants")
 
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
         _check(game, arguments)
         super().__init__(game, arguments, folder, device)
-        self.play = make_play(_play, game, arguments, self.network, self.pool, device, self.warn)
-        self.replay = Replay(game, arguments.buffer_size, device)
+        self.lessons = [
+            _Lesson(
+                of,
+                network := self.network if of is game else _sharing(self.network, of, device),
+                make_play(_play, of, arguments, network, self.pool, device, self.warn),
+                Replay(of, arguments.buffer_size, device),
+            )
+            for of in (game, *_variants(game, arguments))
+        ]
+        self.play, self.replay = self.lessons[0].play, self.lessons[0].replay
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(),
             lr=arguments.learning_rate,
@@ -83,40 +129,51 @@ class AlphaZeroLearner(Learner):
     def iterate(self, progress: float) -> Iteration:
         h = self.arguments
         anneal(self.optimizer, h.learning_rate, progress)
-        rollout = self.play.collect(h.num_steps)
-        estimates = estimate(
-            rollout.value, rollout.reward, rollout.player, rollout.done, gamma=h.gamma, gae_lambda=h.gae_lambda
-        )
-        # The learner's moves, and those whose sequel is known.
-        rows = (rollout.learner_mask & estimates.known).flatten().nonzero().squeeze(1)
-        parts = (rollout.observation, rollout.mask, rollout.policy, estimates.target)
-        self.replay.add(Positions(*(part.flatten(0, 1)[rows] for part in parts)))
+        played = [lesson.collect(h) for lesson in self.lessons]
         self.network.train()
-        new = sum(self.group.all_gather(len(rows)))
-        steps = max(1, round(h.num_epochs * new / h.minibatch_size)) if new else 0
-        metrics = [self._learn(self._minibatch() if self._part() else None) for _ in range(steps)]
+        order = self._order([len(rows) for *_, rows in played])
+        metrics = [self._learn(lesson, self._minibatch(lesson)) for lesson in order]
         losses: list[float] = torch.stack(metrics).mean(0).tolist() if metrics else [math.nan] * 5
-        explained = explained_variance(*(part.flatten()[rows] for part in (estimates.advantage, estimates.target)))
-        ended, first = rollout.ended, rollout.reward[rollout.done][:, 0] > 0
-        values = (*losses, explained, score_against_others(ended), mean(first.float().tolist()))
-        return Iteration(len(rows), ended.games, ended.turns, dict(zip(self.METRICS, values, strict=True)))
+        pairs = [
+            torch.stack([part.flatten()[rows] for part in (estimates.advantage, estimates.target)])
+            for _, estimates, rows in played
+        ]
+        explained = explained_variance(*torch.cat(pairs, 1))
+        rollouts = [rollout for rollout, *_ in played]
+        first = torch.cat([rollout.reward[rollout.done][:, 0] > 0 for rollout in rollouts])
+        others = mean([score for rollout in rollouts if (score := score_against_others(rollout.ended)) == score])
+        values = (*losses, explained, others, mean(first.float().tolist()))
+        games, turns = (sum(getattr(rollout.ended, name) for rollout in rollouts) for name in ("games", "turns"))
+        steps = sum(len(rows) for *_, rows in played)
+        return Iteration(steps, games, turns, dict(zip(self.METRICS, values, strict=True)))
 
-    def _part(self) -> int:
-        """Return how many positions of a minibatch this process draws; 0 without any."""
-        return len(range(self.group.rank, self.arguments.minibatch_size, self.group.world)) if len(self.replay) else 0
+    def _order(self, added: list[int]) -> list[_Lesson]:
+        """Return the lesson of each step of the optimizer; those of each lesson are spread evenly.
 
-    def _minibatch(self) -> Positions:
-        """Draw positions from the replay, each moved by a random symmetry."""
-        drawn = self.replay.sample(self._part(), self.generator)
-        count = self.game.symmetries
-        if count == 1:
+        Args:
+            added: positions that each lesson's replay got.
+        """
+        h, places = self.arguments, list[tuple[float, int]]()
+        for number, count in enumerate(added):
+            new = sum(self.group.all_gather(count))
+            steps = max(1, round(h.num_epochs * new / h.minibatch_size)) if new else 0
+            places += [((step + 0.5) / steps, number) for step in range(steps)]
+        return [self.lessons[number] for _, number in sorted(places)]
+
+    def _minibatch(self, lesson: _Lesson) -> Positions | None:
+        """Draw this process's positions of a minibatch, each moved by a random symmetry; None if there are none."""
+        count = len(range(self.group.rank, self.arguments.minibatch_size, self.group.world))
+        if not count or not len(lesson.replay):
+            return None
+        drawn, symmetries = lesson.replay.sample(count, self.generator), lesson.game.symmetries
+        if symmetries == 1:
             return drawn
-        which = torch.randint(count, (len(drawn.value),), generator=self.generator, device="cpu").to(self.device)
+        which = torch.randint(symmetries, (len(drawn.value),), generator=self.generator, device="cpu").to(self.device)
         numbers = torch.stack((drawn.mask.float(), drawn.policy), 1)
-        observation, moved = self.game.transform(drawn.observation, numbers, which)
+        observation, moved = lesson.game.transform(drawn.observation, numbers, which)
         return Positions(observation, moved[:, 0] > 0, moved[:, 1], drawn.value)
 
-    def _learn(self, positions: Positions | None) -> Tensor:
+    def _learn(self, lesson: _Lesson, positions: Positions | None) -> Tensor:
         """Take a step of the optimizer, and return the first five of `METRICS`, float [5].
 
         A process without positions takes the step of the others.
@@ -125,18 +182,18 @@ class AlphaZeroLearner(Learner):
         self.optimizer.zero_grad()
         metrics = torch.zeros(4, device=self.device, dtype=torch.float32)
         if positions is not None:
-            loss, metrics = self._losses(positions)
+            loss, metrics = self._losses(lesson, positions)
             (loss * weight).backward()
         self.group.average_gradients(self.network)
         grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_grad_norm)
         self.optimizer.step()
         return torch.cat((metrics * weight, grad_norm[None])).detach()
 
-    def _losses(self, positions: Positions) -> tuple[Tensor, Tensor]:
+    def _losses(self, lesson: _Lesson, positions: Positions) -> tuple[Tensor, Tensor]:
         """Return the loss and the first four of `METRICS`, float [4]."""
         observation, mask, policy, target = positions
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.arguments.mixed_precision):
-            logits, value, _ = self.network(observation)
+            logits, value, _ = lesson.network(observation)
         # Finite, so that what is not legal has neither loss nor gradient.
         logs = logits.float().masked_fill(~mask, -1e9).log_softmax(1)
         policy_loss = -(policy * logs).sum(1).mean()
@@ -146,12 +203,29 @@ class AlphaZeroLearner(Learner):
         return policy_loss + self.arguments.vf_coef * value_loss, metrics
 
     @override
+    def start(self) -> None:
+        for lesson in self.lessons:
+            lesson.play.start()
+
+    @override
+    def restart(self, seed: int) -> None:
+        for number, lesson in enumerate(self.lessons):
+            lesson.play.restart(derive(seed, Purpose.GAMES, number) if number else seed)
+
+    @override
+    def close(self) -> None:
+        for lesson in self.lessons:
+            lesson.play.close()
+
+    @override
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "replay": self.replay.state_dict()}
+        replay, *variants = (lesson.replay.state_dict() for lesson in self.lessons)
+        return {**super().state_dict(), "replay": replay, "variants": variants}
 
     @override
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.replay.load_state_dict(state["replay"])
+        for lesson, replay in zip(self.lessons, [state["replay"], *state["variants"]], strict=True):
+            lesson.replay.load_state_dict(replay)
         super().load_state_dict(state)
 
 
@@ -189,3 +263,44 @@ def _check(game: Game, arguments: AlphaZeroArguments) -> None:
             f"{arguments.algorithm} learns games in turns with perfect information, plain actions and rewards from -1 "
             f"to 1; in {game.id} {' and '.join(found)}; ppo learns every game"
         )
+
+
+def _variants(game: Game, arguments: AlphaZeroArguments) -> list[Game]:
+    """Return the games of `variants`.
+
+    Raises:
+        ValueError: one is malformed, not possible, or given twice; or the opponents play one setting only.
+    """
+    found = list[Game]()
+    for text in arguments.variants:
+        name, equals, value = text.partition("=")
+        if name not in game.parameters or not equals:
+            names = ", ".join(game.parameters)
+            raise ValueError(
+                f"variants: expected NAME=VALUE with a parameter of {game.id} ({names}), got {shown(text)}"
+            )
+        try:
+            other = registry.make(arguments.game, **{**arguments.parameters, name: json.loads(value)})
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"variants: {shown(text)} is not possible: {error}") from error
+        if other in (game, *found):
+            raise ValueError(f"variants: {shown(text)} is learned already")
+        found.append(other)
+    if found and POOL in parse_mix(arguments.opponents):
+        raise ValueError(f"variants: snapshots in the pool play {game} only; ask for opponents=self")
+    return found
+
+
+def _sharing(network: Network, game: Game, device: torch.device) -> Network:
+    """Return a network for another game that has the weights of `network`, not copies.
+
+    Raises:
+        ValueError: weights of the one do not play the other.
+    """
+    network.check_game(game)
+    other = make_network(game, network.size, network.kind, device=device)
+    modules = dict(network.named_modules())
+    for name, module in other.named_modules():
+        module._parameters.update(modules[name]._parameters)
+        module._buffers.update(modules[name]._buffers)
+    return other

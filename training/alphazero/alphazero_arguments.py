@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cellgames.training.arguments import ActorArguments
-from cellgames.utils.options import option, redefault
+from cellgames.utils.options import Strings, option, redefault
 
 __all__ = ["AlphaZeroArguments"]
 
@@ -32,3 +32,6 @@ class AlphaZeroArguments(ActorArguments):
     random_plies: int = option(4, "random turns at the start of a game, at most; drawn for each game", low=0)
     buffer_size: int = option(100_000, "latest positions that minibatches are drawn from", low=1)
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
+    variants: Strings = option(  # noqa: RUF009  # makes a field
+        (), "other settings of the game that the network learns at the same time, such as size=3 size=4"
+    )

@@ -24,6 +24,8 @@ from .opponent_pool import Pool
 from .rollouts import Play
 from .updates import load_optimizer
 
+_NEW = 0.02  # of the weights that a new layer would start with alone
+
 __all__ = ["Iteration", "Learner", "Purpose", "derive", "for_rank", "start_weights"]
 
 
@@ -222,18 +224,22 @@ class Learner(ABC):
 
 
 def start_weights(network: Network, path: Path) -> None:
-    """Give the network the weights of a file.
+    """Give the network the weights of a file; layers that the file's network lacks start close to doing nothing.
 
     Raises:
-        ValueError: they are for another game, or for a network of another kind or size.
+        ValueError: they are for another game, or for a network of another kind, or of one that has more layers or
+            another number of channels.
     """
     saved = load_network(path, network.game).network
     if saved.kind != network.kind:
         raise ValueError(f"{path}: expected weights of a network of kind {network.kind!r}, got {shown(saved.kind)}")
-    if saved.size != network.size:
+    weights, own = saved.state_dict(), network.state_dict()
+    further = own.keys() - weights.keys()
+    grows = all(name.startswith("trunk.layers.") for name in further)  # of `Trunk`, whose layers add to what they get
+    if saved.size.channels != network.size.channels or weights.keys() - own.keys() or not grows:
         raise ValueError(
             f"{path}: expected weights for {network.size.channels} channels and {network.size.layers} layers, got "
             f"{saved.size.channels} and {saved.size.layers}; ask for channels={saved.size.channels} and "
             f"layers={saved.size.layers}"
         )
-    network.load_state_dict(saved.state_dict())
+    network.load_state_dict({**{name: own[name] * _NEW for name in further}, **weights})

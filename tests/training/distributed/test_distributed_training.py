@@ -102,7 +102,8 @@ def test_a_step_of_alphazero_is_that_of_one_process_with_the_positions_of_all(
     one, other = found["in group"]
     alone = searcher(tmp_path)
     alone.network.train()
-    metrics = alone._learn(Positions(*map(torch.cat, zip(positions(6, 0), positions(10, 1), strict=True))))
+    both = Positions(*map(torch.cat, zip(positions(6, 0), positions(10, 1), strict=True)))
+    metrics = alone._learn(alone.lessons[0], both)
     assert metrics.tolist() == pytest.approx(
         ((one["searched metrics"] + other["searched metrics"]) / 2).tolist(), rel=1e-4
     )
@@ -131,7 +132,7 @@ def test_each_process_plays_games_of_its_own(found: dict[str, list[Any]], root: 
     assert not torch.equal(one[: min(len(one), len(other))], other[: min(len(one), len(other))])
     kept = torch.load(root / "searching" / CHECKPOINT, weights_only=True)
     (second,) = kept["others"]
-    assert second.keys() == {"generator", "replay"}
+    assert second.keys() == {"generator", "replay", "variants"}
     assert not equal(second["generator"], kept["learner"]["generator"])
     boards = [part["replay"]["observation"] for part in (kept["learner"], second)]
     assert [len(part) for part in boards] == [searching().buffer_size // WORLD] * 2
