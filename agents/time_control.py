@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.time_limit import time_limit
 
-__all__ = ["Clocks", "TimeControl"]
+__all__ = ["OUT_OF_TIME", "Clocks", "TimeControl", "clock_text"]
+
+OUT_OF_TIME = "ran out of time: "
+"""The beginning of the reason of a game that was lost on time."""
 
 _CLOCK = re.compile(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?")
 _DIGITS = 4  # of seconds that are kept: a tenth of a millisecond
@@ -86,20 +89,38 @@ class Clocks:
             face = {"left": round(self.left(env_id, player), _DIGITS), "increment": self.control.increment}
         return face | ({"move": self.control.move} if self.control.move < math.inf else {})
 
-    def limit(self, env_id: int, player: int) -> AbstractContextManager[None]:
-        """Return a `time_limit` that interrupts a seat's thinking when its time is over."""
-        return time_limit(min(max(self.left(env_id, player), 0.0), self.control.move) + _GRACE_S, "ran out of time")
+    def patience(self, env_id: int, player: int, seconds: float = 0.0) -> float:
+        """Return the seconds that are left for the next move of a seat, of which it has used some."""
+        return max(min(self.left(env_id, player), self.control.move) - seconds, 0.0)
+
+    def limit(self, env_id: int, player: int, seconds: float = 0.0) -> AbstractContextManager[None]:
+        """Return a `time_limit` that interrupts a seat's thinking when `patience` is over."""
+        return time_limit(self.patience(env_id, player, seconds) + _GRACE_S, "ran out of time")
+
+    def late(self, env_id: int, player: int, seconds: float) -> str:
+        """Return why a seat has lost by thinking so long about the next move, "" if it has not."""
+        left = self.left(env_id, player)
+        if seconds > self.control.move:
+            return f"{OUT_OF_TIME}thinking took {seconds:.2f} s, and {self.control.move:g} s a move are allowed"
+        if seconds > left:
+            return f"{OUT_OF_TIME}thinking took {seconds:.2f} s, and {max(left, 0.0):.2f} s were left"
+        return ""
 
     def charge(self, env_id: int, player: int, seconds: float) -> str:
-        """Take the time of a move from a seat's clock; return why it has lost by that, "" if it has not."""
-        left = self.left(env_id, player)
+        """Take the time of a move from a seat's clock; return what `late` does."""
+        reason = self.late(env_id, player, seconds)
         self.used.setdefault((env_id, player), []).append(round(seconds, _DIGITS))
-        if seconds > self.control.move:
-            return f"ran out of time: it thought for {seconds:.2f} s, and {self.control.move:g} s a move are allowed"
-        if seconds > left:
-            return f"ran out of time: it thought for {seconds:.2f} s, and {max(left, 0.0):.2f} s were left"
-        return ""
+        return reason
 
     def times(self, env_id: int, players: int) -> tuple[tuple[float, ...], ...]:
         """Return the seconds of each move of a game, by seat."""
         return tuple(tuple(self.used.get((env_id, player), ())) for player in range(players))
+
+
+def clock_text(seconds: float) -> str:
+    """Return a time as clocks show it, such as 4:59, or 0:07.3 in the last ten seconds."""
+    if seconds < 10:
+        return f"0:{math.floor(10 * max(seconds, 0.0)) / 10:04.1f}"
+    minutes, rest = divmod(math.floor(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

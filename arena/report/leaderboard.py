@@ -31,7 +31,7 @@ from cellgames.utils.report.model import Section
 from cellgames.utils.report.text import rounded
 
 from .payoff_sections import cycles_data, sections
-from .rating_tables import forfeited_games, notes, pairs_data, ratings_data, standing_data, tally_data
+from .rating_tables import clock_data, forfeited_games, notes, pairs_data, ratings_data, standing_data, tally_data
 
 if TYPE_CHECKING:
     from cellgames.arena.stats.cycles import Cycle
@@ -121,6 +121,7 @@ class Leaderboard:
                 **tally_data(line.tally),
                 **(_taken(line.tally) if by_score else {}),
                 "forfeits": forfeited_games(self.tables, line.agent),
+                **clock_data(self.tables, line.agent),
                 "nash": nash.get(line.agent),
                 "nash_rating": skill.get(line.agent),
                 "alpha_rank": alpha.get(line.agent),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cellgames.arena.stats.tables import Forfeits, Standing, Tables, Tally
+from cellgames.agents.time_control import OUT_OF_TIME
+from cellgames.arena.stats.tables import Forfeits, Standing, Tables, Tally, Thinking
 from cellgames.utils.report.model import Cell, Plot, Table
 from cellgames.utils.report.text import percent, rounded
 
@@ -16,6 +17,7 @@ __all__ = [
     "AHEAD",
     "SCORES",
     "TALLY",
+    "clock_data",
     "cross_csv",
     "cross_table",
     "finish_texts",
@@ -34,6 +36,7 @@ __all__ = [
     "tally_cells",
     "tally_data",
     "thinking_cells",
+    "thinking_notes",
     "win_draw_loss",
 ]
 
@@ -54,7 +57,7 @@ def standings_table(tables: Tables, columns: Sequence[str], cells: Callable[[Sta
     """Return ranks and ratings, best first, with more columns and, where there are any, forfeits."""
     interval = f"{100 * tables.ratings.level:.0f} % interval"
     failed = ["forfeits"] if tables.forfeits else []
-    timed = ["median s", "worst s"] if tables.thinking else []
+    timed = ["median s", "worst s", "lost on time"] if tables.thinking else []
     rows: list[Sequence[Cell]] = []
     for line in tables.standings:
         bounds = "" if line.low is None or line.high is None else f"{line.low:+.0f} to {line.high:+.0f}"
@@ -65,9 +68,19 @@ def standings_table(tables: Tables, columns: Sequence[str], cells: Callable[[Sta
 
 
 def thinking_cells(tables: Tables, agent: str) -> list[Cell]:
-    """Return the median and the worst seconds of an agent's moves; empty cells if it had no clock."""
+    """Return an agent's median and worst seconds a move, and its losses on time; empty cells if it had no clock."""
+    found, failed = tables.thinking.get(agent), tables.forfeits.get(agent)
+    late = 0 if failed is None else failed.on_time
+    return ["", "", ""] if found is None else [f"{found.median:.4f}", f"{found.worst:.4f}", late]
+
+
+def clock_data(tables: Tables, agent: str) -> dict[str, Any]:
+    """Return `thinking_cells` by name, as JSON holds them; empty if the agent had no clock."""
     found = tables.thinking.get(agent)
-    return ["", ""] if found is None else [f"{found.median:.4f}", f"{found.worst:.4f}"]
+    if found is None:
+        return {}
+    late = thinking_cells(tables, agent)[-1]
+    return {"median_seconds": rounded(found.median), "worst_seconds": rounded(found.worst), "lost_on_time": late}
 
 
 def forfeited_games(tables: Tables, agent: str) -> int:
@@ -151,7 +164,7 @@ def ratings_csv(tables: Tables, columns: Sequence[str], cells: Callable[[Standin
         )
         for line in tables.standings
     ]
-    timed = ("median_seconds", "worst_seconds") if tables.thinking else ()
+    timed = ("median_seconds", "worst_seconds", "lost_on_time") if tables.thinking else ()
     return Table("ratings", ("rank", "agent", "elo", "elo_low", "elo_high", *columns, *timed), rows)
 
 
@@ -273,8 +286,20 @@ def forfeit_notes(forfeits: Mapping[str, Forfeits], *, several: bool = False) ->
         if several
         else "A forfeited game is a loss, in the ratings too."
     )
-    found = [
-        f"{agent} forfeited {'one game' if own.games == 1 else f'{own.games} games'}: {own.reason}"
-        for agent, own in forfeits.items()
-    ]
+    found = []
+    for agent, own in forfeits.items():
+        games = "one game" if own.games == 1 else f"{own.games} games"
+        late = f", {own.on_time} of them on time" if 0 < own.on_time < own.games else ""
+        if own.on_time == own.games:
+            found.append(f"{agent} lost {games} on time: {own.reason.removeprefix(OUT_OF_TIME)}")
+        else:
+            found.append(f"{agent} forfeited {games}{late}: {own.reason}")
     return [*found, rule]
+
+
+def thinking_notes(thinking: Mapping[str, Thinking]) -> list[str]:
+    """Return a sentence on the time of each agent's moves, for games with clocks."""
+    return [
+        f"{agent} thought for {own.median:.4f} s a move (the median), {own.worst:.4f} s at most."
+        for agent, own in thinking.items()
+    ]

@@ -20,6 +20,7 @@ from .rating_tables import (
     AHEAD,
     SCORES,
     TALLY,
+    clock_data,
     cross_csv,
     cross_table,
     finish_texts,
@@ -210,6 +211,7 @@ def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dic
                 **standing_data(line),
                 **_side_data(line.tally, by_score=by_score),
                 "forfeits": forfeited_games(tables, line.agent),
+                **clock_data(tables, line.agent),
                 "seats_taken" if by_score else "seats": seats(line.agent),
             }
             for line in tables.standings

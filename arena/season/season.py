@@ -29,7 +29,7 @@ from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
 from cellgames.arena.records.line_digests import DIGESTS
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore, feeding
-from cellgames.arena.stats.tables import forfeits
+from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
 from cellgames.utils import last_call
 from cellgames.utils.progress import progress as show_progress
@@ -73,6 +73,7 @@ class Season:
         games: how many were played in all, replays too.
         played: how many of them by this call.
         files: all files of the folder that belong to the season.
+        notes: sentences on the time of agents' moves, and on forfeited games.
     """
 
     out: Path
@@ -83,6 +84,7 @@ class Season:
     games: int
     played: int
     files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
 
 
 def play_season(
@@ -136,7 +138,7 @@ def play_season(
         **({"specs": specs} if specs else {}),
         **({COMMITMENT: commitment(seed)} if options.secret_seed else {}),
     }
-    failed: list[Record] = []
+    noted: list[Record] = []
     batches = list(_batches(schedule, umpire.chunk))
     player: AbstractContextManager[Umpire] = nullcontext(umpire)
     if workers is not None:
@@ -146,7 +148,7 @@ def play_season(
     with (
         opened(folder, _FILES),
         last_call.kept_in(folder, warn),
-        _feeding(store, folder, umpire, warn, failed) as keep,
+        _feeding(store, folder, umpire, warn, noted) as keep,
         player as plays,
     ):
         if not options.resume and (folder / SETTINGS).exists():
@@ -167,18 +169,21 @@ def play_season(
         if options.secret_seed:
             write_atomic(folder / SETTINGS, reports.to_text(settings))
             warn(revealed_line(seed))
-        summary = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(failed))
+        summary = reports.Summary(
+            settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(noted), thinking(noted)
+        )
         files = reports.write_season(folder, summary, warn)
     games, played = run.journal.games, run.journal.played
     paths = (folder / SETTINGS, folder / GAMES, folder / DIGESTS, *files)
-    return Season(Path(out), summary.teams, schedule, summary.table, playoffs, games, played, paths)
+    notes = tuple(summary.notes)
+    return Season(Path(out), summary.teams, schedule, summary.table, playoffs, games, played, paths, notes)
 
 
 @contextmanager
 def _feeding(
-    store: AnyStore, folder: Path, umpire: Umpire, warn: Callable[[str], None], failed: list[Record]
+    store: AnyStore, folder: Path, umpire: Umpire, warn: Callable[[str], None], noted: list[Record]
 ) -> Iterator[Callable[[Sequence[Played]], None]]:
-    """Yield a function that adds games to the store, and forfeited ones to `failed`; without agents it does nothing."""
+    """Yield a function that adds games to the store, and those to report to `noted`; without agents it does nothing."""
     if not isinstance(umpire, AgentUmpire):
         yield lambda played: None
         return
@@ -186,7 +191,7 @@ def _feeding(
 
         def keep_all(played: Sequence[Played]) -> None:
             records = umpire.records(played)
-            failed.extend(record for record in records if record.result.forfeit is not None)
+            noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
             keep(records)
 
         yield keep_all

@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cellgames.arena.report.rating_tables import forfeit_notes
-from cellgames.arena.stats.tables import Forfeits
+from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+from cellgames.arena.stats.tables import Forfeits, Thinking
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.core.raster import to_png
 from cellgames.utils.extras import no_pictures
@@ -59,6 +59,7 @@ class Summary:
         table: The standings of all teams, best first.
         bracket: The playoffs.
         forfeits: By agent, the games that it forfeited.
+        thinking: By agent, the time of its moves in a season with clocks.
     """
 
     settings: Mapping[str, Any]
@@ -67,6 +68,12 @@ class Summary:
     table: tuple[Line, ...]
     bracket: Bracket
     forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
+    thinking: Mapping[str, Thinking] = field(default_factory=dict)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Sentences on the time of agents' moves, and on forfeited games."""
+        return [*thinking_notes(self.thinking), *forfeit_notes(self.forfeits)]
 
     @cached_property
     def leagues(self) -> Leagues:
@@ -220,6 +227,8 @@ def _sections(season: Summary) -> list[Part]:
             ),
         ),
     ]
+    if season.thinking:
+        parts.append(Section("Clocks", [*map(escape, thinking_notes(season.thinking))]))
     if season.forfeits:
         parts.append(Section("Forfeits", [*map(escape, forfeit_notes(season.forfeits))]))
     return [*parts, Section("Schedule", (_fairness(season.schedule, season.leagues),))]

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from statistics import median
 
+from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.record_lines import Record
 from cellgames.utils.statistics import wilson_interval
 
@@ -113,11 +114,14 @@ class Forfeits:
 
     Attributes:
         games: Number of them; each is a loss.
-        reason: The most frequent reason; of equally frequent ones the first in the alphabet.
+        reason: The most frequent reason; of equally frequent ones the first in the alphabet. Losses on time count as
+            one reason, though each tells other seconds.
+        on_time: Number of games that it lost on time.
     """
 
     games: int
     reason: str
+    on_time: int = 0
 
 
 @dataclass(frozen=True)
@@ -247,16 +251,21 @@ def forfeits(records: Iterable[Record]) -> dict[str, Forfeits]:
     """Return the games that each agent forfeited, in the order of names; agents without any are absent."""
     games: Counter[str] = Counter()
     reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    late: defaultdict[str, int] = defaultdict(int)
     for record in records:
         if (forfeit := record.result.forfeit) is not None:
             games.update({record.agents[seat] for seat in forfeit.seats})
             # The reason is that of the first seat; of others it is only known that they failed in the same turn.
-            reasons[record.agents[forfeit.seat]][forfeit.reason] += 1
-    other = "failed in the same turn as another"
-    return {
-        agent: Forfeits(games[agent], min(own, key=lambda reason: (-own[reason], reason), default=other))
-        for agent, own in ((agent, reasons[agent]) for agent in sorted(games))
-    }
+            agent = record.agents[forfeit.seat]
+            reasons[agent][forfeit.reason] += 1
+            late[agent] += forfeit.reason.startswith(OUT_OF_TIME)
+
+    def most(agent: str) -> str:
+        own, other = reasons[agent], "failed in the same turn as another"
+        counts = {reason: late[agent] if reason.startswith(OUT_OF_TIME) else own[reason] for reason in own}
+        return min(own, key=lambda reason: (-counts[reason], reason), default=other)
+
+    return {agent: Forfeits(games[agent], most(agent), late[agent]) for agent in sorted(games)}
 
 
 def thinking(records: Iterable[Record]) -> dict[str, Thinking]:

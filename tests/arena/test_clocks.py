@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import signal
 import threading
 import time
@@ -19,12 +20,14 @@ from torch import Tensor
 import cellgames
 from cellgames.agents import BaseAgent, load, play_loop
 from cellgames.agents.play_loop import Played, play
-from cellgames.agents.time_control import Clocks, TimeControl
+from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, clock_text
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.stats.tables import make_tables
+from cellgames.arena.report.rating_tables import forfeit_notes, standings_table
+from cellgames.arena.stats.tables import Forfeits, make_tables
 from cellgames.cli.main import main
+from cellgames.cli.terminal import Table
 from cellgames.envs.core import seeds
 from cellgames.utils.time_limit import OutOfTimeError, limited, time_limit
 
@@ -72,11 +75,11 @@ def test_time_is_added_and_taken() -> None:
     assert clocks.left(0, 1) == 7.0
     assert clocks.left(0, 0) == clocks.left(1, 1) == 10.0
     assert clocks.face(0, 1) == {"left": 7.0, "increment": 1.0}
-    assert clocks.charge(0, 1, 7.5) == "ran out of time: it thought for 7.50 s, and 7.00 s were left"
+    assert clocks.charge(0, 1, 7.5) == "ran out of time: thinking took 7.50 s, and 7.00 s were left"
     assert clocks.times(0, 2) == ((), (4.0, 7.5))
     limited = Clocks(TimeControl(move=2.0))
     assert limited.face(0, 0) == {"move": 2.0}
-    assert limited.charge(0, 0, 2.5) == "ran out of time: it thought for 2.50 s, and 2 s a move are allowed"
+    assert limited.charge(0, 0, 2.5) == "ran out of time: thinking took 2.50 s, and 2 s a move are allowed"
 
 
 def test_who_runs_out_of_time_loses_that_game_only() -> None:
@@ -85,7 +88,7 @@ def test_who_runs_out_of_time_loses_that_game_only() -> None:
     played = play(GAME, [agent, load("random")], seats, seeds(0, 3), chances, forfeits=TimeControl(move=0.2))
     assert list(played.failures) == [1]
     assert played.failures[1].seats == (0,)
-    assert played.failures[1].reason.startswith("ran out of time: it thought for 0.2")
+    assert played.failures[1].reason.startswith("ran out of time: thinking took 0.2")
     assert set(agent.asked) == {1}, "each game is timed by itself"
     assert played.clocks is not None
     assert len(played.clocks.times(0, 2)[0]) == (int(played.turns[0]) + 1) // 2
@@ -111,6 +114,18 @@ def test_records_keep_the_time_and_tables_show_it() -> None:
     assert "seconds" not in match(GAME, "greedy", "random", MatchOptions(games=2)).records[0].to_data()
 
 
+def test_tables_tell_who_lost_on_time() -> None:
+    options = MatchOptions(games=4, move_time=0.1)
+    tables = make_tables(match(GAME, Sleeper(1.0), "random", options).records, resamples=0)
+    assert tables.forfeits["sleeper"].on_time == 4
+    table = standings_table(tables, (), lambda line: ())
+    assert table.columns[-1] == "lost on time"
+    assert [row[-1] for row in table.rows] == [0, 4]
+    assert forfeit_notes(tables.forfeits)[0].startswith("sleeper lost 4 games on time: thinking took ")
+    several = {"bot": Forfeits(3, "illegal action 4: taken", 1)}
+    assert forfeit_notes(several)[0] == "bot forfeited 3 games, 1 of them on time: illegal action 4: taken"
+
+
 @pytest.mark.parametrize("seconds", ['"x"', "[1]", '[["a"], []]', "[[-1.0], []]", "[[true], []]"])
 def test_other_times_are_no_record(seconds: str) -> None:
     line = match(GAME, "greedy", "random", MatchOptions(games=2)).records[0].to_json()
@@ -128,8 +143,11 @@ def test_a_tournament_with_clocks(tmp_path: Path, capsys: pytest.CaptureFixture[
     settings = json.loads((tmp_path / "run.json").read_text())
     assert (settings["clock"], settings["move_time"]) == ("10+0.1", 5.0)
     head, first, _ = (tmp_path / "ratings.csv").read_text().splitlines()
-    assert head.endswith("median_seconds,worst_seconds")
-    assert float(first.split(",")[-1]) > 0
+    assert head.endswith("median_seconds,worst_seconds,lost_on_time")
+    assert float(first.split(",")[-2]) > 0
+    assert first.endswith(",0")
+    data = json.loads((tmp_path / "ratings.json").read_text())
+    assert {line["lost_on_time"] for line in data["agents"]} == {0}
     assert main(["replay", str(tmp_path)]) == 0
     assert main([*words[:-2], "--move-time", "4"]) == 2
     assert "move_time" in capsys.readouterr().err
@@ -195,7 +213,7 @@ def test_who_never_answers_loses_its_own_game(hang: Callable[[], object]) -> Non
     before = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
     played = hanging_games(Hanging(hang, env_id=1), TimeControl(0.5))
     assert list(played.failures) == [1]
-    assert played.failures[1].reason.startswith("ran out of time: it thought for ")
+    assert played.failures[1].reason.startswith("ran out of time: thinking took ")
     assert "in act" in played.failures[1].trace
     assert "self.hang()" in played.failures[1].trace, "the log says where it was"
     assert "_ring" not in played.failures[1].trace
@@ -254,3 +272,88 @@ def test_processor_time_is_that_of_the_thread() -> None:
             assert limited(lambda: time.sleep(0.3)) is None
         with pytest.raises(OutOfTimeError, match="too much work"):
             limited(loop)
+
+
+# ---------------------------------------------------------------- at the terminal
+
+
+def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> list[str]:
+    """Have lines typed at the terminal, and nothing after them; return the list of all prompts."""
+    prompts: list[str] = []
+
+    def read(prompt: str) -> str:
+        prompts.append(prompt)
+        if len(prompts) > len(lines):
+            sleep()
+        return lines[len(prompts) - 1]
+
+    monkeypatch.setattr("builtins.input", read)
+    return prompts
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_a_person_at_the_terminal_loses_on_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompts, file = typing(monkeypatch, "undo", "help", "a1"), tmp_path / "game.jsonl"
+    words = ["play", "torus-v0", "--size", "3", "--agents", "greedy", "--clock", "900+1", "--move-time", "1"]
+    assert main([*words, "--out", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert prompts[0] == "\nblack (you), 0:01.0 left, your move: "
+    assert "moves cannot be taken back" in said
+    assert re.search(r"black \(you\) plays a1 \(15:00 left\)", said)
+    assert re.search(r"white \(greedy\) plays \w+ \(15:0[01] left\)", said)
+    assert "The game is over after 2 turns: black (you) loses, white (greedy) wins." in said
+    assert re.search(r"black \(you\) ran out of time: thinking took 1\.\d\d s, and 1 s a move are allowed\.", said)
+    record = Record.from_json(file.read_text())
+    assert record.result.forfeit is not None
+    assert record.result.forfeit.seat == 0
+    assert [len(own) for own in record.seconds] == [2, 1]
+    assert record.seconds[0][1] > 1
+    assert main(["replay", str(file)]) == 0
+
+
+def test_a_person_that_answers_late_has_lost(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As on systems whose terminals cannot be interrupted."""
+    monkeypatch.setattr("cellgames.cli.terminal.limited", lambda function: function())
+
+    def read(prompt: str) -> str:
+        time.sleep(0.2)
+        return "a1"
+
+    monkeypatch.setattr("builtins.input", read)
+    assert main(["play", "torus-v0", "--size", "2", "--move-time", "0.1"]) == 0
+    assert "The game is over after 0 turns: black (you) loses, white (random) wins." in capsys.readouterr().out
+
+
+def test_where_all_act_at_once_each_move_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third move of the line is illegal, so agents are asked twice for that round, and charged for no move."""
+    file = tmp_path / "game.jsonl"
+    typing(monkeypatch, "r0c0,r0c1,r1c1/buy r0c3+r0c2 none", "resign")
+    words = ["play", "grid-adaptation-small-v0", "--agents", "random", "--seed", "3", "--clock", "600"]
+    assert main([*words, "--out", str(file)]) == 0
+    record = Record.from_json(file.read_text())
+    assert len(record.moves) == 2
+    assert [len(own) for own in record.seconds] == [2] * len(record.agents)
+    assert record.seconds[0][1] == 0.0, "the first move of a line has taken all the time"
+
+
+def test_agents_at_the_terminal_lose_on_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agents = [Hanging(loop), load("greedy", GAME)]
+    table = Table(GAME, agents, ["hanging", "greedy"], time_control=TimeControl(0.2))
+    record = table.run()
+    said = capsys.readouterr().out
+    assert "black (hanging) loses, white (greedy) wins." in said
+    assert "black (hanging) ran out of time: thinking took 0." in said
+    assert record is not None
+    assert record.result.forfeit is not None
+    assert record.result.forfeit.reason.startswith(OUT_OF_TIME)
+
+
+def test_clocks_show_minutes_and_seconds() -> None:
+    shown = [clock_text(seconds) for seconds in (-1.0, 0.04, 9.99, 10.0, 59.9, 60.0, 3599.0, 3661.0)]
+    assert shown == ["0:00.0", "0:00.0", "0:09.9", "0:10", "0:59", "1:00", "59:59", "1:01:01"]

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Callable, Sequence
+from time import perf_counter
 
 import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.containment import contain
+from cellgames.agents.forfeits import Faults, select_or_fail
 from cellgames.agents.play_loop import parse_move
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.selection import select
+from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, clock_text
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
 from cellgames.utils.foreign_text import shown
+from cellgames.utils.time_limit import OutOfTimeError, limited
 from cellgames.utils.version import __version__
 
 from .console import thinking
@@ -42,8 +47,19 @@ _WORDS = ("help", "moves", "legal", "show", "board", "undo", "position", "resign
 _WIDTH = 100
 
 
+_RESIGNED = "resigned"
+
+
 class _LeftError(Exception):
     """A person leaves the game."""
+
+
+class _LostError(Exception):
+    """A seat has lost before the end of the game."""
+
+    def __init__(self, forfeit: Forfeit) -> None:
+        super().__init__(forfeit.reason)
+        self.forfeit = forfeit
 
 
 class Table:
@@ -55,6 +71,7 @@ class Table:
         names: of the seats' owners, for records and headings.
         seed: of the game, and of the agents' chance.
         position: where to start; "" for the usual start.
+        time_control: the limits of thinking, those of people too; None without any.
         show: gets text to print.
         ask: gets a prompt and returns a line; an EOFError leaves the game.
 
@@ -70,6 +87,7 @@ class Table:
         *,
         seed: int = 0,
         position: str = "",
+        time_control: TimeControl | None = None,
         show: Callable[[str], None] = print,
         ask: Callable[[str], str] = read_line,
     ) -> None:
@@ -81,7 +99,9 @@ class Table:
         self._people = [seat for seat, agent in enumerate(seats) if agent is None]
         self._states: list[State] = [first]
         self._moves: list[str] = []
-        self._resigned: Forfeit | None = None
+        self._forfeit: Forfeit | None = None
+        self._clocks = None if time_control is None else Clocks(time_control)
+        self._spent = [0.0] * len(seats)  # seconds of each person about the move that is not played yet
         self._generators = [torch.Generator().manual_seed(derive(seed, "terminal", seat)) for seat in range(len(seats))]
         self._asked = [
             None if agent is None else contain(agent, game, chance)
@@ -101,13 +121,15 @@ class Table:
         self._show(self._text())
         try:
             with completing(lambda: [*_WORDS, *self._names_to_complete()]):
-                while not bool(self.state.done) and self._resigned is None:
+                while not bool(self.state.done) and self._forfeit is None:
                     if self._game.info.simultaneous:
                         self._round()
                     elif self._seats[self._mover] is None:
                         self._turn_of_person()
                     else:
                         self._turn_of_agent()
+        except _LostError as lost:
+            self._forfeit = lost.forfeit
         except (EOFError, _LeftError) as left:
             self._show("\nYou left the game." if isinstance(left, EOFError) else "You left the game.")
             return None
@@ -135,15 +157,50 @@ class Table:
                 agent.start(self._game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
 
     def _choice_of(self, seat: int) -> str:
-        """Return the move of an agent."""
+        """Return the move of an agent; with clocks, raise a `_LostError` if it has none in time."""
         agent = self._asked[seat]
         assert agent is not None
-        players = torch.tensor([seat], device="cpu") if self._game.info.simultaneous else None
+        env_ids, players = torch.tensor([0], device="cpu"), torch.tensor([seat], device="cpu")
+        question = (agent, self._game, self.state, env_ids, self._generators[seat], players)
         with thinking(self._title(seat)):
-            chosen = select(
-                agent, self._game, self.state, torch.tensor([0], device="cpu"), self._generators[seat], players
-            )
+            if self._clocks is None:
+                return self._named(select(*question)[0])
+            faults = Faults()
+            chosen = select_or_fail(*question, faults, self._clocks)
+        if faults:
+            raise _LostError(Forfeit(seat, faults.failures(0)[0].reason))
         return self._named(chosen[0])
+
+    def _line_of(self, seat: int) -> str:
+        """Return a line that a person types, whose time it is; raise a `_LostError` when that is over."""
+        if self._clocks is None:
+            return self._ask(f"\n{self._title(seat)}, your move: ")
+        started = perf_counter()
+        with self._clocks.limit(0, seat, self._spent[seat]):
+            left = clock_text(self._clocks.patience(0, seat, self._spent[seat]))
+            line = ""
+            try:
+                line = limited(lambda: self._ask(f"\n{self._title(seat)}, {left} left, your move: "))
+            except OutOfTimeError:
+                self._show("")
+            finally:
+                self._spent[seat] += perf_counter() - started
+        if self._clocks.late(0, seat, self._spent[seat]):
+            raise _LostError(Forfeit(seat, self._charge(seat)))
+        return line
+
+    def _charge(self, seat: int) -> str:
+        """Take the time of a person's move from the clock; return why the seat has lost by that, "" if it has not."""
+        if self._clocks is None:
+            return ""
+        seconds, self._spent[seat] = self._spent[seat], 0.0
+        return self._clocks.charge(0, seat, seconds)
+
+    def _left(self, *seats: int) -> str:
+        """Return the time that seats have left, for the end of a line; "" without a budget."""
+        if self._clocks is None or self._clocks.control.budget == math.inf:
+            return ""
+        return f" ({', '.join(clock_text(self._clocks.left(0, seat)) for seat in seats)} left)"
 
     def _named(self, components: Tensor) -> str:
         """Return the name of the action with these components."""
@@ -167,7 +224,7 @@ class Table:
         while not bool(self.state.done) and self._mover == seat:
             played.append(self._choice_of(seat))
             self._keep([self._after(self.state, played[-1])], played[-1:])
-        self._show(f"\n{self._title(seat)} plays {' '.join(played)}\n\n{self._text()}")
+        self._show(f"\n{self._title(seat)} plays {' '.join(played)}{self._left(seat)}\n\n{self._text()}")
 
     def _turn_of_person(self) -> None:
         seat = self._mover
@@ -187,7 +244,9 @@ class Table:
                 self._show(self._refusal(word, error) + _nothing(words))
                 return
         self._keep(states[1:], words)
-        line = f"\n{self._title(seat)} plays {' '.join(words)}"
+        for _ in words:  # the first one has taken all the time
+            self._charge(seat)
+        line = f"\n{self._title(seat)} plays {' '.join(words)}{self._left(seat)}"
         if not bool(self.state.done) and self._mover == seat:
             line += f". {self._text().splitlines()[0]}"
         elif bool(self.state.done) or self._seats[self._mover] is None:
@@ -223,20 +282,25 @@ class Table:
             self._show(f"{' '.join(moves.values())!r} comes after the end of the game.")
             return False
         before = [generator.get_state() for generator in self._generators]
+        used = {} if self._clocks is None else {key: list(own) for key, own in self._clocks.used.items()}
         names = [moves[seat] if seat in moves else self._choice_of(seat) for seat in range(len(self._seats))]
         try:
             after = self._after(self.state, " ".join(names))
         except ValueError as error:
             for generator, state in zip(self._generators, before, strict=True):
                 generator.set_state(state)
+            if self._clocks is not None:
+                self._clocks.used = used  # agents are asked again
             before_it = {0: "", 1: " The move before it is played."}.get(
                 number, f" The {number} moves before it are played."
             )
             self._show(self._refusal(" ".join(moves.values()), error) + before_it)
             return False
         self._keep([after], [" ".join(names)])
+        for seat in moves:
+            self._charge(seat)
         shown = range(len(names)) if not self._people else self._people
-        self._show("\n" + "\n".join(f"{self._title(seat)} plays {names[seat]}" for seat in shown))
+        self._show("\n" + "\n".join(f"{self._title(seat)} plays {names[seat]}{self._left(seat)}" for seat in shown))
         return True
 
     def _forced(self, seat: int) -> str | None:
@@ -254,7 +318,7 @@ class Table:
         Raises:
             EOFError: the end of the input.
         """
-        line = self._ask(f"\n{self._title(seat)}, your move: ").strip()
+        line = self._line_of(seat).strip()
         word = line.lower()
         if word in ("quit", "q", "exit"):
             raise _LeftError
@@ -269,7 +333,7 @@ class Table:
         elif word == "undo":
             self._undo()
         elif word == "resign":
-            self._resigned = Forfeit(seat, "resigned")
+            self._forfeit = Forfeit(seat, _RESIGNED)
         elif line:
             return self._understood(line)
         return None
@@ -333,6 +397,9 @@ class Table:
 
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""
+        if self._clocks is not None:
+            self._show("In games with clocks, moves cannot be taken back.")
+            return
         mine = [
             turn
             for turn, state in enumerate(self._states[:-1])
@@ -349,9 +416,13 @@ class Table:
     # ---------------------------------------------------------------- the end
 
     def _summary(self) -> str:
-        ended = result(self._game, self.state, forfeit=self._resigned)
+        ended, lost = result(self._game, self.state, forfeit=self._forfeit), self._forfeit
         ends = [f"{self._title(seat)} {VERBS[outcome]}" for seat, outcome in enumerate(ended.outcome)]
-        return f"\nThe game is over after {ended.turns} turns: {', '.join(ends)}."
+        why = ""
+        if lost is not None and lost.reason != _RESIGNED:
+            verb = "" if lost.reason.startswith(OUT_OF_TIME) else "forfeits: "
+            why = f"\n{self._title(lost.seat)} {verb}{lost.reason}."
+        return f"\nThe game is over after {ended.turns} turns: {', '.join(ends)}.{why}"
 
     def _record(self) -> Record:
         return Record(
@@ -362,9 +433,10 @@ class Table:
             agents=self._names,
             opening=0,
             moves=tuple(self._moves),
-            result=result(self._game, self.state, forfeit=self._resigned),
+            result=result(self._game, self.state, forfeit=self._forfeit),
             position=self._position,
             summary=self._game.summary(self.state),
+            seconds=() if self._clocks is None else self._clocks.times(0, len(self._seats)),
         )
 
 

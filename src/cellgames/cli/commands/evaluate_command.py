@@ -126,8 +126,8 @@ def _measure(
 ) -> None:
     """Play, show the table, write the files."""
     from cellgames.arena.play import evaluation
-    from cellgames.arena.report.rating_tables import forfeit_notes
-    from cellgames.arena.stats.tables import forfeits
+    from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+    from cellgames.arena.stats.tables import forfeits, thinking
     from cellgames.utils.report.text import plain_table
 
     rows, games = [], []
@@ -146,7 +146,8 @@ def _measure(
     print(f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %:\n")
     print(plain_table(evaluation.table(rows)))
     print(f"\n{evaluation.note(game)}")
-    for line in forfeit_notes(forfeits(games), several=game.info.num_players > 2):
+    several = game.info.num_players > 2
+    for line in [*thinking_notes(thinking(games)), *forfeit_notes(forfeits(games), several=several)]:
         print(line)
     if options.secret_seed:
         warn(revealed_line(options.seed))
@@ -184,8 +185,8 @@ def _write(
     """Write the files, each whole or not at all."""
     from cellgames.arena.play import evaluation
     from cellgames.arena.records.record_lines import plain
-    from cellgames.arena.report.rating_tables import forfeit_notes
-    from cellgames.arena.stats.tables import forfeits
+    from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+    from cellgames.arena.stats.tables import forfeits, thinking
     from cellgames.utils.report.files import write_report
     from cellgames.utils.report.model import Part, Report
     from cellgames.utils.report.text import escape
@@ -209,6 +210,7 @@ def _write(
         f"`{command}`, {options.games} games each, scores in %.",
         evaluation.table(rows),
         evaluation.note(game),
+        *map(escape, thinking_notes(thinking(games))),
         *map(escape, forfeit_notes(forfeits(games), several=game.info.num_players > 2)),
     )
     out, lines = arguments.out, "".join(record.to_json() + "\n" for record in games)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.console import UserError, program
 from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, add_spending, make_game
 from cellgames.utils.foreign_text import shown
@@ -19,6 +20,7 @@ _TEXT = "Play a game at the terminal. Play against agents, or watch agents play 
 _EXAMPLES = (
     "torus-v0",
     "torus-v0 --size 5 --agents rollout:64 --as white",
+    "torus-v0 --agents greedy --clock 300+5",
     "torus-v0 --watch --agents greedy random --out game.jsonl",
     "torus-v0 --size 3 --position 'x../.../... .../.o./... b'",
 )
@@ -39,6 +41,12 @@ def add(commands: Any) -> None:
     command.add_argument("--as", dest="seat", metavar="PLAYER", help="your seat, such as black (default the first)")
     command.add_argument("--watch", action="store_true", help="let agents play all seats")
     command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
+    command.add_argument(
+        "--clock",
+        metavar="S+S",
+        help="seconds of each player, you too, for the game, and seconds that each move adds, such as 300+5",
+    )
+    command.add_argument("--move-time", metavar="S", type=float, help="seconds of each player, you too, for a move")
     add_out(command, "add the finished game to this file of records", "FILE")
 
 
@@ -66,6 +74,7 @@ def _run(arguments: argparse.Namespace) -> int:
         [names.get(seat, "you" if seat_of_person == seat else "") for seat in range(len(players))],
         seed=arguments.seed,
         position=arguments.position,
+        time_control=MatchOptions(clock=arguments.clock, move_time=arguments.move_time).time_control,
     )
     record = table.run()
     if arguments.out is not None and record is None:

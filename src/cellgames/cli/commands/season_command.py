@@ -166,6 +166,8 @@ def _report(finished: Season) -> None:
     print(reports.bracket_text(finished.bracket))
     extra = finished.games - finished.schedule.games
     print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the playoffs or played again.")
+    for line in finished.notes:
+        print(line)
     about = {
         "report.md": "standings, series and schedule on one page",
         "bracket.png": "the playoffs as a picture",
