@@ -185,6 +185,7 @@ def select_or_fail(
         _halving(agent, env_ids, players, attempt, faults)
         return chosen
     for row, (env_id, player) in enumerate(zip(env_ids.tolist(), players.tolist(), strict=True)):
+        clocks.start(env_id, player)
         if hasattr(agent, "clock"):  # it wants to know, and keeps to it
             agent.clock = clocks.face(env_id, player)
             fault = attempt(slice(row, row + 1))

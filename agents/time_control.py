@@ -6,6 +6,7 @@ import math
 import re
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from time import perf_counter
 
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.time_limit import time_limit
@@ -72,10 +73,21 @@ class Clocks:
     Attributes:
         control: the limits.
         used: by environment and seat, the seconds of each move.
+        running: environment and seat whose clock runs, and since when by `perf_counter`; None if none does.
     """
 
     control: TimeControl
     used: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+    running: tuple[int, int, float] | None = None
+
+    def start(self, env_id: int, player: int) -> None:
+        """Note that a seat begins to think; `charge` ends that."""
+        self.running = env_id, player, perf_counter()
+
+    def stop(self) -> tuple[int, int, float] | None:
+        """Return environment and seat whose clock ran, and the seconds, and let it run no more."""
+        running, self.running = self.running, None
+        return None if running is None else (*running[:2], perf_counter() - running[2])
 
     def left(self, env_id: int, player: int) -> float:
         """Return the seconds of a seat's budget that are left."""
@@ -108,7 +120,7 @@ class Clocks:
 
     def charge(self, env_id: int, player: int, seconds: float) -> str:
         """Take the time of a move from a seat's clock; return what `late` does."""
-        reason = self.late(env_id, player, seconds)
+        reason, self.running = self.late(env_id, player, seconds), None
         self.used.setdefault((env_id, player), []).append(round(seconds, _DIGITS))
         return reason
 

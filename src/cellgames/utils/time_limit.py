@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 __all__ = ["OutOfTimeError", "limited", "time_limit"]
@@ -49,12 +50,12 @@ class _Limit:
         return self.end - self.clock()
 
 
-_LIMIT: ContextVar[_Limit | None] = ContextVar("time limit of this thread", default=None)
+_LIMITS: ContextVar[tuple[_Limit, ...]] = ContextVar("time limits of this thread", default=())
 
 
 @contextmanager
 def time_limit(seconds: float, message: str, *, processor_time: bool = False) -> Iterator[None]:
-    """Set a limit for the functions that `limited` calls in the block, instead of the one around it.
+    """Set a limit for the functions that `limited` calls in the block, besides those around it.
 
     Args:
         seconds: from now; infinity for no limit.
@@ -63,22 +64,32 @@ def time_limit(seconds: float, message: str, *, processor_time: bool = False) ->
             all time.
     """
     clock = _processor_clock() if processor_time else time.monotonic
-    token = _LIMIT.set(_Limit(clock() + seconds, clock, message) if seconds < threading.TIMEOUT_MAX else None)
+    limits = _LIMITS.get()
+    if seconds < threading.TIMEOUT_MAX:
+        limits = (*limits, _Limit(clock() + seconds, clock, message))
+    token = _LIMITS.set(limits)
     try:
         yield
     finally:
-        _LIMIT.reset(token)
+        _LIMITS.reset(token)
 
 
 def limited(function: Callable[[], T]) -> T:
-    """Return what a function returns, or interrupt it at the limit of the block around this call, if there is one.
+    """Return what a function returns, or interrupt it at the first of the limits of the blocks around this call.
 
     Raises:
         OutOfTimeError: the time is over.
     """
-    limit = _LIMIT.get()
-    if limit is None:
+    limits = _LIMITS.get()
+    if not limits:
         return function()
+    wall = [limit for limit in limits if limit.clock is time.monotonic]
+    for limit in [limit for limit in limits if limit not in wall]:
+        function = partial(_within, limit, function)
+    return _within(min(wall, key=_Limit.left), function) if wall else function()
+
+
+def _within(limit: _Limit, function: Callable[[], T]) -> T:
     alarm: _Alarm = _Signal(limit) if _has_signals() and limit.clock is time.monotonic else _Watcher(limit)
     try:
         alarm.start()
@@ -88,12 +99,15 @@ def limited(function: Callable[[], T]) -> T:
             alarm.stop()
     except OutOfTimeError as error:
         alarm.stop()  # the error may have come before the first stop was done
-        error.args = (limit.message,)
+        if alarm.rang:
+            error.args = (limit.message,)
         raise
 
 
 class _Alarm(Protocol):
     """A timer that raises an error in this thread from the end of the time on; stopping it twice changes nothing."""
+
+    rang: bool
 
     def start(self) -> None: ...
 
@@ -104,7 +118,7 @@ class _Signal:
     """An interval timer whose signal raises the error; in the main thread."""
 
     def __init__(self, limit: _Limit) -> None:
-        self._limit, self._active = limit, True
+        self._limit, self._active, self.rang = limit, True, False
         self._handler: Any = None
         self._timer = (0.0, 0.0)
         self._since = time.monotonic()
@@ -125,6 +139,7 @@ class _Signal:
 
     def _ring(self, number: int, frame: Any) -> None:
         if self._active:
+            self.rang = True
             raise OutOfTimeError
 
 
@@ -132,7 +147,7 @@ class _Watcher:
     """A thread that has the error raised in the one that made this."""
 
     def __init__(self, limit: _Limit) -> None:
-        self._limit, self._active = limit, True
+        self._limit, self._active, self.rang = limit, True, False
         self._watched = threading.get_ident()
         self._lock, self._stopped = threading.Lock(), threading.Event()
 
@@ -153,6 +168,7 @@ class _Watcher:
                     return
                 wait = self._limit.left()
                 if wait <= 0:
+                    self.rang = True
                     _raise_in(self._watched, OutOfTimeError)
                     wait = _AGAIN_S
 

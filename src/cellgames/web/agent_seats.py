@@ -11,6 +11,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.containment import contain
 from cellgames.agents.forfeits import Faults, select_or_fail, start_or_fail
 from cellgames.agents.language_models.spending import RunStopped
+from cellgames.agents.time_control import Clocks
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs.core import Game, State
@@ -56,12 +57,15 @@ class AgentSeats:
         self._seating.deal(torch.zeros(1, dtype=torch.int64, device="cpu"), self._seats, start)
         return _forfeit(faults)
 
-    def act(self, state: State, person: tuple[int, Tensor] | None = None) -> Tensor | Forfeit:
+    def act(
+        self, state: State, person: tuple[int, Tensor] | None = None, clocks: Clocks | None = None
+    ) -> Tensor | Forfeit:
         """Return the next step's action, or a forfeit if an agent fails or takes longer than `MOVE_S` a seat.
 
         Args:
             state: A batch of one.
             person: The person's seat and part of a joint action, int64 [K], if all act at once.
+            clocks: Of the game; an agent that runs out of time forfeits, too.
 
         Returns:
             int64 [1], [1, P] or [1, P, K], as `Game.step` takes it.
@@ -75,7 +79,7 @@ class AgentSeats:
             what = "a move" if len(seats) == 1 else f"the moves of {len(seats)} seats"
             message = f"ran out of time: it took more than {most:g} s of processor time for {what}"
             with time_limit(most, message, processor_time=True):
-                return select_or_fail(agent, self._game, state, env_ids, chance, seats, faults)
+                return select_or_fail(agent, self._game, state, env_ids, chance, seats, faults, clocks)
 
         try:
             actions = self._seating.ask(env_ids, seats, pick)

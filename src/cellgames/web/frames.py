@@ -178,7 +178,8 @@ def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> di
         compile: See `kernels.compiling.kernel`; a single game is no reason to, a server that has many may.
 
     Returns:
-        `layout`; `record` (agents, parameters, seed, result, moves, `movers`: the seat of each, None where all act);
+        `layout`; `record` (agents, parameters, seed, result, moves, `movers`: the seat of each, None where all act;
+        `seconds` of each in a game with clocks);
         `frames` (see `packed`) with `marks`, how many moves have been played in each of them.
 
     Raises:
@@ -203,6 +204,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
         raise ValueError(f"expected {game.info.num_players} agents, one a seat, got {len(record.agents)}")
     states = replay(record)
     pictures, marks = _pictures(game, states, compile)
+    movers = [None if game.info.simultaneous else int(state.current_player[0]) for state in states[:-1]]
     record_data = {
         "agents": list(record.agents),
         "parameters": game.parameters,
@@ -210,10 +212,22 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
         "version": record.version,
         "opening": record.opening,
         "moves": list(record.moves),
-        "movers": [None if game.info.simultaneous else int(state.current_player[0]) for state in states[:-1]],
+        "movers": movers,
         "result": plain(record.to_data()["result"]),
+        **({"seconds": _seconds(record, movers)} if record.seconds else {}),
     }
     return {"layout": layout(game), "record": record_data, "frames": packed(pictures), "marks": marks}
+
+
+def _seconds(record: Record, movers: Sequence[int | None]) -> list[list[float]]:
+    """Return by move the seconds that it took: one number, or one a seat where all act; none where it is not known."""
+    clocks = [iter(seconds) for seconds in record.seconds]
+    found: list[list[float]] = []
+    for number, mover in enumerate(movers):
+        seats = clocks if mover is None else clocks[mover : mover + 1]
+        times = [] if number < record.opening else [next(seat, None) for seat in seats]
+        found.append([time for time in times if time is not None] if None not in times else [])
+    return found
 
 
 def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[list[Frame], list[int]]:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, moves
+from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
 from cellgames.arena.records.record_lines import Forfeit, Record, Result, plain
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
@@ -37,6 +38,7 @@ PERSON = "human"
 _BACK = 300  # turns that can be taken back
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
 _UNSEEN_S = 60.0  # without a request, after which agents wait for the next one; a page asks every 20 s
+_LATE_S = 1.0  # after the end of its time, an agent that was not interrupted has lost
 _STEPS_KEPT = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
@@ -76,6 +78,7 @@ class Session:
         load_agent: Makes an agent of a spec.
         seed: Seed of the game and of the agents' random draws.
         asked: The visitor's request, with which the page can ask for another such game.
+        time_control: The limits of thinking, those of the person too; None without any.
 
     Raises:
         ValueError: The number of seats is wrong, there is more than one person, or an agent cannot play.
@@ -89,6 +92,7 @@ class Session:
         *,
         seed: int = 0,
         asked: Mapping[str, Any] | None = None,
+        time_control: TimeControl | None = None,
     ) -> None:
         info = game.info
         if len(specs) != info.num_players:
@@ -113,24 +117,27 @@ class Session:
         self._asked_at = time.monotonic()
         self._closed = False
         self._forfeit: Forfeit | None = None
+        self._clocks = None if time_control is None else Clocks(time_control)
+        self._place = False  # True while an agent of this game has one of the places to think
         self._begin()
 
     # --- what the server asks ---------------------------------------------------------------------------------
 
     @property
     def thinking(self) -> bool:
-        """True while agents are at work."""
-        return self._thinking
+        """True while agents are at work in a game that goes on."""
+        return self._thinking and not self.done
 
     @property
     def done(self) -> bool:
-        """True if the game has ended, by its rules or by a forfeit."""
+        """True if the game has ended, by its rules or by a forfeit; whose time is over forfeits when this is asked."""
+        self._look_at_clock()
         return bool(self._now.done) or self._forfeit is not None
 
     @property
     def mark(self) -> tuple[int, int, bool]:
         """A value that changes whenever there is something new to see."""
-        return self._epoch, len(self._events), self._thinking
+        return self._epoch, len(self._events), self.thinking
 
     def move(self, choices: Sequence[int], turn: int, epoch: int = -1) -> None:
         """Play the person's action, and let agents go on.
@@ -154,7 +161,11 @@ class Session:
             if self._thinking or not self._awaits_person():
                 raise BusyError("it is not your turn yet")
             self._check_seen("the move", turn, epoch)
-            played = self._think(self._checked(choices))
+            chosen = self._checked(choices)
+            self._stop_clock()
+            if self._forfeit is not None:  # it came too late
+                return
+            played = self._think(chosen)
         played.wait(_OWN_S)
 
     def undo(self, turn: int | None = None, epoch: int = -1) -> None:
@@ -172,6 +183,8 @@ class Session:
         with self._lock:
             if self.game.info.simultaneous:
                 raise RefusedError("where all play at once, moves cannot be taken back: you have seen the others'")
+            if self._clocks is not None:
+                raise RefusedError("in games with clocks, moves cannot be taken back")
             if self._thinking:
                 raise BusyError("agents are thinking; wait for their move")
             self._check_seen("an undo", self._turn if turn is None else turn, epoch)
@@ -214,11 +227,15 @@ class Session:
                 "seed": self.seed if done else None,  # hidden draws follow from it
                 "events": [event.to_data() | {"move": self._move_text(event.move)} for event in fresh],
                 "frame": frame(self.game, state, self._before(), self._viewer(state), self._own_action()),
-                "thinking": self._thinking,
+                "thinking": self._thinking and not done,
+                "clocks": self._clock_data(),
                 "yours": yours,
                 "legal": legal_bits(self.game, state, self._mine) if yours else None,
                 "controls": view_of(self.game).controls(state, self._mine) if yours else {},
-                "can_undo": not self.game.info.simultaneous and not self._thinking and bool(self._own_turns()),
+                "can_undo": self._clocks is None
+                and not self.game.info.simultaneous
+                and not self._thinking
+                and bool(self._own_turns()),
                 "done": done,
                 "result": self._result_data() if done else None,
                 "forfeit": self._forfeit_words(),
@@ -263,6 +280,7 @@ class Session:
                 moves=tuple(event.move for event in self._events),
                 result=self._result(),
                 summary=self.game.summary(self._now),
+                seconds=() if self._clocks is None else self._clocks.times(0, len(self.names)),
             )
 
     # --- inside -----------------------------------------------------------------------------------------------
@@ -297,6 +315,8 @@ class Session:
         self._forfeit = self._agents.start()
         if not self._awaits_person() and not self.done:
             self._think(None)
+        else:
+            self._start_clock()
 
     def _check_seen(self, request: str, turn: int, epoch: int) -> None:
         """Refuse a request that belongs to another position than the present one."""
@@ -351,10 +371,15 @@ class Session:
                     if not waits and time.monotonic() - self._asked_at > _UNSEEN_S:
                         self._paused = True
                         return
-                with _THINKING:
-                    found = self._agents.act(self._now, None if chosen is None else (self._mine, chosen))
+                self._take_place()
+                try:
+                    found = self._agents.act(self._now, None if chosen is None else (self._mine, chosen), self._clocks)
                     step = None if isinstance(found, Forfeit) else self._step(found)
+                finally:
+                    self._leave_place()
                 with self._lock:
+                    if self._forfeit is not None:  # it has lost, and answered too late
+                        return
                     if isinstance(found, Forfeit):
                         self._forfeit = found
                     elif step is not None:
@@ -364,7 +389,62 @@ class Session:
         finally:
             with self._lock:
                 self._thinking = False
+                self._start_clock()
             played.set()
+
+    def _take_place(self) -> None:
+        _THINKING.acquire()
+        self._place = True
+
+    def _leave_place(self) -> None:
+        """Let another game's agents think; also while an agent of this one, which has lost, does not answer."""
+        with self._lock:
+            if self._place:
+                self._place = False
+                _THINKING.release()
+
+    # --- clocks
+
+    def _start_clock(self) -> None:
+        """Let the person's clock run if it is the person's turn."""
+        if self._clocks is not None and self._forfeit is None and not bool(self._now.done) and self._awaits_person():
+            self._clocks.start(0, self._mine)
+
+    def _stop_clock(self) -> None:
+        """Take the time of the person's move from the clock; the person forfeits if that was too long."""
+        if self._clocks is not None and (ran := self._clocks.stop()) is not None:
+            self._lose(ran[1], self._clocks.charge(*ran))
+
+    def _look_at_clock(self) -> None:
+        """Let the seat forfeit whose time is over, also if it is an agent that cannot be interrupted."""
+        clocks = self._clocks
+        if clocks is None or (running := clocks.running) is None:
+            return
+        with self._lock:
+            env_id, seat, since = running
+            seconds = time.perf_counter() - since
+            patience = 0.0 if seat == self.person else _LATE_S  # an agent is interrupted, and says where it was
+            if self._forfeit is None and clocks.running is running and clocks.late(env_id, seat, seconds - patience):
+                self._lose(seat, clocks.charge(env_id, seat, seconds))
+                self._clocks = Clocks(clocks.control, {key: list(own) for key, own in clocks.used.items()})
+                # The answer of an agent may still come, and be timed.
+                self._leave_place()
+
+    def _lose(self, seat: int, reason: str) -> None:
+        if reason:
+            self._forfeit = Forfeit(seat, reason)
+
+    def _clock_data(self) -> dict[str, Any] | None:
+        """Return the seconds that each seat has left for its next move, and whose clock runs; None without clocks."""
+        if self._clocks is None:
+            return None
+        running = None if self.done else self._clocks.running
+        left = [self._clocks.patience(0, seat) for seat in range(len(self.names))]
+        if running is not None:
+            left[running[1]] = max(0.0, left[running[1]] - (time.perf_counter() - running[2]))
+        if self._forfeit is not None and self._forfeit.reason.startswith(OUT_OF_TIME):
+            left[self._forfeit.seat] = 0.0
+        return {"left": [round(seconds, 3) for seconds in left], "running": None if running is None else running[1]}
 
     def _step(self, actions: Tensor) -> tuple[State, Event]:
         """Return the position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
@@ -423,4 +503,7 @@ class Session:
         if self._forfeit is None:
             return None
         seats = " and ".join(self.game.info.players[seat] for seat in self._forfeit.seats)
+        if self._forfeit.reason.startswith(OUT_OF_TIME):
+            who = "you" if self._forfeit.seat == self.person else self.names[self._forfeit.seat]
+            return f"{seats} ({who}) lost on time: {self._forfeit.reason.removeprefix(OUT_OF_TIME)}"
         return f"{self.names[self._forfeit.seat]} as {seats} forfeits: {self._forfeit.reason}"

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
+from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.record_lines import Record
 from cellgames.utils.foreign_text import clipped, shown
 
@@ -60,6 +61,7 @@ def summary(record: Record, number: int) -> dict[str, Any]:
         "scores": list(record.result.scores[:8]),
         "turns": record.result.turns,
         "forfeit": record.result.forfeit is not None,
+        "late": record.result.forfeit is not None and record.result.forfeit.reason.startswith(OUT_OF_TIME),
     }
 
 

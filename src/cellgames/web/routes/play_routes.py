@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
+from cellgames.agents.time_control import TimeControl
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import shown
@@ -76,11 +77,14 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
             raise HTTPException(422, f"seat must be one of {', '.join(players)}, got {shown(wish.seat)}")
         person = None if wish.seat is None else list(players).index(wish.seat)
         specs = specs_of(person, wish.agents, players)
+        control = TimeControl.parse(wish.clock)
         listed = state.agents()
         sessions.make_room()
         seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
-        asked = {"game": wish.game, "parameters": wish.parameters}
-        session = Session(game, specs, lambda spec: load_agent(spec, game, listed), seed=seed, asked=asked)
+        asked = {"game": wish.game, "parameters": wish.parameters, "clock": wish.clock}
+        session = Session(
+            *(game, specs, lambda spec: load_agent(spec, game, listed)), seed=seed, asked=asked, time_control=control
+        )
         sessions.add(session)
         return snapshot(session)
 

@@ -28,6 +28,11 @@ class NewGame(_Body):
     agents: list[Annotated[str, Field(max_length=500)]] = Field(
         default=["random"], min_length=1, max_length=8, description="One for all other seats, or one for each of them."
     )
+    clock: str | None = Field(
+        default=None,
+        max_length=20,
+        description="Seconds of each player for the game, and seconds that each move adds, such as 180+2.",
+    )
     seed: int | None = Field(default=None, ge=0, lt=1 << 53, description="Null draws one.")
 
 

@@ -45,11 +45,13 @@
       document.addEventListener("keydown", this.onKey);
       this.settle();
       if (view.thinking) this.poll();
+      if (view.clocks) this.ticker = setInterval(() => this.tick(), 100);
     }
 
     close() {
       this.closed = true;
       clearTimeout(this.timer);
+      clearInterval(this.ticker);
       document.removeEventListener("keydown", this.onKey);
       this.board.destroy();
     }
@@ -73,6 +75,7 @@
       this.canvas.addEventListener("pointerdown", (event) => { this.pointer = event.pointerType; }, true);
       this.canvas.addEventListener("keydown", () => { this.pointer = "keyboard"; }, true);
       this.place = el("div", { class: "controls" });
+      this.clocks = el("div", { class: "clocks", role: "timer", "aria-label": "Clocks", hidden: !this.view.clocks });
       this.skipButton = el("button", { type: "button", hidden: true, onclick: () => this.skip() }, "Skip the animation");
       this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo");
       this.again = el("button", { type: "button", onclick: () => this.restart() }, "New game");
@@ -86,7 +89,7 @@
       const wide = (this.layout.columns || []).length > 3; // too wide for a column at the side
       const players = el("section", { class: "panel people" }, el("h2", {}, "Players"), this.table);
       this.root = el("div", { class: "game" },
-        el("div", { class: "stage" }, this.status, el("div", { class: "board" }, this.canvas),
+        el("div", { class: "stage" }, this.status, this.clocks, el("div", { class: "board" }, this.canvas),
           el("div", { class: "under" }, this.lines, legend)),
         el("div", { class: "side" },
           el("section", { class: "panel", "aria-label": "Your move" }, this.place, this.end, el("p", { class: "buttons" }, this.undoButton, this.skipButton, this.again)),
@@ -95,7 +98,7 @@
           el("details", { class: "panel" }, el("summary", {}, "Rules in brief"), app.rulesOf(this.rules))),
         wide && players);
       clear(main, this.root);
-      this.undoButton.hidden = this.layout.simultaneous;
+      this.undoButton.hidden = this.layout.simultaneous || !!this.view.clocks;
       this.drawMoves();
     }
 
@@ -126,6 +129,44 @@
       const playing = this.person !== null && !frame.done;
       for (const entry of this.legend) entry.text.textContent = (playing && entry.playing) || entry.label;
       this.place.hidden = this.root.dataset.state === "done";
+    }
+
+    // The clocks as they are now: the server's time, and what has passed since it told it.
+    drawClocks() {
+      const { clocks } = this.view;
+      if (!clocks) return;
+      this.heard = this.heard && this.heard.clocks === clocks ? this.heard : { clocks, at: performance.now() };
+      const left = clocks.left.map((seconds, seat) => (seat === clocks.running ? Math.max(0, seconds - (performance.now() - this.heard.at) / 1000) : seconds));
+      if (!this.clocks.children.length) {
+        clear(this.clocks, this.layout.players.map((_, seat) => {
+          const chip = el("span", { class: "chip" });
+          chip.style.background = this.layout.colours[seat];
+          return el("span", { class: "clock" }, chip, el("span", { class: "who" }, this.name(seat)), el("strong", {}));
+        }));
+      }
+      [...this.clocks.children].forEach((shown, seat) => {
+        const text = Cellgames.clock(left[seat]), face = shown.lastChild;
+        if (face.textContent !== text) face.textContent = text;
+        shown.classList.toggle("running", seat === clocks.running);
+        shown.classList.toggle("low", left[seat] < 10);
+      });
+    }
+
+    // Move the clocks on; when one has run down, the server says what that means.
+    async tick() {
+      this.drawClocks();
+      const { clocks, done } = this.view;
+      const over = clocks.running !== null && clocks.left[clocks.running] * 1000 < performance.now() - this.heard.at - 50;
+      if (done || !over || this.busy || this.polling || this.asking) return;
+      this.asking = true;
+      try {
+        const query = new URLSearchParams({ epoch: this.view.epoch, since: this.seen });
+        const answer = await api(`${this.path}?${query}`);
+        if (!this.busy && !this.polling) this.take(answer.view);
+      } catch (error) {
+        if (error.status >= 400) this.fail(error);
+      }
+      setTimeout(() => { this.asking = false; }, 500);
     }
 
     outcomes() {
@@ -321,6 +362,7 @@
       this.root.dataset.state = choosing ? "yours" : this.view.done && !this.queue.length ? "done" : "waiting";
       this.board.draw(this.frame, choosing ? this.controls.marks() : {});
       this.drawPlayers();
+      this.drawClocks();
       const words = this.say();
       if (this.status.textContent !== words) this.status.textContent = words;
       this.status.classList.toggle("yours", choosing);

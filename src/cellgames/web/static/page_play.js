@@ -5,6 +5,10 @@
   const { el, add, clear, api } = app;
   const TITLES = { "torus-v0": "Torus", "cloth-of-gold-v0": "Cloth of Gold", "grid-adaptation-v0": "Grid Adaptation", "toroidal-cup-v0": "Toroidal Cup" };
 
+  const CLOCKS = [
+    ["", "none"], ["60", "1+0: 1 minute each"], ["180+2", "3+2: 3 minutes, + 2 s a move"], ["600+5", "10+5: 10 minutes, + 5 s a move"],
+  ];
+
   const rulesOf = (game) => el("div", { class: "rules" },
     el("ul", {}, game.rules.map((rule) => el("li", {}, rule))), el("p", { class: "credit" }, game.credit));
   app.rulesOf = rulesOf;
@@ -45,6 +49,7 @@
     const seats = el("select", {});
     const rivals = el("div", { class: "rivals" });
     const each = el("input", { type: "checkbox", onchange: drawRivals });
+    const clock = el("select", {}, CLOCKS.map(([value, words]) => el("option", { value }, words)));
     const seed = el("input", { type: "number", min: 0, max: Number.MAX_SAFE_INTEGER, placeholder: "any" });
     const submit = el("button", { type: "submit", class: "main" }, "Start the game");
     let players = game.players, agents = [], asked = 0;
@@ -162,13 +167,14 @@
 
     async function play() {
       const wish = { game: id, parameters: chosen(), seat: seats.value || null, agents: [...rivals.children].map((one) => one.spec()) };
+      if (clock.value) wish.clock = clock.value;
       if (seed.value !== "") wish.seed = Number(seed.value);
       const made = await api("/api/play", wish);
       app.began = made;
       location.hash = `#/game/${made.view.id}`;
     }
 
-    add(form, [preset, field("Your seat", seats), rivals, eachLine,
+    add(form, [preset, field("Your seat", seats), rivals, eachLine, field("Clock", clock),
       el("details", { class: "more" }, el("summary", {}, "Board and seed"), el("div", { class: "fields" }, inputs, field("Seed", seed))), submit]);
     clear(main, el("h1", {}, game.title), el("div", { class: "two" }, form,
       el("section", { class: "panel" }, el("h2", {}, "Rules in brief"), rulesOf(game))));

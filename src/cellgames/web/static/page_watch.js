@@ -18,7 +18,7 @@
     return el("tr", {},
       el("td", {}, el("a", { href }, `Game ${game.number}`)), el("td", { class: "name" }, game.game),
       el("td", { class: "wrap" }, players), el("td", { class: "number" }, game.scores.join(" : ")),
-      el("td", { class: "number turns" }, game.turns + (game.forfeit ? " (forfeit)" : "")));
+      el("td", { class: "number turns" }, el("span", { class: "count" }, game.turns), game.late ? " (lost on time)" : game.forfeit ? " (forfeit)" : ""));
   };
 
   const gameTable = (games, href) => el("div", { class: "scroll" }, el("table", { class: "list" },
@@ -37,7 +37,7 @@
     try {
       const data = JSON.parse(line);
       const list = (value) => (Array.isArray(value) ? value.slice(0, 8) : []);
-      return { number, game: String(data.game).slice(0, 100), agents: list(data.agents).map((name) => String(name).slice(0, 200)), outcome: list(data.result.outcome).map(String), scores: list(data.result.scores).map(Number), turns: Number(data.result.turns), forfeit: !!data.result.forfeit };
+      return { number, game: String(data.game).slice(0, 100), agents: list(data.agents).map((name) => String(name).slice(0, 200)), outcome: list(data.result.outcome).map(String), scores: list(data.result.scores).map(Number), turns: Number(data.result.turns), forfeit: !!data.result.forfeit, late: String((data.result.forfeit || {}).reason).startsWith(Cellgames.LATE) };
     } catch {
       return { number, error: "not a record of a game" };
     }

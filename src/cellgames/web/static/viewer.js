@@ -63,6 +63,19 @@
     return mark;
   };
 
+  /** Return seconds as clocks show them, such as 4:59, or 0:07.3 in the last ten seconds. */
+  Cellgames.clock = function (seconds) {
+    const two = (number) => String(number).padStart(2, "0");
+    if (seconds < 10) return `0:${(Math.floor(10 * Math.max(0, seconds)) / 10).toFixed(1).padStart(4, "0")}`;
+    const whole = Math.floor(seconds), minutes = Math.floor(whole / 60) % 60, hours = Math.floor(whole / 3600);
+    return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+  };
+
+  /** The time of a move, in words. */
+  const took = (seconds) => (seconds < 0.1 ? "< 0.1 s" : `${seconds.toFixed(1)} s`);
+
+  Cellgames.LATE = "ran out of time: "; // how the reason of a loss on time begins
+
   Cellgames.words = { win: "wins", loss: "loses", draw: "draw" };
 
   /** Stands for a board where the game draws its own pictures. */
@@ -223,11 +236,14 @@
         const button = element("button", { type: "button", "data-move": number + 1 });
         button.append(element("span", { class: "cg-ply" }, `${number + 1}`));
         const seats = mover === null ? move.split(" ") : [move];
+        const times = (record.seconds || [])[number] || [];
         const parts = seats.map((part, seat) => {
           const colour = this.layout.colours[mover === null ? seat : mover];
-          return element("span", { class: "cg-part" }, Cellgames.swatch(colour), part);
+          const time = mover === null && times[seat] !== undefined && element("span", { class: "cg-time" }, took(times[seat]));
+          return element("span", { class: "cg-part" }, Cellgames.swatch(colour), part, time || "");
         });
         button.append(element("span", { class: "cg-parts" }, ...parts));
+        if (mover !== null && times.length) button.append(element("span", { class: "cg-pale" }, took(times[0])));
         if (number < record.opening) button.append(element("span", { class: "cg-pale" }, "opening"));
         this.list.append(element("li", { class: mover === null ? "cg-all" : "" }, button));
         return button;
@@ -261,7 +277,8 @@
       const { forfeit, outcome } = this.data.record.result;
       if (!forfeit || this.at < this.frames.length - 1) return frame;
       const who = [forfeit.seat, ...(forfeit.also || [])].map((seat) => this.layout.players[seat]).join(", ");
-      const status = `Forfeited by ${who}: ${forfeit.reason}`;
+      const late = forfeit.reason.startsWith(Cellgames.LATE);
+      const status = late ? `${who} lost on time: ${forfeit.reason.slice(Cellgames.LATE.length)}` : `Forfeited by ${who}: ${forfeit.reason}`;
       return { status, results: outcome.map((result) => Cellgames.words[result]) };
     }
 
