@@ -88,9 +88,7 @@ class GtpAgent(Engine):
         """Return what the engine says to some commands."""
         assert self._process is not None
         lines = "".join(f"{command}\n" for command in commands).encode()
-        answers, _ = self._process.exchange_all(
-            lines, len(commands), seconds, end=b"\n\n", pause=self.clock is not None
-        )
+        answers, _ = self._process.exchange_all(lines, len(commands), seconds, end=b"\n\n")
         said = []
         for command, answer in zip(commands, answers, strict=True):
             text = answer.decode(errors="replace").lstrip("\n")

@@ -104,22 +104,23 @@ class BotProcess:
         self._listener.start()
         self._end = weakref.finalize(self, _end, self._process, self._mark)
 
-    def exchange(self, line: bytes, seconds: float, *, pause: bool = False) -> tuple[bytes, float]:
+    def exchange(self, line: bytes, seconds: float) -> tuple[bytes, float]:
         """Send a line, and return the next line of the program and the seconds that it took.
+
+        The program sleeps after its answer until the next question, so that it takes no processor from others.
 
         Args:
             line: with the newline.
             seconds: for which its answer is waited for.
-            pause: let the program sleep after its answer until the next question, so that it does not think then.
 
         Raises:
             ProgramError: it has ended, took longer, or sent a line that is too long. It is ended then.
         """
-        (answer,), took = self.exchange_all(line, 1, seconds, pause=pause)
+        (answer,), took = self.exchange_all(line, 1, seconds)
         return answer, took
 
     def exchange_all(
-        self, lines: bytes, count: int, seconds: float, *, end: bytes = b"\n", pause: bool = False
+        self, lines: bytes, count: int, seconds: float, *, end: bytes = b"\n"
     ) -> tuple[list[bytes], float]:
         """Send lines at once, and return as many answers and the seconds that all of them took.
 
@@ -128,18 +129,17 @@ class BotProcess:
             count: of answers.
             seconds: for which all answers are waited for.
             end: of an answer.
-            pause: as for `exchange`.
 
         Raises:
             ProgramError: as for `exchange`.
         """
         start = time.perf_counter()
         try:
-            self._pause(False)
+            self.wake()
             self._send(lines, start + seconds)
             answers = [self._receive(start + seconds, end) for _ in range(count)]
             took = time.perf_counter() - start
-            self._pause(pause)
+            self._pause(True)
         except TimeoutError:
             raise self._failed(f"it did not answer within {seconds:g} s") from None
         except OSError:  # nobody reads any more
@@ -154,6 +154,10 @@ class BotProcess:
         with contextlib.suppress(OSError):
             self._send(line, time.perf_counter() + self.limits.start)
 
+    def wake(self) -> None:
+        """Let the program run without a question."""
+        self._pause(False)
+
     @property
     def alive(self) -> bool:
         """Return True if the program runs."""
@@ -162,7 +166,7 @@ class BotProcess:
     def close(self, farewell: bytes = b"") -> None:
         """Send a last line, and end the program and all that it has started."""
         if farewell and self.alive:
-            self._pause(False)
+            self.wake()
             self.tell(farewell)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_PATIENCE)
@@ -180,6 +184,7 @@ class BotProcess:
             with contextlib.suppress(BlockingIOError):
                 view = view[os.write(self._stdin, view) :]
                 continue
+            self.wake()  # it reads nothing while it sleeps
             _ready(self._stdin, select.POLLOUT, deadline, math.inf)
 
     def _receive(self, deadline: float, end: bytes) -> bytes:

@@ -113,7 +113,7 @@ class ProgramAgent(Engine):
         process = self._open(view.game)
         question = self._question(process, view, env_id, seed)
         try:
-            answer, _ = process.exchange(protocol.encoded(question), self._patience(), pause=self.clock is not None)
+            answer, _ = process.exchange(protocol.encoded(question), self._patience())
             return protocol.read_action(protocol.parsed(answer), view, self._questions)
         except protocol.ProtocolError:
             self.close()  # what it says next would be taken for the answer to another question

@@ -107,6 +107,7 @@ class _Check:
         """Ask the program to end; return the seconds that it took, infinity if it had to be ended."""
         assert self._process is not None
         start = time.perf_counter()
+        self._process.wake()
         self.tell({"type": "quit"})
         while self._process.alive and time.perf_counter() - start < _PATIENCE:
             time.sleep(0.005)

@@ -25,11 +25,14 @@ from cellgames.agents.identity import identity
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.programs.process import BotProcess, Limits, ProgramError
 from cellgames.agents.programs.program_agent import ProgramAgent
+from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.main import main
+from cellgames.cli.terminal import Table
 from cellgames.envs.core import seeds
 from cellgames.utils import last_call
+from cellgames.web.live_game import Session
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs as agents need POSIX")
 
@@ -402,3 +405,75 @@ def test_names_are_kept() -> None:
     assert wrapped("my_bots:Bot", "sandboxed") == "sandboxed:my_bots:Bot"
     assert split_name("sandboxed:my_bots:Bot") == ("my_bots:Bot", "sandboxed:my_bots:Bot")
     assert wrapped("exec:./bot", "sandboxed") == "sandboxed:exec:./bot"
+
+
+# ---------------------------------------------------------------- between questions
+
+BUSY = """
+if "busy" not in globals():
+    import threading
+    busy = threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True)
+    busy.start()
+"""
+
+
+def sleeps(agent: ProgramAgent) -> bool:
+    """Wait until the program of an agent is stopped, and return True."""
+    assert agent._process is not None
+    pid, end = agent._process._process.pid, time.monotonic() + 60
+    while "T" not in subprocess.getoutput(f"ps -o state= -p {pid}"):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return True
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
+@pytest.mark.parametrize("clock", [None, TimeControl(60.0)])
+def test_a_program_sleeps_while_a_person_thinks(bots: Callable[..., str], clock: TimeControl | None) -> None:
+    """At the terminal and on the page, with clocks and without them; its thread would use a processor."""
+    agent, prompts = ProgramAgent(bots(BUSY)), 0
+
+    def ask(prompt: str) -> str:
+        nonlocal prompts
+        prompts += 1
+        assert prompts == 1 or sleeps(agent)
+        return "quit" if prompts > 2 else ["a1", "a2", "b1", "b2"][prompts - 1]
+
+    quiet: list[str] = []
+    Table(GAME, [None, agent], ["you", "bot"], time_control=clock, ask=ask, show=quiet.append).run()
+    assert prompts >= 2
+    agent.close()
+    session = Session(GAME, [None, "bot"], lambda spec: agent, time_control=clock)
+    session.move([0], 0)
+    end = time.monotonic() + 60
+    while session.thinking:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert session.view()["turn"] == 2
+    assert sleeps(agent)
+    agent.close()
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
+def test_a_program_that_sleeps_is_woken_by_more_than_a_pipe_holds(bots: Callable[..., str]) -> None:
+    agent = ProgramAgent(bots())
+    games = 2000
+    seats, chances = torch.tensor([[0, 1]]), [torch.Generator().manual_seed(number) for number in (1, 2)]
+    play(GAME, [agent, load("random")], seats, seeds(3, 1), chances, forfeits=True)
+    assert sleeps(agent)
+    process = agent._process
+    assert process is not None
+    start = time.monotonic()
+    for number in range(games):
+        process.tell(json.dumps({"type": "start", "game": number, "player": "black"}).encode() + b"\n")
+    assert time.monotonic() - start < process.limits.start, "nobody has waited in vain"
+    agent.close()
+
+
+def test_a_sleeping_program_ends(bots: Callable[..., str]) -> None:
+    agent = ProgramAgent(bots())
+    agent.check_game(GAME)
+    process = agent._process
+    assert process is not None
+    agent.close()
+    assert process._process.poll() is not None
