@@ -18,7 +18,7 @@ from cellgames.utils.time_limit import limited
 
 from .base import AnswerError, acting, draw_seeds, takes_states
 from .containment import Asked, Contained, inner
-from .views import takes_views, views_of
+from .views import Views, takes_views
 
 __all__ = ["Question", "question", "select"]
 
@@ -117,7 +117,7 @@ class Question:
                 state = state.replace(seed=self.seeds)
             actions = agent.act_on_state(state, env_ids, generator)
         elif self.on_views:
-            views = views_of(self.game, self.state, self.players, self.mask.clone())
+            views = Views(self.game, self.state, self.players, self.mask.clone())
             actions = agent.act_on_views(views, env_ids, generator)
         else:
             actions = agent.act(self.game.observe(self.state, self.players), self.mask.clone(), env_ids, generator)

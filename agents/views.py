@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import Protocol, overload, runtime_checkable
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.core import Game, State
 
-__all__ = ["View", "ViewAgent", "takes_views", "views_of"]
+__all__ = ["View", "ViewAgent", "Views", "takes_views", "views_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,57 @@ class View:
         """The legal choices of each component of an action, ascending."""
         parts = self.mask.split(list(self.game.info.action_nvec))
         return [part.nonzero().flatten().tolist() for part in parts]
+
+
+class Views(Sequence[View]):
+    """Games that wait for seats, of which a view is made when it is asked for; many agents need none.
+
+    Args:
+        game: the rules.
+        state: `L` games.
+        players: int64 [L], the seats to act.
+        mask: bool [L, A], of these seats.
+    """
+
+    def __init__(self, game: Game, state: State, players: Tensor, mask: Tensor) -> None:
+        self.game, self.state, self.players, self.mask = game, state, players, mask
+        self._made: dict[int, View] = {}
+
+    @classmethod
+    def of(cls, views: Sequence[View]) -> Views:
+        """Return views as this class, one or more of the same game."""
+        if isinstance(views, cls):
+            return views
+        players = torch.tensor([view.player for view in views], device=views[0].mask.device)
+        state = type(views[0].state).cat([view.state for view in views])
+        return cls(views[0].game, state, players, torch.stack([view.mask for view in views]))
+
+    def __len__(self) -> int:
+        """Return the number of games."""
+        return len(self.players)
+
+    @overload
+    def __getitem__(self, row: int) -> View: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Views: ...
+
+    @override
+    def __getitem__(self, row: int | slice) -> View | Views:
+        if isinstance(row, slice):
+            rows = torch.arange(len(self), device=self.players.device)[row]
+            return Views(self.game, self.state[rows], self.players[rows], self.mask[rows])
+        row = range(len(self))[row]
+        if row not in self._made:
+            one, player = self.state[row], int(self.players[row])
+            position = self.game.view_to_string(one, player)
+            self._made[row] = View(self.game, player, int(one.turn[0]), position, self.mask[row], one)
+        return self._made[row]
+
+    @property
+    def observations(self) -> Tensor:
+        """What the seats see, [L, ...], shaped as `game.info.observation` says."""
+        return self.game.observe(self.state, self.players)
 
 
 @runtime_checkable
@@ -86,9 +138,4 @@ def views_of(game: Game, state: State, players: Tensor, mask: Tensor) -> list[Vi
         players: int64 [L], the seats to act.
         mask: bool [L, A], of these seats.
     """
-    turns = state.turn.tolist()
-    found = []
-    for row, player in enumerate(players.tolist()):
-        one = state[row]
-        found.append(View(game, player, turns[row], game.view_to_string(one, player), mask[row], one))
-    return found
+    return list(Views(game, state, players, mask))

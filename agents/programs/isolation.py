@@ -13,11 +13,13 @@ from typing_extensions import override
 
 from cellgames.utils.last_call import run_folder
 
+from .process import Limits
 from .program_agent import ProgramAgent
 
 __all__ = ["isolated", "sandboxed"]
 
 _PROGRAM = "exec:"
+_START = 60.0  # seconds to import torch, and to load weights
 _RESULTS = Path("results")  # stores, runs and weights
 _BUBBLEWRAP = (
     *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"),
@@ -55,7 +57,8 @@ class _Isolated(ProgramAgent):
         if spec.startswith(_PROGRAM):
             super().__init__(spec.removeprefix(_PROGRAM))
         else:
-            super().__init__(shlex.join([sys.executable, "-m", "cellgames", "bot", spec]))
+            words = [sys.executable, "-m", "cellgames", "bot", spec]
+            super().__init__(shlex.join(words), Limits(start=_START))
         self.identity = None
 
 

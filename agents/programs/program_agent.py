@@ -9,7 +9,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import PartialAnswerError, must_start
-from cellgames.agents.views import View
+from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game
 
 from . import protocol
@@ -19,6 +19,7 @@ from .process import BotProcess, Limits, ProgramError
 __all__ = ["ProgramAgent"]
 
 _SEEDS = 1 << 53  # numbers that every language reads
+_MOST = 1024  # games of a message of arrays
 
 
 class ProgramAgent(Engine):
@@ -43,9 +44,8 @@ class ProgramAgent(Engine):
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        for env_id in set(env_ids.tolist()):
-            for key in [key for key in self._numbers if key[0] == env_id]:
-                del self._numbers[key]
+        new = set(env_ids.tolist())
+        self._numbers = {key: number for key, number in self._numbers.items() if key[0] not in new}
         for env_id, player in zip(env_ids.tolist(), players.tolist(), strict=True):
             self._numbers[env_id, player] = self._games
             self._untold.add((env_id, player))
@@ -61,9 +61,9 @@ class ProgramAgent(Engine):
         chosen, failures = torch.full(shape, -1, dtype=torch.int64, device="cpu"), {}
         seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
         batched = None if self.clock is not None or len(views) == 1 else self._asked_together(views, env_ids, seeds)
-        for row, (view, env_id) in enumerate(zip(views, env_ids.tolist(), strict=True)):
+        for row, env_id in enumerate(env_ids.tolist()):
             try:
-                answer = batched[row] if batched is not None else self._asked(view, env_id, seeds[row])
+                answer = batched[row] if batched is not None else self._asked(views[row], env_id, seeds[row])
                 chosen[row] = torch.tensor(answer, device="cpu")
             except (ProgramError, protocol.ProtocolError) as error:
                 failures[row] = str(error)
@@ -123,6 +123,11 @@ class ProgramAgent(Engine):
         """Return the answers to questions that were sent together; None if the program takes one by one or failed."""
         try:
             process = self._open(views[0].game)
+            if self._ready.arrays:
+                given, tensors = env_ids.tolist(), Views.of(views)
+                parts = [slice(first, first + _MOST) for first in range(0, len(views), _MOST)]
+                answers = [self._by_arrays(process, tensors[part], given[part], seeds[part.start]) for part in parts]
+                return [answer for part in answers for answer in part]
             if not self._ready.batch:
                 return None
             rows = zip(views, env_ids.tolist(), seeds, strict=True)
@@ -134,3 +139,12 @@ class ProgramAgent(Engine):
         except (ProgramError, protocol.ProtocolError):
             self.close()
             return None
+
+    def _by_arrays(self, process: BotProcess, views: Views, env_ids: Sequence[int], seed: int) -> list[list[int]]:
+        """Return the answers to one question about several games."""
+        keys = zip(env_ids, views.players.tolist(), strict=True)
+        numbers = [self._tell(process, env_id, player) for env_id, player in keys]
+        self._questions += 1
+        question = protocol.arrays(views, id=self._questions, games=numbers, seed=seed)
+        answer, _ = process.exchange(protocol.encoded(question), self._patience() * len(views))
+        return protocol.read_choices(protocol.parsed(answer), views.game, self._questions, len(views))

@@ -9,7 +9,7 @@ from statistics import median
 
 import torch
 
-from cellgames.agents.views import View, views_of
+from cellgames.agents.views import View, Views, views_of
 from cellgames.envs.core import Game, State, seeds
 
 from . import protocol
@@ -93,6 +93,17 @@ class _Check:
         for view, choices in zip(views, protocol.read_actions(protocol.parsed(answer), views, ids), strict=True):
             self._judge(view, choices)
 
+    def ask_by_arrays(self, views: list[View]) -> None:
+        """Ask about several games as arrays."""
+        assert self._process is not None
+        self._questions += 1
+        seen, games = Views.of(views), range(len(views))
+        question = protocol.arrays(seen, id=self._questions, games=games, seed=self._questions)
+        answer, _ = self._process.exchange(protocol.encoded(question), self.limits.move)
+        found = protocol.read_choices(protocol.parsed(answer), self.game, self._questions, len(views))
+        for view, choices in zip(views, found, strict=True):
+            self._judge(view, choices)
+
     def _judge(self, view: View, choices: list[int]) -> None:
         """Raise a `ProtocolError` unless the action is legal."""
         for component, (choice, legal) in enumerate(zip(choices, view.legal, strict=True)):
@@ -157,7 +168,7 @@ def _checks(check: _Check, games: int, seed: int) -> Iterator[Finding]:
 
 
 def _greeting(ready: Ready) -> str:
-    wants = [name for name in ("names", "batch") if getattr(ready, name)]
+    wants = [name for name in ("names", "batch", "arrays") if getattr(ready, name)]
     wants += [f"observation as {ready.observation}"] * (ready.observation != "none")
     by = f" by {ready.author}" if ready.author else ""
     return f"name: {ready.name or 'none'}{by}; wants: {', '.join(wants) or 'nothing more than positions'}"
@@ -201,7 +212,9 @@ def _resume(check: _Check, seed: int) -> str:
         check.ask(view, number)
     if ready.batch:
         check.ask_together(views)
-    return "also several games in one message" if ready.batch else ""
+    if ready.arrays:
+        check.ask_by_arrays(views)
+    return "also several games in one message" if ready.batch or ready.arrays else ""
 
 
 def _quit(check: _Check) -> str:

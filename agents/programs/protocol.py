@@ -1,8 +1,8 @@
 """Messages between the arena and a program that plays: one JSON object a line, in UTF-8.
 
 docs/bots.md describes the protocol for people who write such programs; `SCHEMAS` are its messages. The arena speaks
-first. It sends `hello`, `start`, `act`, `acts`, `result` and `quit`; a program answers `hello` by `ready`, `act` by
-`action`, and `acts` by `actions`. It may answer anything by `error`.
+first. It sends `hello`, `start`, `act`, `acts`, `arrays`, `result` and `quit`; a program answers `hello` by `ready`,
+`act` by `action`, `acts` by `actions`, and `arrays` by `choices`. It may answer anything by `error`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from cellgames.agents.views import View
+from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import shown
 
@@ -29,12 +29,15 @@ __all__ = [
     "Ready",
     "act",
     "acts",
+    "arrays",
+    "decoded_arrays",
     "decoded_observation",
     "encoded",
     "hello",
     "parsed",
     "read_action",
     "read_actions",
+    "read_choices",
     "read_ready",
 ]
 
@@ -108,6 +111,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                 "observation": {"enum": ["none", "list", "base64"]},
                 "names": {"type": "boolean"},
                 "batch": {"type": "boolean"},
+                "arrays": {"type": "boolean"},
             },
         ),
         _message("start", {"game": _WHOLE, "player": _WHOLE}),
@@ -125,6 +129,18 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                 }
             },
         ),
+        _message(
+            "arrays",
+            {
+                "id": _WHOLE,
+                "games": {"type": "array", "items": _WHOLE},
+                "players": {"type": "array", "items": _WHOLE},
+                "seed": _WHOLE,
+                "observation": _TEXT,
+                "mask": _TEXT,
+            },
+        ),
+        _message("choices", {"id": _WHOLE, "actions": {"type": "array", "items": _ACTION}}),
         _message("action", {"id": _WHOLE, "action": _ACTION}),
         _message(
             "actions",
@@ -161,6 +177,7 @@ class Ready:
         observation: how it wants observations: "none", "list" for nested lists, "base64" for the numbers in C order.
         names: True if it wants the names of legal actions, in games whose actions have one component.
         batch: True if it takes several questions at once (`acts`).
+        arrays: True if it takes them as arrays of observations and masks (`arrays`).
     """
 
     name: str = ""
@@ -168,6 +185,7 @@ class Ready:
     observation: str = "none"
     names: bool = False
     batch: bool = False
+    arrays: bool = False
 
 
 # ---------------------------------------------------------------- lines
@@ -256,13 +274,55 @@ def act(
     if ready.observation == "list":
         message["observation"] = view.observation.tolist()
     elif ready.observation == "base64":
-        message["observation"] = base64.b64encode(view.observation.contiguous().numpy().tobytes()).decode()
+        message["observation"] = _bytes_of(view.observation)
     return message
 
 
 def acts(questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return several questions as one message."""
     return {"type": "acts", "questions": [{k: v for k, v in each.items() if k != "type"} for each in questions]}
+
+
+def arrays(views: Views, *, id: int, games: Sequence[int], seed: int) -> dict[str, Any]:
+    """Return a question about several games as arrays, without texts.
+
+    Args:
+        views: the games.
+        id: as for `act`.
+        games: their numbers.
+        seed: as for `act`, for all of them.
+    """
+    return {
+        "type": "arrays",
+        "id": id,
+        "games": list(games),
+        "players": views.players.tolist(),
+        "seed": seed,
+        "observation": _bytes_of(views.observations),
+        "mask": _bytes_of(views.mask),
+    }
+
+
+def _bytes_of(numbers: Tensor) -> str:
+    """Return the bytes of numbers in C order, as base64."""
+    return base64.b64encode(numbers.contiguous().numpy(force=True).tobytes()).decode()
+
+
+def decoded_arrays(message: Mapping[str, Any], game: Game, games: int) -> tuple[Tensor, Tensor]:
+    """Return the observations [L, ...] and masks bool [L, A] of a question about several games.
+
+    Raises:
+        ProtocolError: other bytes than those of so many games.
+    """
+    space, width = game.info.observation, game.info.num_actions
+    try:
+        seen = torch.frombuffer(bytearray(base64.b64decode(message["observation"], validate=True)), dtype=space.dtype)
+        mask = torch.frombuffer(bytearray(base64.b64decode(message["mask"], validate=True)), dtype=torch.uint8)
+        return seen.reshape(games, *space.shape), mask.reshape(games, width).bool()
+    except (KeyError, TypeError, ValueError, RuntimeError):
+        raise ProtocolError(
+            f"expected the bytes of {games} observations {list(space.shape)} and of as many masks of {width} bytes"
+        ) from None
 
 
 def decoded_observation(message: Mapping[str, Any], game: Game) -> Tensor:
@@ -314,7 +374,7 @@ def read_action(message: Mapping[str, Any], view: View, id: int) -> list[int]:
     _expect(message, "action")
     if message.get("id") != id or isinstance(message["id"], bool):
         raise ProtocolError(f"expected the answer to question {id}, got that to {shown(message.get('id'))}")
-    return _action(message.get("action"), view)
+    return _action(message.get("action"), view.game)
 
 
 def read_actions(message: Mapping[str, Any], views: Sequence[View], ids: Sequence[int]) -> list[list[int]]:
@@ -330,14 +390,29 @@ def read_actions(message: Mapping[str, Any], views: Sequence[View], ids: Sequenc
     given = {each["id"]: each.get("action") for each in answers if type(each.get("id")) is int}
     if missing := [id for id in ids if id not in given]:
         raise ProtocolError(f"expected the answers to {len(ids)} questions, got none to question {missing[0]}")
-    return [_action(given[id], view) for id, view in zip(ids, views, strict=True)]
+    return [_action(given[id], view.game) for id, view in zip(ids, views, strict=True)]
 
 
-def _action(given: object, view: View) -> list[int]:
-    nvec = view.game.info.action_nvec
+def read_choices(message: Mapping[str, Any], game: Game, id: int, games: int) -> list[list[int]]:
+    """Return the actions of an answer to `arrays`, in the order of its games.
+
+    Raises:
+        ProtocolError: another message, another question's answer, or one that is no action.
+    """
+    _expect(message, "choices")
+    if type(message.get("id")) is not int or message["id"] != id:
+        raise ProtocolError(f"expected the answer to question {id}, got that to {shown(message.get('id'))}")
+    answers = message.get("actions")
+    if not isinstance(answers, list) or len(answers) != games:
+        raise ProtocolError(f"expected a list of {games} actions, got {shown(answers)}")
+    return [_action(answer, game) for answer in answers]
+
+
+def _action(given: object, game: Game) -> list[int]:
+    nvec = game.info.action_nvec
     if isinstance(given, str):
         try:
-            flat = view.game.string_to_action(given)
+            flat = game.string_to_action(given)
         except ValueError as error:
             raise ProtocolError(f"expected the name of an action: {error}") from None
         choices: list[int] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -83,11 +83,14 @@ class _Server:
             "name": self.agent.name,
             "observation": wanted,
             "batch": True,
+            "arrays": wanted == "base64",
         }
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the answer to a message, None if it needs none."""
         kind = message["type"]
+        if kind == "arrays":
+            return self._choices(message)
         for each in message.get("questions", [message]) if kind == "acts" else [message]:
             self._check(each, kind)
         if kind == "start":
@@ -102,7 +105,7 @@ class _Server:
             answers = [{"id": q["id"], "action": a} for q, a in zip(questions, actions, strict=True)]
             return {"type": "actions", "actions": answers}
         else:
-            raise ProtocolError(f"expected start, act, acts, result or quit; got {kind}")
+            raise ProtocolError(f"expected start, act, acts, arrays, result or quit; got {kind}")
         return None
 
     def _check(self, message: Any, kind: str) -> None:
@@ -159,6 +162,27 @@ class _Server:
         found: list[Any] = actions.tolist()
         return found
 
+    def _choices(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the answer to a question about several games as arrays."""
+        games, players, most = message.get("games"), message.get("players"), self.game.info.num_players
+        if self.on_states or self._on_views:
+            raise ProtocolError(f"{self.agent.name} reads positions, and arrays have none")
+        if not (_wholes(games, 1 << 53) and _wholes(players, most) and len(games) == len(players)):
+            raise ProtocolError(f"expected the numbers of games and their players, got {shown(message)}")
+        if not (_whole(message.get("id"), 1 << 53) and _whole(message.get("seed"), 1 << 53)):
+            raise ProtocolError("expected id and seed to be whole numbers below 2^53")
+        seen, mask = protocol.decoded_arrays(message, self.game, len(games))
+        for game, player in zip(games, players, strict=True):
+            if game not in self._env_ids:
+                self._start(game, player)
+        env_ids = torch.tensor([self._env_ids[game] for game in games], device="cpu")
+        order = env_ids.argsort(stable=True)  # as agents are asked
+        chance = torch.Generator().manual_seed(message["seed"])
+        actions = self.agent.act(seen[order], mask[order], env_ids[order], chance)
+        chosen = torch.as_tensor(actions).clone()
+        chosen[order] = actions
+        return {"type": "choices", "id": message["id"], "actions": chosen.tolist()}
+
     def _states(self, questions: Sequence[Mapping[str, Any]]) -> State:
         states = [self.game.string_to_state(question["position"], question["seed"]) for question in questions]
         together: State = type(states[0]).cat(states)
@@ -172,6 +196,10 @@ class _Server:
                 masks[row, [first + choice for choice in choices]] = True
                 first += count
         return masks
+
+
+def _wholes(values: object, bound: int) -> TypeGuard[list[int]]:
+    return isinstance(values, list) and bool(values) and all(_whole(value, bound) for value in values)
 
 
 def _whole(value: object, bound: int) -> bool:

@@ -370,6 +370,35 @@ def test_an_isolated_agent_keeps_its_name_and_identity(spy: Path) -> None:
     assert "sees 1 results" in logged(spy)
 
 
+WATCHED = """
+import torch
+from cellgames.agents import BaseAgent
+
+class First(BaseAgent):
+    def act(self, observation, action_mask, env_ids, generator):
+        print("asked about", len(env_ids))
+        if len(env_ids) > 1 and int(observation.sum()) % 3 == 0:
+            raise RuntimeError("only one at a time")
+        return action_mask.int().argmax(1)
+"""
+
+
+def test_an_isolated_agent_plays_the_games_that_it_plays_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked about all games at once, and where it fails about one after the other."""
+    (tmp_path / "watched.py").write_text(WATCHED)
+    monkeypatch.chdir(tmp_path)
+    words = ["round-robin", "torus-v0", "--size", "3", "--games", "8", "--no-store", "--no-gif", "--quiet"]
+    for out, option in (("plain", []), ("apart", ["--isolate"])):
+        assert main([*words, "--out", out, "--agents", "watched:First", "random", *option]) == 0
+    assert (tmp_path / "plain/games.jsonl").read_bytes() == (tmp_path / "apart/games.jsonl").read_bytes()
+    (log,) = (tmp_path / "apart" / "logs").iterdir()
+    asked = {int(line.split()[-1]) for line in log.read_text().splitlines() if line.startswith("asked")}
+    assert max(asked) > 1
+    assert 1 in asked
+
+
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing")
 def test_a_sandboxed_agent_can_only_play(spy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-agent")

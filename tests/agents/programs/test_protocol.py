@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import json
+from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 import cellgames
+from cellgames.agents.base import BaseAgent
 from cellgames.agents.programs import protocol
 from cellgames.agents.programs.process import Limits
 from cellgames.agents.programs.protocol import ProtocolError, Ready
-from cellgames.agents.views import View, views_of
+from cellgames.agents.programs.serving import serve
+from cellgames.agents.views import View, Views, views_of
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.registry import REGISTRY
 
@@ -194,3 +198,100 @@ def test_shapes_to_come_of_a_drawn_pattern_are_hidden() -> None:
     assert "?" in own
     assert own.split(",")[0] != "?"
     assert set(others.partition("*")[0]) == {"?"}
+
+
+# ---------------------------------------------------------------- arrays
+
+
+class Weighing(BaseAgent):
+    """Takes the legal choice of each component that weighs most by what it sees, and has no other chance."""
+
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        self._nvec = list(game.info.action_nvec)
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        assert (env_ids[1:] > env_ids[:-1]).all()
+        seen = observation.flatten(1).double()
+        seen = seen * torch.arange(seen.shape[1]).remainder(13)
+        weights = ((1 + seen.sum(1))[:, None] * torch.arange(1, action_mask.shape[1] + 1)).remainder(97.0) + 1
+        parts = (weights * action_mask).split(self._nvec, 1)
+        return torch.stack([part.argmax(1) for part in parts], 1).squeeze(1)
+
+
+def views(id: str, games: int = 6) -> Views:
+    game, chance = cellgames.make(id), torch.Generator().manual_seed(2)
+    state = game.init(seeds(2, games))
+    for _ in range(2):
+        state = game.step(state, game.random_actions(state, chance), checked=False)
+    mask, players = game.legal_actions(state), state.current_player
+    if game.info.simultaneous:
+        players = torch.arange(games) % game.info.num_players
+        mask = mask[torch.arange(games), players]
+    return Views(game, state, players, mask)
+
+
+def answers(*messages: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a served agent says after `ready`, of a game of its own choice."""
+    said: list[bytes] = []
+    serve(lambda game: Weighing(), [protocol.encoded(message) for message in messages], said.append)
+    return [json.loads(line) for line in said[1:]]
+
+
+@pytest.mark.parametrize("id", SMALL)
+def test_arrays_are_answered_as_single_questions_are(id: str) -> None:
+    """The numbers of the games come in any order; each answer belongs to its game."""
+    seen, games = views(id), [5, 3, 9, 1, 0, 7]
+    hello, question = protocol.hello(seen.game, Limits()), protocol.arrays(seen, id=8, games=games, seed=5)
+    jsonschema.validate(question, protocol.SCHEMAS["arrays"])
+    ready = Ready(observation="base64")
+    single = [protocol.act(view, id=8, game=game, seed=5, ready=ready) for game, view in zip(games, seen, strict=True)]
+    starts = [{"type": "start", "game": game, "player": int(seen.players[0])} for game in sorted(games)]
+    choices, *others = answers(hello, *starts, question, *single)
+    jsonschema.validate(choices, protocol.SCHEMAS["choices"])
+    found = protocol.read_choices(choices, seen.game, 8, len(games))
+    assert found == [protocol.read_action(other, view, 8) for other, view in zip(others, seen, strict=True)]
+    assert len({*map(tuple, found)}) > 1
+    assert Views.of(list(seen)).players.tolist() == seen.players.tolist()
+    assert [view.position for view in seen[1:3]] == [seen[1].position, seen[2].position]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"observation": "AAAA"},
+        {"observation": "no base64!"},
+        {"mask": None},
+        {"games": [1]},
+        {"games": []},
+        {"games": [1, 2, 3, 4, 5, -6]},
+        {"players": [0, 0, 0, 0, 0, 9]},
+        {"players": "black"},
+        {"seed": 1 << 60},
+        {"id": "x"},
+    ],
+)
+def test_arrays_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
+    seen = views("torus-small-v0")
+    question = protocol.arrays(seen, id=8, games=range(6), seed=5)
+    refused, answered = answers(protocol.hello(seen.game, Limits()), question | wrong, question)
+    assert refused["type"] == "error"
+    assert "ProtocolError" in refused["message"]
+    assert answered["type"] == "choices"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"type": "choices", "id": 9, "actions": [1, 2]},
+        {"type": "choices", "id": 8, "actions": [1]},
+        {"type": "choices", "id": 8, "actions": [1, None]},
+        {"type": "choices", "id": 8, "actions": [[1, 2], 1]},
+        {"type": "choices", "id": 8, "actions": 3},
+        {"type": "choices", "id": True, "actions": [1, 2]},
+        {"type": "actions", "actions": []},
+        {"type": "error", "message": "no"},
+    ],
+)
+def test_choices_that_are_none_are_refused(answer: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError, match=r"expected|the program says"):
+        protocol.read_choices(answer, cellgames.make("torus-small-v0"), 8, 2)

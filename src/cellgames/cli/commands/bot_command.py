@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add"]
 
+_BUFFER = 1 << 20  # bytes, since a question about many games is one long line
+
 _TEXT = (
     "Run an agent as a program that answers messages on standard input and output. Other arenas can play against it\n"
     "then. The messages are JSON, one a line, as docs/bots.md describes them; the first one names the game."
@@ -96,7 +98,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
             serve_gtp(GtpServer(make_game(arguments), loaded), sys.stdin.buffer, send)
             return 0
-        serve(loaded, sys.stdin.buffer, send)
+        with open(sys.stdin.fileno(), "rb", buffering=_BUFFER, closefd=False) as lines:
+            serve(loaded, lines, send)
     return 0
 
 
