@@ -13,7 +13,6 @@ from cellgames.agents.base import GameAgent, Seats, draw_seeds, must_start
 from cellgames.envs.core import Game, chance, sampling
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import VOTE
-from cellgames.envs.kernels.compiling import Compile
 
 from .decoding import Seen, seen
 from .opponent_model import Others
@@ -30,16 +29,15 @@ class GridPlayer(GameAgent[GridAdaptation]):
     Args:
         name: as in `Agent`.
         guesses: number of guesses at what the others do in a round, to plan against.
-        compile: see `kernels.compiling.kernel`.
     """
 
     plays = GridAdaptation
 
-    def __init__(self, name: str, guesses: int, compile: Compile) -> None:
+    def __init__(self, name: str, guesses: int) -> None:
         super().__init__(name)
         if guesses < 1:
             raise ValueError(f"expected at least 1 guess, got {guesses}")
-        self._guesses, self._compile = guesses, compile
+        self._guesses = guesses
         self._seats = Seats()
         self._planner: Planner | None = None
 
@@ -58,7 +56,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
 
     def others(self, game: GridAdaptation) -> Others:
         """Return the model of how all others play."""
-        return Others(game, compile=self._compile)
+        return Others(game)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, int64 [L, 7]; chance comes from a seed of each row."""
@@ -92,8 +90,8 @@ class GridGreedy(GridPlayer):
 
     memoryless = True
 
-    def __init__(self, name: str = "greedy", *, guesses: int = 8, compile: Compile = "auto") -> None:
-        super().__init__(name, guesses, compile)
+    def __init__(self, name: str = "greedy", *, guesses: int = 8) -> None:
+        super().__init__(name, guesses)
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:

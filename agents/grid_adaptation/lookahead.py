@@ -3,29 +3,30 @@
 Instead of the digits of sequences boards hold where they match a player's own: the rules ask for nothing but majorities
 of digits, so they hold for matches as well.
 
-Letters: `L` games, `W` words of a board (see `boards.packedboards`), `X` boards, `N` spaces of a board.
+Letters: `L` games, `G` guesses of each, `C` tiles or sets of tiles to try out, `W` words of a board (see
+`boards.packedboards`), `N` spaces of a board.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from cellgames.envs.boards.bitboards import full_adder, popcount
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.grid_adaptation import rules
-from cellgames.envs.kernels.compiling import Compile, Kernel, kernel
 from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.native import Library, operator, pointer
 
-__all__ = ["ILLEGAL", "digits_ahead", "outlook", "tiles_on"]
+__all__ = ["ILLEGAL", "base_of", "tiles_on", "tried", "weighted"]
 
 ILLEGAL = -(1 << 60)
 """Less than any worth: of what cannot be played."""
 
-_BATCH = 4096  # boards that run together once the code is compiled, which it is for one number of them
+_WORK_OF_A_THREAD = 1 << 15  # generations of single boards that take several times as long as starting a thread
 
 
 def tiles_on(grid: PackedGrid, spaces: Tensor) -> Tensor:
@@ -34,128 +35,89 @@ def tiles_on(grid: PackedGrid, spaces: Tensor) -> Tensor:
     return functools.reduce(torch.bitwise_or, (singles[:, space] for space in spaces.unbind(-1)))
 
 
-def outlook(
-    grid: PackedGrid,
-    tiles: Tensor,
-    matches: Sequence[Tensor],
-    weights: Sequence[int],
-    left: Tensor,
-    compile: Compile = "auto",
-) -> Tensor:
-    """Return by how much matching digits outnumber others in the generations to come: weighted sums.
+def base_of(tiles: Tensor, matches: Sequence[Tensor], barred: Tensor | None = None) -> Tensor:
+    """Return boards for `tried`, int64 [5, W, L, G].
 
-    In each generation that is 2 * points - 3 * tiles, in proportion to the lead over the mean of all eight sequences.
+    Args:
+        tiles: boards [W, L, G]; or [W, L], a single one of each game.
+        matches: the same for each digit, where it is the player's own.
+        barred: the same, spaces where no tile of the player's own can land; by default those with tiles.
+    """
+    base = torch.stack((tiles, *matches, tiles if barred is None else barred))
+    return base if base.ndim == 4 else base[..., None]
+
+
+def tried(grid: PackedGrid, base: Tensor, own: Tensor, generations: int) -> Tensor:
+    """Return by how much each digit matches more often than not, after each of some generations.
+
+    The sum over the digits is 2 * points - 3 * tiles, in proportion to the lead over the mean of all eight sequences.
+    For a sequence that differs from the player's own in some digits, theirs count the other way round.
 
     Args:
         grid: how boards are packed.
-        tiles: boards [W, L, ...].
-        matches: boards [W, L, ...] for each digit, where it is the player's own.
-        weights: of the generations.
-        left: int64 [L], generations until the match ends; those after it count nothing.
-        compile: see `kernels.compiling.kernel`.
+        base: boards before the player's own tiles land, int64 [5, W, L, G], see `base_of`.
+        own: boards of own tiles to try out, int64 [W, L or 1, C]. One on a tile that is not barred takes it away, for
+            somebody else has named the space.
+        generations: how many.
 
     Returns:
-        int64 [L, ...].
+        int32 [generations, digits, L, C], summed over the guesses.
     """
-    shape = tiles.shape[1:]
-    worth = tiles.new_zeros(shape)
-    planes = [plane.flatten(1) for plane in (tiles, *matches)]
-    for later, (weight, (balance,)) in enumerate(
-        zip(weights, _balances(grid, planes, len(weights), _total, compile), strict=True)
-    ):
-        counts = weight * (left > later)
-        worth += balance.view(shape) * counts.view(-1, *[1] * (len(shape) - 1))
-    return worth
+    if grid.rows != grid.cols:
+        raise ValueError(f"expected a square board, got {grid.rows} x {grid.cols}")
+    return _tried(base, own, grid.rows, generations)
 
 
-def digits_ahead(
-    grid: PackedGrid, tiles: Tensor, matches: Sequence[Tensor], generations: int, compile: Compile = "auto"
-) -> Tensor:
-    """Return by how much each digit matches more often than not, after each of some generations.
-
-    The sum over the digits is what `outlook` weighs. For a sequence that differs from the player's own in some digits,
-    theirs count the other way round.
+def weighted(found: Tensor, weights: Sequence[int], left: Tensor) -> Tensor:
+    """Return weighted sums over generations and digits, int64 [L, C].
 
     Args:
-        grid: as in `outlook`, and so are tiles, matches and compile.
-        tiles: boards [W, L, ...].
-        matches: boards [W, L, ...].
-        generations: how many.
-        compile: see `kernels.compiling.kernel`.
-
-    Returns:
-        int64 [generations, digits, L, ...].
+        found: the result of `tried`.
+        weights: of the generations.
+        left: int64 [L], generations until the match ends; those after it count nothing.
     """
-    planes = [plane.flatten(1) for plane in (tiles, *matches)]
-    found = _balances(grid, planes, generations, _each, compile)
-    return torch.stack([torch.stack(digits) for digits in found]).view(generations, -1, *tiles.shape[1:])
+    counts = torch.tensor(weights, device=left.device)[:, None] * (
+        left > torch.arange(len(weights), device=left.device)[:, None]
+    )
+    return (found.sum(1) * counts[:, :, None]).sum(0)
 
 
-_Count = Callable[..., tuple[Tensor, ...]]
+def _fake(base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
+    return base.new_empty((generations, 3, base.shape[2], own.shape[2]), dtype=torch.int32)
 
 
-def _balances(
-    grid: PackedGrid, planes: list[Tensor], generations: int, count: _Count, compile: Compile
-) -> list[tuple[Tensor, ...]]:
-    """Return `count` of four planes [W, X] after each generation, int64 [X] each."""
-    boards, numbers = planes[0].shape[1], 1 if count is _total else len(planes) - 1
-    chunks = -(-boards // _BATCH)
-    live, tell = _kernels(grid, planes[0].device, count, numbers, compile, chunks * generations)
-    if not (live.compiled and tell.compiled):
-        return _eagerly(grid, planes, generations, count)
-    found = [tuple(planes[0].new_empty(chunks * _BATCH) for _ in range(numbers)) for _ in range(generations)]
-    for start in range(0, boards, _BATCH):
-        some = [plane[:, start : start + _BATCH] for plane in planes]
-        now = [torch.nn.functional.pad(plane, (0, _BATCH - plane.shape[1])).contiguous() for plane in some]
-        then = [torch.empty_like(plane) for plane in now]
-        for balances in found:
-            live([*now, *then])
-            now, then = then, now
-            tell([*now, *(balance[start : start + _BATCH] for balance in balances)])
-    return [tuple(balance[:boards] for balance in balances) for balances in found]
-
-
-def _eagerly(grid: PackedGrid, planes: list[Tensor], generations: int, count: _Count) -> list[tuple[Tensor, ...]]:
+@operator("grid_adaptation_trials(Tensor base, Tensor own, int size, int generations) -> Tensor", fake=_fake)
+def _tried(base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
+    """Return `tried`."""
+    grid = PackedGrid(size, size)
+    tiles, *matches, barred = base[..., None].unbind()  # [W, L, G, 1]
+    own = own[:, :, None] & ~barred
+    tiles = tiles ^ own
+    matches = [(match | own) & tiles for match in matches]
     found = []
     for _ in range(generations):
-        tiles, matches = rules.generation(grid, planes[0], planes[1:])
-        planes = [tiles, *matches]
-        found.append(count(*planes))
-    return found
+        tiles, matches = rules.generation(grid, tiles.flatten(1), [match.flatten(1) for match in matches])
+        count = grid.count(tiles)
+        found += [2 * grid.count(match) - count for match in matches]
+    shape = (generations, len(matches), *base.shape[2:], own.shape[-1])
+    return torch.stack(found).view(shape).sum(3).int()
 
 
-def _kernels(
-    grid: PackedGrid, device: torch.device, count: _Count, numbers: int, compile: Compile, calls: int
-) -> tuple[Kernel, Kernel]:
-    """Return two kernels: a generation of four planes into four others, and the count of four planes."""
-
-    def live(tiles: Tensor, one: Tensor, two: Tensor, three: Tensor, *then: Tensor) -> None:
-        after, matches = rules.generation(grid, tiles, [one, two, three])
-        for plane, out in zip((after, *matches), then, strict=True):
-            out.copy_(plane)
-
-    def tell(tiles: Tensor, one: Tensor, two: Tensor, three: Tensor, *out: Tensor) -> None:
-        for balance, place in zip(count(tiles, one, two, three), out, strict=True):
-            place.copy_(balance)
-
-    plane = torch.empty(grid.words, _BATCH, dtype=torch.int64, device=device)
-    return (
-        kernel(live, [plane] * 8, compile=compile, calls=calls),
-        kernel(tell, [plane] * 4 + [plane[0]] * numbers, compile=compile, calls=calls),
-    )
-
-
-def _total(tiles: Tensor, *matches: Tensor) -> tuple[Tensor, ...]:
-    """Return 2 * points - 3 * tiles, int64 [X]."""
-    ones, twos = full_adder(*matches)
-    points = popcount(ones) + 2 * popcount(twos)
-    return ((2 * points - 3 * popcount(tiles)).sum(0),)
-
-
-def _each(tiles: Tensor, *matches: Tensor) -> tuple[Tensor, ...]:
-    """Return 2 * matches - tiles for each digit, int64 [X]."""
-    number = popcount(tiles)
-    return tuple((2 * popcount(match) - number).sum(0) for match in matches)
+@_tried.native
+def _native_tried(native: Library, base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
+    """Return `tried`."""
+    _, words, rows, guesses = base.shape
+    _, own_rows, candidates = own.shape
+    if len(base) != 5 or own_rows not in (1, rows) or words != len(own) or words != PackedGrid(size, size).words:
+        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
+    out = torch.empty((generations, 3, rows, candidates), dtype=torch.int32)
+    work = rows * guesses * candidates * generations
+    threads = min(torch.get_num_threads(), 1 + work // _WORK_OF_A_THREAD)
+    numbers = (ctypes.c_int64 * 7)(size, rows, own_rows, guesses, candidates, generations, threads)
+    base, own = base.contiguous(), own.contiguous()
+    addresses = pointer(base, torch.int64), pointer(own, torch.int64), pointer(out, torch.int32)
+    native.cellgames_grid_adaptation_trials(numbers, *addresses)
+    return out
 
 
 @table

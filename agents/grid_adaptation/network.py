@@ -19,7 +19,7 @@ from cellgames.envs.grid_adaptation.observation import num_planes
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
 
 from .decoding import Seen, seen
-from .lookahead import digits_ahead, tiles_on
+from .lookahead import base_of, tiles_on, tried
 
 __all__ = ["GridNetwork"]
 
@@ -93,10 +93,8 @@ class GridNetwork(Network[GridAdaptation]):
         """
         game = self.game
         singles = tiles_on(game.grid, torch.arange(game.spaces + 1, device=view.round.device)[:, None])[:, None]
-        own = singles & ~view.planes[0][..., None]
-        tiles = view.planes[0][..., None] | own
-        matches = [match[..., None] | own for match in view.matches()]
-        found = digits_ahead(game.grid, tiles, matches, _GENERATIONS)  # [generations, digits, L, N + 1]
+        base = base_of(view.planes[0], view.matches())
+        found = tried(game.grid, base, singles, _GENERATIONS)  # [generations, digits, L, N + 1]
         gain = (found[..., :-1] - found[..., -1:]).float()
         counts = (game.rounds + 1 - view.round) > torch.arange(_GENERATIONS, device=gain.device)[:, None]
         gain = (gain * counts[:, None, :, None]).permute(2, 0, 1, 3)  # [L, generations, digits, N]

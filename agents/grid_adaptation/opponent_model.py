@@ -14,10 +14,9 @@ from torch import Tensor
 from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.kernels.compiling import Compile
 
 from .decoding import Seen
-from .lookahead import ILLEGAL, outlook, tiles_on
+from .lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
 from .shapes import shapes_at
 
 __all__ = ["KeenOthers", "Others"]
@@ -32,12 +31,10 @@ class Others:
     Attributes:
         game: the rules.
         reserve_chance: of playing a reserve tile.
-        compile: see `kernels.compiling.kernel`.
     """
 
     game: GridAdaptation
     reserve_chance: float = 0.5
-    compile: Compile = "auto"
 
     def spaces(self, seen: Seen, sequence: Tensor, seeds: Tensor) -> Tensor:
         """Return the spaces that they name, int64 [L, G, O, T], reserve tiles last; `N` names none.
@@ -78,7 +75,7 @@ class KeenOthers(Others):
 
     Attributes:
         keen: share of the former tiles.
-        weights: of the generations that they look at, as `outlook` has them.
+        weights: of the generations that they look at, as `weighted` has them.
         choices: `K`, the best spaces for a sequence, which its players choose from.
     """
 
@@ -101,18 +98,17 @@ class KeenOthers(Others):
 
         The best one again where fewer are free, `N` where none is.
         """
-        game = self.game
-        grid, spaces = game.grid, torch.arange(game.spaces, device=seen.planes.device)
-        tiles, *digits = seen.planes[:, :, :, None].unbind()  # [W, L, 1]
-        own = tiles_on(grid, spaces[:, None])[:, None] & ~tiles  # [W, L, N]
-        boards, held = tiles | own, torch.arange(8, device=spaces.device)
-        matches = []
-        for digit, value in zip(digits, rules.DIGITS, strict=True):
-            match = tiles & ~(digit ^ -((held & value) != 0).long())
-            matches.append(match[:, :, :, None] | own[:, :, None])  # [W, L, 8, N]
-        left = game.rounds + 1 - seen.round
-        boards = boards[:, :, None].expand_as(matches[0])
-        worth = outlook(grid, boards, matches, self.weights, left, self.compile)
+        game, tiles, *digits = self.game, *seen.planes
+        grid, spaces = game.grid, torch.arange(game.spaces, device=tiles.device)
+        own, left = tiles_on(grid, spaces[:, None])[:, None], game.rounds + 1 - seen.round
+        # A digit's future depends on the tiles and on this digit of one's own, be it 0 or 1, but on no other digit.
+        found = [
+            tried(grid, base_of(tiles, matches), own, len(self.weights))
+            for matches in ([tiles & ~digit for digit in digits], digits)
+        ]
+        apart = [[weighted(one[:, [digit]], self.weights, left) for one in found] for digit in range(len(digits))]
+        held = [[int(sequence & value != 0) for value in rules.DIGITS] for sequence in range(8)]
+        worth = torch.stack([sum(apart[digit][own] for digit, own in enumerate(owns)) for owns in held], 1)
         free = ~grid.unpack(seen.planes[0]).flatten(1)
         worth = worth.where(free[:, None], ILLEGAL)
         best = worth.topk(min(self.choices, game.spaces), 2)

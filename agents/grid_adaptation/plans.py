@@ -19,7 +19,7 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE
 
 from .decoding import Seen
-from .lookahead import ILLEGAL, outlook, tiles_on
+from .lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
 from .opponent_model import Others
 from .shapes import shapes_at
 
@@ -183,22 +183,20 @@ class Planner:
         """Return the flip after which digits match most in the generations to come, int64 [L] as in actions."""
         if not seen.flips.any():
             return torch.zeros_like(seen.sequence)
-        turned = torch.tensor([[0, 0, 0, -1], [0, 0, -1, 0], [0, -1, 0, 0]], device=tiles.device)  # [digit, flip]
-        boards = tiles[..., None].expand(*tiles.shape, 4)
-        changed = [match[..., None] ^ (boards & mask) for match, mask in zip(matches, turned, strict=True)]
-        return self._sum(seen, boards, changed, _FLIPS).argmax(1).where(seen.flips, 0)
+        grid, none = self.game.grid, tiles.new_zeros(len(tiles), 1, 1)
+        found = tried(grid, base_of(tiles, matches), none, len(_FLIPS))
+        apart = [weighted(found[:, [digit]], _FLIPS, self._left(seen)) for digit in range(len(rules.DIGITS))]
+        # A digit that is turned matches wherever it did not, now and later; flip 1 turns the last one.
+        turned = [torch.zeros_like(apart[0]), *(-2 * digit for digit in reversed(apart))]
+        return torch.cat(turned, 1).argmax(1).where(seen.flips, 0)
 
     def _worth(self, seen: Seen, outset: _Outset, own: Tensor, weights: tuple[int, ...]) -> Tensor:
-        """Return the worth with tiles of one's own on boards [W, L or 1, C]: int64 [L, C]."""
-        own = own[:, :, None] & ~outset.barred[..., None]
-        boards = outset.tiles[..., None] ^ own  # what one other has named as well is lost to both
-        matches = [(match[..., None] | own) & boards for match in outset.matches]
-        return self._sum(seen, boards, matches, weights)
+        """Return the worth with tiles of one's own on boards [W, L or 1, C], summed over guesses: int64 [L, C]."""
+        base = base_of(outset.tiles, outset.matches, outset.barred)
+        return weighted(tried(self.game.grid, base, own, len(weights)), weights, self._left(seen))
 
-    def _sum(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor], weights: tuple[int, ...]) -> Tensor:
-        """Return the outlook of boards [W, L, G, C] for the player, summed over guesses: int64 [L, C]."""
-        left = self.game.rounds + 1 - seen.round
-        return outlook(self.game.grid, tiles, matches, weights, left, self.others.compile).sum(1)
+    def _left(self, seen: Seen) -> Tensor:
+        return self.game.rounds + 1 - seen.round
 
 
 def _spare(seen: Seen) -> Tensor:

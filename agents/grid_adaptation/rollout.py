@@ -51,7 +51,7 @@ class GridRollout(GridPlayer):
         rounds: of a playout, with the one to act in.
         guesses: see `GridPlayer`.
         name: see there.
-        compile: see there.
+        compile: see `kernels.compiling.planned`.
     """
 
     def __init__(
@@ -68,7 +68,8 @@ class GridRollout(GridPlayer):
             raise ValueError(
                 f"expected at least 1 playout, 1 candidate and 1 round, got {playouts}, {candidates} and {rounds}"
             )
-        super().__init__(name if name is not None else f"rollout:{playouts}", guesses, compile)
+        super().__init__(name if name is not None else f"rollout:{playouts}", guesses)
+        self._compile = compile
         self.playouts, self.candidates, self.rounds = playouts, affordable(playouts, candidates), rounds
         self._matches = min(playouts, _MATCHES)  # `M`
         self._history: History | None = None
@@ -82,7 +83,7 @@ class GridRollout(GridPlayer):
 
     @override
     def others(self, game: GridAdaptation) -> Others:
-        return KeenOthers(game, compile=self._compile)
+        return KeenOthers(game)
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:

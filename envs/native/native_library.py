@@ -158,6 +158,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_spread_bits": [address] + [number] * 2 + [address],
         "cellgames_grid_adaptation_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 4,
         "cellgames_grid_adaptation_legal": [address] + [number] * 3 + [address] * 3,
+        "cellgames_grid_adaptation_trials": [address] * 4,
     }
     for name, arguments in functions.items():
         function = getattr(loaded, name)

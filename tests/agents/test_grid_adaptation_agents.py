@@ -16,7 +16,7 @@ from cellgames.agents import load, select
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.determinization import History, better_flip, determinize
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer
-from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, _kernels, _total, outlook
+from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
 from cellgames.agents.grid_adaptation.opponent_model import KeenOthers, Others
 from cellgames.agents.grid_adaptation.plans import Planner
 from cellgames.agents.grid_adaptation.rollout import GridRollout
@@ -25,6 +25,7 @@ from cellgames.agents.play_loop import play as play_agents
 from cellgames.envs.core import chance, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, VOTE, GridState
+from cellgames.envs.native import without_native
 
 
 def make(**parameters: Any) -> GridAdaptation:
@@ -269,20 +270,29 @@ def test_later_generations_count_as_they_are_weighted_and_none_after_the_last_ro
         worths.append(2 * boards.public[torch.arange(5), view.sequence] - 3 * count)
     left = torch.tensor([2, 2, 1, 1, 0])
     expected = 7 * worths[0] * (left > 0) + 4 * worths[1] * (left > 1)
-    assert torch.equal(outlook(SMALL.grid, view.planes[0], view.matches(), (7, 4), left), expected)
+    found = tried(SMALL.grid, base_of(view.planes[0], view.matches()), torch.zeros(1, 1, 1, dtype=torch.int64), 2)
+    assert torch.equal(weighted(found, (7, 4), left), expected[:, None])
 
 
-@pytest.mark.slow
-def test_compiled_boards_have_the_same_outlook() -> None:
-    """In two chunks, the second of which is filled up."""
-    view = look(SMALL, midway(SMALL, 3, 2), 0)
-    boards = [plane[..., None].expand(-1, -1, 1700) for plane in (view.planes[0], *view.matches())]
-    left = torch.tensor([5, 5, 1])
-    compiled, eagerly = (
-        outlook(SMALL.grid, boards[0], boards[1:], (3, 2), left, compile) for compile in ("always", "never")
+@every_family
+@pytest.mark.parametrize("shared", [True, False])
+def test_native_code_tries_tiles_as_torch_does(game: GridAdaptation, shared: bool) -> None:
+    """Also spaces that others have named: one of them, whose tile is lost too, or several."""
+    view = look(game, midway(game, 3, 2), 0)
+    guesses = chance.draw(seeds(1, 6)[:, None], chance.USER, torch.arange(2 * game.grid.words)).view(3, 2, 2, -1)
+    others, crowded = game.grid.trim(guesses.permute(1, 3, 0, 2).flatten(2)).unflatten(2, (3, 2))
+    tiles, *matches = (plane[..., None] | plane.new_zeros(2) for plane in (view.planes[0], *view.matches()))
+    tiles = tiles | (others & ~crowded)
+    base = base_of(
+        tiles, [match | (tiles & crowded.roll(1, -1)) for match in matches], view.planes[0][..., None] | crowded
     )
-    assert torch.equal(compiled, eagerly)
-    assert all(run.compiled for run in _kernels(SMALL.grid, left.device, _total, 1, "auto", 0)), "for the test's sake"
+    own = tiles_on(game.grid, torch.arange(game.spaces + 1)[:, None])[:, None]
+    if not shared:
+        own = own.expand(-1, 3, -1)
+    found = tried(game.grid, base, own, 3)
+    assert found.shape == (3, 3, 3, game.spaces + 1)
+    with without_native():
+        assert torch.equal(tried(game.grid, base, own, 3), found)
 
 
 # ---------------------------------------------------------------- shapes and others

@@ -6,37 +6,32 @@
 #include <cstring>
 
 #include "bits.h"
+#include "grid_adaptation_boards.h"
 #include "threefry.h"
 
 namespace {
 
 using namespace cellgames;
 
-constexpr int kMostWords = 16, kMostPlayers = 8, kMostSpaces = 31 * 31;
+constexpr int kMostPlayers = 8, kMostSpaces = 31 * 31;
 constexpr int kTiles = 3, kReserve = 3, kFlip = 4, kBuy = 5, kVote = 6, kComponents = 7;
 constexpr int kSequences = 8, kOrders = 40320;
 constexpr uint32_t kDeal = 16, kLot = 17;  // purposes of draws
 
 // A game's rules, by the numbers of `native_rounds.settings`.
-struct Rules {
+struct Rules : Packing {
     int64_t size, players, rounds, first_tiles, garnets, reserves, num_flips;
     bool by_outcome;
     float garnet_value;
     const int64_t* flip_rounds;
-    int64_t spaces, stride, rows_a_word;
-    int words;
-    uint64_t cells[kMostWords];
+    int64_t spaces;
 
     Rules(const int64_t* numbers, int64_t count)
-        : size(numbers[0]), players(numbers[1]), rounds(numbers[2]), first_tiles(numbers[3]), garnets(numbers[4]),
-          reserves(numbers[5]), num_flips(count - 8), by_outcome(numbers[6] != 0), flip_rounds(numbers + 8),
-          spaces(size * size), stride(size + 1), rows_a_word(std::min(size, 64 / stride)),
-          words(static_cast<int>((size + rows_a_word - 1) / rows_a_word)) {
+        : Packing(numbers[0]), size(numbers[0]), players(numbers[1]), rounds(numbers[2]), first_tiles(numbers[3]),
+          garnets(numbers[4]), reserves(numbers[5]), num_flips(count - 8), by_outcome(numbers[6] != 0),
+          flip_rounds(numbers + 8), spaces(size * size) {
         const int32_t value = static_cast<int32_t>(numbers[7]);
         std::memcpy(&garnet_value, &value, sizeof value);
-        std::memset(cells, 0, sizeof cells);
-        for (int64_t row = 0; row < size; ++row)
-            cells[row / rows_a_word] |= low_bits(static_cast<int>(size)) << row % rows_a_word * stride;
     }
     int64_t choices() const { return (kTiles + 1) * (spaces + 1) + 4 + 2 + players + 1; }
     bool flips_now(int64_t round) const {
@@ -203,16 +198,6 @@ CELLGAMES_INLINE Place place_of(const Rules& rules, Words space, Words on) {
 CELLGAMES_INLINE void name(Words* board, int words, const Place& place) {
     const Words cell = place.on & left_by(all(1), place.bit);
     for (int word = 0; word < words; ++word) board[word] = board[word] | (cell & equal(place.word, all(static_cast<uint64_t>(word))));
-}
-
-// Count the cells of a board with those above and below it, and these columns of three with both beside them.
-CELLGAMES_INLINE Nine nine_of(const Rules& rules, const Words* board, int words, int word) {
-    const int down = static_cast<int>(rules.stride), up = static_cast<int>((rules.rows_a_word - 1) * rules.stride);
-    Words above = board[word] << down, below = board[word] >> down;
-    if (word > 0) above = above | board[word - 1] >> up;
-    if (word + 1 < words) below = below | board[word + 1] << up;
-    const Words ones = odd(above, board[word], below), twos = two_of(above, board[word], below);
-    return Nine(Rows{{ones << 1, twos << 1}, {ones, twos}, {ones >> 1, twos >> 1}});
 }
 
 // --- what single matches have in a step -----------------------------------------------------------------------------

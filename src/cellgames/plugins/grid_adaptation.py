@@ -34,6 +34,7 @@ GRID_ADAPTATION = GamePlugin(
         "rollout": "cellgames.agents.grid_adaptation.rollout:GridRollout",
     },
     networks={"policy": "cellgames.agents.grid_adaptation.network:GridNetwork"},
+    transfer_parameters=("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
     presets=(
         TrainingPreset(
             "ppo",
