@@ -108,7 +108,8 @@ class KeenOthers(Others):
         ]
         apart = [[weighted(one[:, [digit]], self.weights, left) for one in found] for digit in range(len(digits))]
         held = [[int(sequence & value != 0) for value in rules.DIGITS] for sequence in range(8)]
-        worth = torch.stack([sum(apart[digit][own] for digit, own in enumerate(owns)) for owns in held], 1)
+        sums = [torch.stack([apart[digit][it] for digit, it in enumerate(its)]).sum(0) for its in held]
+        worth = torch.stack(sums, 1)  # [L, 8, N]
         free = ~grid.unpack(seen.planes[0]).flatten(1)
         worth = worth.where(free[:, None], ILLEGAL)
         best = worth.topk(min(self.choices, game.spaces), 2)
