@@ -102,11 +102,11 @@ class KeenOthers(Others):
         grid, spaces = game.grid, torch.arange(game.spaces, device=tiles.device)
         own, left = tiles_on(grid, spaces[:, None])[:, None], game.rounds + 1 - seen.round
         # A digit's future depends on the tiles and on this digit of one's own, be it 0 or 1, but on no other digit.
-        found = [
+        both = [
             tried(grid, base_of(tiles, matches), own, len(self.weights))
             for matches in ([tiles & ~digit for digit in digits], digits)
         ]
-        apart = [[weighted(one[:, [digit]], self.weights, left) for one in found] for digit in range(len(digits))]
+        apart = [[weighted(one[:, [digit]], self.weights, left) for one in both] for digit in range(len(digits))]
         held = [[int(sequence & value != 0) for value in rules.DIGITS] for sequence in range(8)]
         sums = [torch.stack([apart[digit][it] for digit, it in enumerate(its)]).sum(0) for its in held]
         worth = torch.stack(sums, 1)  # [L, 8, N]
