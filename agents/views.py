@@ -64,6 +64,7 @@ class Views(Sequence[View]):
     def __init__(self, game: Game, state: State, players: Tensor, mask: Tensor) -> None:
         self.game, self.state, self.players, self.mask = game, state, players, mask
         self._made: dict[int, View] = {}
+        self._known: list[tuple[int, int]] = []  # players and turns, once a view is made
 
     @classmethod
     def of(cls, views: Sequence[View]) -> Views:
@@ -91,9 +92,11 @@ class Views(Sequence[View]):
             return Views(self.game, self.state[rows], self.players[rows], self.mask[rows])
         row = range(len(self))[row]
         if row not in self._made:
-            one, player = self.state[row], int(self.players[row])
+            if not self._known:
+                self._known = list(zip(self.players.tolist(), self.state.turn.tolist(), strict=True))
+            one, (player, turn) = self.state[row], self._known[row]
             position = self.game.view_to_string(one, player)
-            self._made[row] = View(self.game, player, int(one.turn[0]), position, self.mask[row], one)
+            self._made[row] = View(self.game, player, turn, position, self.mask[row], one)
         return self._made[row]
 
     @property

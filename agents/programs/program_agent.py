@@ -57,17 +57,19 @@ class ProgramAgent(Engine):
         Raises:
             PartialAnswerError: it failed in some of them.
         """
-        shape = (len(views), len(views[0].game.info.action_nvec))
-        chosen, failures = torch.full(shape, -1, dtype=torch.int64, device="cpu"), {}
+        width = len(views[0].game.info.action_nvec)
+        chosen: list[list[int]] = []
+        failures: dict[int, str] = {}
         seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
         batched = None if self.clock is not None or len(views) == 1 else self._asked_together(views, env_ids, seeds)
         for row, env_id in enumerate(env_ids.tolist()):
             try:
-                answer = batched[row] if batched is not None else self._asked(views[row], env_id, seeds[row])
-                chosen[row] = torch.tensor(answer, device="cpu")
+                chosen.append(batched[row] if batched is not None else self._asked(views[row], env_id, seeds[row]))
             except (ProgramError, protocol.ProtocolError) as error:
                 failures[row] = str(error)
-        actions = chosen.squeeze(1) if shape[1] == 1 else chosen
+                chosen.append([-1] * width)
+        actions = torch.tensor(chosen, device="cpu")
+        actions = actions.squeeze(1) if width == 1 else actions
         if failures:
             raise PartialAnswerError(actions, failures)
         return actions

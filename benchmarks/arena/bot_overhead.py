@@ -9,6 +9,7 @@ arena's process. A page goes to results/benchmarks/bots.md.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -203,7 +204,7 @@ def _through_gtp(folder: Path) -> dict[str, float]:
     for engine in engines:
         engine.close()
     for name in ("random", "greedy"):
-        found[f"`{name}` as an engine, through two pipes"] = _engine_games(name, 5)
+        found[f"{name} as an engine, through two pipes"] = _engine_games(name, 5)
     return found
 
 
@@ -220,12 +221,18 @@ def _isolation() -> list[tuple[str, str, int, float, float]]:
     return found
 
 
+def _real_time() -> bool:
+    """Return True if other processes wait for this one."""
+    return sys.platform == "linux" and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
+
+
 def main() -> int:
     """Measure, and write the page."""
     if shutil.which("cc") is None:
         print("bot_overhead: expected a C compiler, found no program cc", file=sys.stderr)
         return 2
     torch.set_num_threads(1)
+    load = os.getloadavg()[0]
     found: dict[str, list[float]] = {"exchange": [], "answer": [], "move": []}
     with tempfile.TemporaryDirectory() as folder:
         command = _program(Path(folder), SOURCE, "bot")
@@ -256,6 +263,7 @@ def main() -> int:
         **head("python -m benchmarks.arena.bot_overhead"),
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "cpu": cpu_model(),
+        "machine": f"load {load:.0f} on {os.cpu_count()} cores at the start{', at real-time priority' * _real_time()}",
         "game": f"{GAME}, size 8, {GAMES} games at the same time",
     }
     parts: list[Part] = [
