@@ -24,6 +24,7 @@ PACKAGES = (
     "cellgames.agents.cloth_of_gold",
     "cellgames.agents.grid_adaptation",
     "cellgames.agents.search",
+    "cellgames.agents.simultaneous",
     "cellgames.agents.toroidal_cup",
     "cellgames.agents.torus",
     "cellgames.training",
