@@ -193,7 +193,7 @@ def test_progress_comes_in_lines_where_there_is_no_terminal(capsys: pytest.Captu
     assert main([*TINY.split(), "--total-steps", "200"]) == 0
     lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("cellgames: ")]
     assert re.fullmatch(r"  0%  0 steps, 0 games, \d+ % against random", lines[0])
-    assert re.fullmatch(r"100%  \d+ steps, [\d,]+ a second, \d+ games, \d+ % against random", lines[-1])
+    assert re.fullmatch(r"100%  \d+ steps( in \d+ s)?, [\d,]+ a second, \d+ games, \d+ % against random", lines[-1])
 
 
 class Terminal(io.StringIO):

@@ -20,7 +20,7 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.training import Finished, PPOArguments, Progress, train
-from cellgames.training.machine import isolated
+from cellgames.training.machine import isolated, memory_kept
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
@@ -111,6 +111,21 @@ def test_the_machine_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) ->
         interrupted()
     assert (cudnn.benchmark, cudnn.deterministic, torch.get_num_threads()) == (True, False, threads)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts pages of memory that the system gives")
+def test_memory_of_large_tensors_is_kept_for_the_next_ones() -> None:
+    import resource
+
+    def faults() -> int:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(8):
+            torch.empty(16 << 20).fill_(1.0)  # 64 MiB, 16,384 pages
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    with memory_kept():
+        faults()
+        assert faults() < 2000
 
 
 def test_another_seed_learns_something_else(whole: Finished, tmp_path: Path) -> None:

@@ -201,6 +201,8 @@ def _default_out(arguments: argparse.Namespace, asked: Arguments, processes: int
 
 def _progress_text(at: Progress) -> str:
     words = [f"{min(at.steps / at.total, 1):4.0%}  {at.steps:,} steps"]
+    if at.seconds >= 1:
+        words[0] += f" in {at.seconds / 60:.0f} min" if at.seconds >= 600 else f" in {at.seconds:.0f} s"
     if at.steps_per_second > 0:
         words.append(f"{at.steps_per_second:,.0f} a second")
         if at.steps < at.total:
