@@ -110,7 +110,7 @@ def _mallopt() -> Callable[[int, int], int] | None:
     """Return the function of glibc that sets how memory is managed; None elsewhere."""
     try:
         if os.confstr("CS_GNU_LIBC_VERSION"):  # type: ignore[attr-defined,unused-ignore]  # Windows lacks it
-            return ctypes.CDLL(None).mallopt  # type: ignore[no-any-return]
+            return ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, ValueError):
         pass
     return None
