@@ -158,6 +158,7 @@ AGENTS: dict[str, AgentSpec] = {
             "gumbel:N[:FILE]",
             "tree search, N simulations a move, by a shipped network or FILE (Gumbel AlphaZero)",
             "search.search_agent:gumbel_alphazero",
+            True,
             weights=SEARCH_WEIGHTS,
         ),
         AgentSpec(

@@ -18,7 +18,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 
 from .turns import TurnAgent, random_turns
 
-__all__ = ["ClothGreedy"]
+__all__ = ["ClothGreedy", "proposals"]
 
 _WORLDS = 1 << 22  # cells simulated at a time, which bounds the memory
 _DECIDED = 1e6  # more than any lead
@@ -41,17 +41,35 @@ class ClothGreedy(TurnAgent):
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        game = self.game
         seeds = draw_seeds(len(state), generator, state.device)
-        together = max(1, _WORLDS // (game.cells * self.candidates))
-        rows = torch.arange(len(state), device=state.device)
-        return torch.cat([self._best(game, state[some], seeds[some]) for some in rows.split(together)])
+        return proposals(self.game, state, seeds, self.candidates, 1)[0].squeeze(1)
 
-    def _best(self, game: ClothOfGold, state: ClothState, seeds: Tensor) -> Tensor:
-        plans = random_turns(game, state, seeds, self.candidates, border=True)
-        units = forecast(game, state, plans)
-        best = worth(game, state, units).argmax(1)
-        return plans[torch.arange(len(state), device=state.device), best]
+
+def proposals(game: ClothOfGold, state: ClothState, seeds: Tensor, drawn: int, kept: int) -> tuple[Tensor, Tensor]:
+    """Return the random turns that would be worth most if the round ran now, the best one first.
+
+    Args:
+        game: the rules.
+        state: `L` games.
+        seeds: int64 [L], of which the turns are a function.
+        drawn: turns for each game, as `random_turns` draws them with a border.
+        kept: `C`, how many of them to return.
+
+    Returns:
+        The turns, int64 [L, C, K], and their worth, float64 [L, C].
+    """
+    together = max(1, _WORLDS // (game.cells * drawn))
+    rows = torch.arange(len(state), device=state.device)
+    found = [_proposed(game, state[some], seeds[some], drawn, kept) for some in rows.split(together)]
+    plans, value = map(torch.cat, zip(*found, strict=True))
+    return plans, value
+
+
+def _proposed(game: ClothOfGold, state: ClothState, seeds: Tensor, drawn: int, kept: int) -> tuple[Tensor, Tensor]:
+    plans = random_turns(game, state, seeds, drawn, border=True)
+    value, order = worth(game, state, forecast(game, state, plans)).sort(dim=1, descending=True, stable=True)
+    order = order[:, :kept]
+    return plans[torch.arange(len(state), device=state.device)[:, None], order], value[:, :kept]
 
 
 def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:

@@ -19,15 +19,15 @@ from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
 
-__all__ = ["LEAD", "NUMBERS", "PLANES", "ClothNetwork", "ClothTrunk", "numbers_of", "planes_of"]
+__all__ = ["LEAD", "NUMBERS", "PLANES", "ClothNetwork", "ClothTrunk", "padded", "scaled"]
 
 _PATCH = 4  # rows and columns of cells that are one of the trunk's
 _FINE = 8  # channels at the size of the world
 
 PLANES = len(seen.BOARDS) + 1
-"""Of `planes_of`."""
+"""Of the world that the networks see: boards, and where the world is."""
 NUMBERS = len(seen.NUMBERS) + 2
-"""Of `numbers_of`."""
+"""Of `scaled`."""
 LEAD = 0.02
 """The value of a unit in the numbers."""
 
@@ -46,7 +46,7 @@ class ClothTrunk(nn.Module):
         self.trunk = Trunk(width, size, wrap=False)
 
     def forward(self, planes: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-        """Run on planes [L, p, H, W], padded, and numbers [L, n]; see `planes_of` and `numbers_of`."""
+        """Run on planes [L, p, H, W], and numbers [L, n]; see `padded` and `scaled`."""
         numbers = self.numbers(numbers)
         trunk = self.trunk(functional.relu(self.patches(planes)), numbers)
         return trunk, torch.cat((pooled(trunk), numbers), 1)
@@ -76,8 +76,9 @@ class ClothNetwork(Network[ClothOfGold]):
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
         height, width = observation.shape[2:]
-        planes = planes_of(observation)
-        trunk, summary = self.trunk(planes, numbers_of(observation))
+        boards, numbers = observation[:, : len(seen.BOARDS)].float(), observation[:, len(seen.BOARDS) :, 0, 0]
+        planes = padded(torch.cat((boards, torch.ones_like(boards[:, :1])), 1))
+        trunk, summary = self.trunk(planes, scaled(numbers, boards[:, :2].sum((2, 3))))
         up = functional.pixel_shuffle(self.up(trunk), _PATCH)
         both = functional.relu(torch.cat((up, self.fine(planes)), 1))
         cells = self.cell(functional.relu(self.mix(both)))[:, 0, :height, :width].flatten(1)
@@ -85,16 +86,17 @@ class ClothNetwork(Network[ClothOfGold]):
         return torch.cat((cells, end[:, None] + self.begin), 1), value, None
 
 
-def planes_of(observation: Tensor) -> Tensor:
-    """Return boards, and where the world is: float [L, 8, H, W], padded so that `_PATCH` divides rows and columns."""
-    height, width = observation.shape[2:]
-    boards = observation[:, : len(seen.BOARDS)].float()
-    planes = torch.cat((boards, torch.ones_like(boards[:, :1])), 1)
+def padded(planes: Tensor) -> Tensor:
+    """Return planes with empty cells beyond the edges, so that `_PATCH` divides rows and columns."""
+    height, width = planes.shape[2:]
     return functional.pad(planes, (0, -width % _PATCH, 0, -height % _PATCH))
 
 
-def numbers_of(observation: Tensor) -> Tensor:
-    """Return units to place, the round, the lead, the seat and both sides' units: float [L, 6], none of them large."""
-    units = observation[:, :2].sum((2, 3), dtype=torch.float32) * LEAD
-    numbers = observation[:, len(seen.BOARDS) :, 0, 0].float()
-    return torch.cat((numbers * numbers.new_tensor([0.1, 0.1, LEAD, 1.0]), units), 1)
+def scaled(numbers: Tensor, units: Tensor) -> Tensor:
+    """Return units to place, the round, the lead, the seat and both sides' units: float [L, 6], none of them large.
+
+    Args:
+        numbers: [L, 4], as in the observation.
+        units: [L, 2], of both sides, one's own first.
+    """
+    return torch.cat((numbers.float() * torch.tensor([0.1, 0.1, LEAD, 1.0], device=units.device), units * LEAD), 1)

@@ -17,10 +17,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 
 from .turns import TurnAgent, random_turns
 
-__all__ = ["ClothRollout", "finish_turns", "unit_prior"]
-
-_TURNS = 48  # drawn to see how turns may begin
-_END = 8  # of so many turns that would be one that ends at once
+__all__ = ["ClothRollout", "finish_turns"]
 
 
 class ClothRollout(TurnAgent):
@@ -77,20 +74,3 @@ def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generato
         return game.play_turn(state, random_turns(game, state, seeds, 1).squeeze(1))
 
     return play_out(game, state, turn)
-
-
-def unit_prior(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:
-    """Return logits of actions, float [X, A]: how many random turns begin with a unit there, or might as well end.
-
-    Args:
-        game: the rules.
-        state: `X` unfinished games.
-        generator: consumed.
-    """
-    turns = random_turns(game, state, draw_seeds(len(state), generator, state.device), _TURNS, border=True)
-    first = turns[:, :, 0]
-    first = torch.where(first < 0, game.end_turn, first)
-    count = torch.zeros((len(state), game.info.num_actions), device=state.device, dtype=torch.float32)
-    count.scatter_add_(1, first, torch.ones_like(first, dtype=count.dtype))
-    count[:, game.end_turn] += _TURNS / _END
-    return (count + 1e-3).log()

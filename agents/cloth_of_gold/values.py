@@ -22,17 +22,21 @@ from cellgames.envs.cloth_of_gold.simulation import simulate
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
 
-from .network import LEAD, NUMBERS, PLANES, ClothTrunk, numbers_of, planes_of
-from .turns import TurnAgent, random_turns
+from .greedy import proposals
+from .network import LEAD, NUMBERS, PLANES, ClothTrunk, padded, scaled
+from .turns import TurnAgent
 
-__all__ = ["CANDIDATES", "ClothEvaluator", "ClothValues", "after_turns"]
+__all__ = ["CANDIDATES", "CONSIDERED", "ClothEvaluator", "ClothValues", "after_turns"]
 
-CANDIDATES = 48
-"""Turns that are tried."""
+CANDIDATES = 128
+"""Turns that are drawn."""
 
-_WORLDS = 1 << 22  # cells looked at together, which bounds the memory
+CONSIDERED = 32
+"""The best of them, which the network evaluates."""
+
+_WORLDS = 1 << 19  # cells looked at together: more would leave the cache
 _KINDS = seen.BOARDS.index("killed") + 1  # planes of what lives or has been killed, as a round takes them
-_LEAD = len(seen.BOARDS) + seen.NUMBERS.index("own score of the last round")
+_LEAD = seen.NUMBERS.index("own score of the last round")
 
 
 class ClothValues(Network[ClothOfGold]):
@@ -50,32 +54,41 @@ class ClothValues(Network[ClothOfGold]):
         self.trunk = ClothTrunk(size, PLANES + 2, NUMBERS + 3)
         self.value = head(3 * size.channels, 2 * size.channels, 1, 0.1)
 
-    def worth(self, observation: Tensor) -> Tensor:
-        """Return the value of observations [L, ...] to the player whose view it is: float [L], -1 to 1."""
-        ahead, lead = self._ahead(observation)
-        planes = torch.cat((planes_of(observation), planes_of(ahead)[:, :2]), 1)
-        numbers = torch.cat((numbers_of(observation), lead), 1)
-        value: Tensor = self.value(self.trunk(planes, numbers)[1]).squeeze(1).tanh()
-        return value
+    def worth(self, boards: Tensor, numbers: Tensor) -> Tensor:
+        """Return the value of positions to the player whose view they are: float [L], -1 to 1.
 
-    def _ahead(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what a round would make of the position if nothing were added to it.
-
-        Units [L, 2, H, W], one's own first; both sides' units and by how much the lead would grow, float [L, 3].
+        Args:
+            boards: int64 [L, 7, S, N], as `ClothOfGold.packed_observation` gives them.
+            numbers: [L, 4], the same.
         """
-        game = self.game
-        worlds = game.grid.pack(observation[:, :_KINDS])
-        after = simulate(game.grid, worlds, game.generations, game.neutral_births)[:2]
-        units = count(after).t().float()
-        own, other = units.unbind(1)
-        before = observation[:, _LEAD, 0, 0].float()
-        leads = torch.stack((own, other, own - other - before), 1) * LEAD
-        return game.grid.unpack(after), leads
+        grid, worlds = self.game.grid, boards.movedim(0, -1)
+        ahead = simulate(grid, worlds[:_KINDS], self.game.generations, self.game.neutral_births)[:2]
+        # What a round would make of the position if nothing were added to it: units, and by how much the lead grows.
+        units = count(ahead).t().float()
+        growth = units[:, :1] - units[:, 1:] - numbers[:, _LEAD, None]
+        planes = torch.ones((len(boards), PLANES + 2, grid.rows, grid.cols), device=boards.device, dtype=torch.float32)
+        planes[:, : PLANES - 1] = grid.unpack(worlds)
+        planes[:, PLANES:] = grid.unpack(ahead)
+        known = torch.cat((scaled(numbers, count(worlds[:2]).t().float()), units * LEAD, growth * LEAD), 1)
+        value: Tensor = self.value(self.trunk(padded(planes), known)[1]).squeeze(1).tanh()
+        return value
 
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        value = self.worth(observation)
+        boards = self.game.grid.pack(observation[:, : len(seen.BOARDS)]).movedim(-1, 0)
+        value = self.worth(boards, observation[:, len(seen.BOARDS) :, 0, 0])
         return value.new_zeros((len(value), self.nvec[0])), value, None
+
+    @torch.no_grad()
+    def value_of(self, game: ClothOfGold, state: ClothState, player: Tensor) -> Tensor:
+        """Return the value of positions to players, int64 [L], on the device of the positions: float [L]."""
+        if self.training:
+            self.eval()
+        device, found = next(self.parameters()).device, []
+        for some in torch.arange(len(state), device=state.device).split(max(1, _WORLDS // game.cells)):
+            boards, numbers = game.packed_observation(state[some], player[some])
+            found.append(self.worth(boards.to(device), numbers.to(device)))
+        return torch.cat(found).to(state.device)
 
     @override
     def agent(self, name: str, *, sample: bool) -> AnyAgent:
@@ -97,40 +110,36 @@ class ClothEvaluator(TurnAgent):
     Args:
         network: evaluates positions.
         candidates: turns of shapes, half of them at the edge of one's own territory, as `greedy` tries them.
+        considered: those that `greedy` would like best, which the network evaluates.
         name: as in `Agent`.
     """
 
-    def __init__(self, network: ClothValues, *, candidates: int = CANDIDATES, name: str = "values") -> None:
+    def __init__(
+        self,
+        network: ClothValues,
+        *,
+        candidates: int = CANDIDATES,
+        considered: int = CONSIDERED,
+        name: str = "values",
+    ) -> None:
         super().__init__(name)
-        if candidates < 1:
-            raise ValueError(f"expected at least 1 candidate, got {candidates}")
-        self.network, self.candidates = network, candidates
+        if min(candidates, considered) < 1:
+            raise ValueError(f"expected at least 1 candidate, and to consider 1, got {candidates} and {considered}")
+        self.network, self.candidates, self.considered = network, candidates, min(candidates, considered)
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         plans, worth, _ = self.evaluate(state, generator)
         return plans[torch.arange(len(state), device=state.device), worth.argmax(1)]
 
-    @torch.no_grad()
     def evaluate(self, state: ClothState, generator: torch.Generator) -> tuple[Tensor, Tensor, ClothState]:
-        """Return candidates, int64 [L, C, K], their values, float [L, C], and the positions after them, `L * C`."""
-        game, rows = self.game, torch.arange(len(state), device=state.device)
+        """Return turns, int64 [L, C, K], their values, float [L, C], and the positions after them, `L * C`."""
+        game = self.game
         seeds = draw_seeds(len(state), generator, state.device)
-        plans = random_turns(game, state, seeds, self.candidates, border=True)
-        together = max(1, _WORLDS // (game.cells * self.candidates))
-        found = [self._worth(game, state[some], plans[some]) for some in rows.split(together)]
-        return plans, torch.cat([worth for worth, _ in found]), _joined([after for _, after in found])
-
-    def _worth(self, game: ClothOfGold, state: ClothState, plans: Tensor) -> tuple[Tensor, ClothState]:
+        plans, _ = proposals(game, state, seeds, self.candidates, self.considered)
         after = after_turns(game, state, plans)
         mover = state.current_player.repeat_interleave(plans.shape[1])
-        self.network.eval()
-        device = next(self.network.parameters()).device
-        value = self.network.worth(game.observe(after, mover).to(device)).to(state.device)
         ended = game.outcome(after).gather(1, mover[:, None]).squeeze(1).float()
         # A result is worth more than any hope of it.
-        return torch.where(after.done, 2 * ended, value).view(plans.shape[:2]), after
-
-
-def _joined(states: list[ClothState]) -> ClothState:
-    return states[0] if len(states) == 1 else type(states[0]).cat(states)
+        worth = torch.where(after.done, 2 * ended, self.network.value_of(game, after, mover))
+        return plans, worth.view(plans.shape[:2]), after

@@ -19,6 +19,8 @@ WEIGHTS = Path(__file__).parents[1] / "weights"
 SEARCH_WEIGHTS = WEIGHTS / "search"
 """The same, to evaluate positions in a tree search."""
 
+_BOTH = "turns"  # the kind of networks that serve with and without search, and lie in `WEIGHTS`
+
 
 def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
     """Return the ids of the games that the weights in a folder play, in the order of lists.
@@ -57,13 +59,15 @@ def _learned(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     except ImportError as error:
         raise ImportError(f"weights need safetensors: {install('trained')} ({error})") from error
     found = []
-    for path in sorted(folder.glob("*.safetensors")):
+    others = WEIGHTS.glob("*.safetensors") if folder == SEARCH_WEIGHTS else ()
+    for path in sorted([*folder.glob("*.safetensors"), *others]):
         try:
             with path.open("rb") as file:  # safetensors would import NumPy for this
                 size = int.from_bytes(file.read(8), "little")
                 header = json.loads(file.read(min(size, path.stat().st_size)))
             about = json.loads(header["__metadata__"]["about"])
-            found.append((about["game"], about["parameters"]))
+            if path.parent == folder or about["kind"] == _BOTH:
+                found.append((about["game"], about["parameters"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return found

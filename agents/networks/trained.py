@@ -63,8 +63,13 @@ def trained() -> WeightsAgent:
     return WeightsAgent("trained", shipped)
 
 
-def search_network(game: Game, path: Path | None = None) -> Network:
+def search_network(game: Game, path: Path | None = None, kind: str = Network.kind) -> Network:
     """Return the network for a tree search of a game: of a file, or of a run's folder; by default a shipped one.
+
+    Args:
+        game: to be searched.
+        path: of the file or the folder.
+        kind: of the game's networks the one that the search asks.
 
     Raises:
         ValueError: there is none, or it does not say what to do in this game.
@@ -74,8 +79,8 @@ def search_network(game: Game, path: Path | None = None) -> Network:
     elif path.is_dir():
         path = path / WEIGHTS_FILE
     network = load_network(path, game).network
-    if network.kind != Network.kind:
-        raise ValueError(f"{path}: expected a network of kind {Network.kind!r} for a search, got {shown(network.kind)}")
+    if network.kind != kind:
+        raise ValueError(f"{path}: expected a network of kind {kind!r} for a search, got {shown(network.kind)}")
     return network
 
 

@@ -13,8 +13,6 @@ from torch import Tensor
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.playouts.playouts import outcomes
 from cellgames.envs.core import Game, State
-from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 
 __all__ = ["Evaluation", "Evaluator", "NetworkEvaluator", "PlayoutEvaluator"]
 
@@ -39,7 +37,7 @@ class Evaluator(Protocol):
 
 
 class PlayoutEvaluator:
-    """An evaluator by the mean of random playouts; all actions are alike, unless the game has a `GamePlugin.prior`.
+    """An evaluator by the mean of random playouts, which prefers no action.
 
     Args:
         playouts: from each position.
@@ -55,8 +53,6 @@ class PlayoutEvaluator:
         rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
         many = state if self.playouts == 1 else state[rows]
         value = outcomes(game, many, generator).float().unflatten(0, (len(state), self.playouts)).mean(1)
-        if (prior := plugin_of(game).prior) is not None:
-            return Evaluation(resolve(prior)(game, state, generator), value)
         return Evaluation(value.new_zeros((len(state), game.info.num_actions)), value)
 
 

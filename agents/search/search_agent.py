@@ -5,7 +5,6 @@ Letters: `L` games to move in.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +26,6 @@ from .uct import UCTSearch
 
 __all__ = ["SearchAgent", "gumbel_alphazero", "mcts"]
 
-_BYTES = 1 << 30  # of trees that grow at the same time, about
 _NOBODY = -1  # stands for an env of which nothing is kept
 _KEPT = 2  # trees are kept of up to so many times the simulations of a search
 
@@ -85,16 +83,9 @@ class SearchAgent(BaseAgent):
         """Return the search's results for positions; the arguments are those of `StateAgent.act_on_state`."""
         if self._search is None:
             raise must_start(self)
-        parts = torch.arange(len(env_ids), device=env_ids.device).split(self._together(self._search, state))
+        parts = torch.arange(len(env_ids), device=env_ids.device).split(self._search.together(state))
         results = [self._part(self._search, state[part], env_ids[part], generator) for part in parts]
         return results[0] if len(results) == 1 else SearchResult.cat(results)
-
-    @staticmethod
-    def _together(search: Search, state: State) -> int:
-        """Return how many trees may grow at the same time."""
-        node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
-        nodes = 2 * search.simulations + 1  # with what is kept, as a rule
-        return max(1, _BYTES // (nodes * (node + 20 * search.edges)))
 
     def _part(self, search: Search, state: State, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
         if not self.reuse or search.game.info.stochastic:  # dice to come are not the true ones

@@ -5,6 +5,7 @@ Letters: `L` positions, a tree each; `E` edges of a node, `P` players, `D` nodes
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 
 import torch
@@ -24,6 +25,7 @@ DENSE = 512
 WIDTH = 64
 """Edges of a node in games with more actions: those with the best prior."""
 
+_BYTES = 1 << 30  # of trees that grow at the same time, about
 _SURE = 100.0  # the prior's logit of a decisive move
 _LINE = 12  # moves of a principal line, at most
 
@@ -56,6 +58,12 @@ class Search(ABC):
         result = self.grow(tree, generator)
         tree.release()
         return result
+
+    def together(self, state: State) -> int:
+        """Return how many trees of positions like these may grow at the same time, so that memory is bounded."""
+        node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
+        nodes = 2 * self.simulations + 1  # with what is kept of an earlier search, as a rule
+        return max(1, _BYTES // (nodes * (node + 20 * self.edges)))
 
     def empty(self, state: State, known: int = 1) -> Tree:
         """Return empty trees, one for each of `L` games, with room for `known` nodes and a search's simulations."""

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 import cellgames
-from cellgames.agents.base import AnyAgent
+from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play, random_openings
 from cellgames.agents.selection import select
@@ -164,7 +164,7 @@ def replies(size: int, kind: str, spec: str, seed: int) -> tuple[TorusState, Ten
     after = game.step(game.init(seeds(seed, 1)), torch.tensor([first]))
     cells = game.legal_actions(after)[0].nonzero().squeeze(1)
     states = game.step(TorusState.cat([after] * len(cells)), cells)
-    agent = load(spec, game)
+    agent = acting(load(spec, game), game)
     if not isinstance(agent, Searcher):
         raise ValueError(f"expected an agent that searches, got {spec!r}")
     rows = torch.arange(len(cells))

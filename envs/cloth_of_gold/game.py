@@ -267,14 +267,19 @@ class ClothOfGold(Game[ClothState]):
         opponent's. Everywhere the same: units that the mover may still place, the round, one's own score of the last
         round (at most 32,767 either way), 1 for player_a.
         """
+        boards, numbers = self.packed_observation(state, player)
+        cells = self._unpacked(boards).to(torch.int16)
+        return torch.cat((cells, numbers[:, :, None, None].expand(-1, -1, self.height, self.width)), 1)
+
+    def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
+        """Return the boards of `observe` as words, int64 [B, 7, S, N], and its numbers, int16 [B, 4]."""
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         order = torch.stack((seat, 1 - seat), 1)
         env_ids = torch.arange(len(state), device=state.device)[:, None]
         own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-observation.LARGEST, observation.LARGEST)
         planes = (state.units[env_ids, order], *(x[:, None] for x in (state.neutral, state.killed, state.placed)))
         numbers = torch.stack((state.left, state.round, own.int(), (seat == 0).int()), 1).to(torch.int16)
-        cells = self._unpacked(torch.cat((*planes, state.territory[env_ids, order]), 1)).to(torch.int16)
-        return torch.cat((cells, numbers[:, :, None, None].expand(-1, -1, self.height, self.width)), 1)
+        return torch.cat((*planes, state.territory[env_ids, order]), 1), numbers
 
     @override
     def outcome(self, state: ClothState) -> Tensor:

@@ -85,9 +85,9 @@ def test_everyone_is_paid_the_result_and_the_learner_learns_from_its_own_turns(
         ends.append((env_ids, GAME.outcome(learner._state[env_ids])))
         end(env_ids, outcome)
 
-    def noted_learn(seen: torch.Tensor, target: torch.Tensor) -> Any:
-        learned.append(len(seen))
-        return learn(seen, target)
+    def noted_learn(*batch: torch.Tensor) -> Any:
+        learned.append(len(batch[0]))
+        return learn(*batch)
 
     monkeypatch.setattr(learner, "_turn", noted_turn)
     monkeypatch.setattr(learner, "_end", noted_end)
@@ -176,7 +176,7 @@ def test_positions_after_turns_are_those_of_the_turns_alone() -> None:
         for candidate in range(3):
             alone = GAME.play_turn(state[game], plans[game, candidate][None])
             assert after[game * 3 + candidate].equal(alone)
-            value = player.network.worth(GAME.observe(alone, 0))
+            value = player.network(GAME.observe(alone, 0))[1]
             assert float(value.detach()) == pytest.approx(float(worth[game, candidate]), abs=1e-4)
 
 

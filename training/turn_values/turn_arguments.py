@@ -17,7 +17,8 @@ class TurnArguments(Arguments):
 
     algorithm: ClassVar[str] = "turn-values"
 
-    candidates: int = option(16, "turns that are tried in training, of which one is played", low=1)
+    candidates: int = option(16, "turns that are drawn in training, of which one is played", low=1)
+    considered: int = option(16, "those with the largest lead after a round, which the network evaluates", low=1)
     temperature: float = option(
         0.1, "temperature of the noise on values, which are from -1 to 1; falls to a tenth", low=0
     )

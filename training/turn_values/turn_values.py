@@ -47,7 +47,8 @@ class _Turns:
     """A rollout of `T` turns in every environment.
 
     Attributes:
-        seen: [T, B, ...], the position after the turn, as its player sees it.
+        boards: int64 [T, B, 7, S, N], the position after the turn, as its player sees it.
+        numbers: int16 [T, B, 4], the same.
         value: float [T, B], the network's value of it.
         reward: float [T, B, 2], results of games that ended with the turn.
         player: int64 [T, B], the seat whose turn it was.
@@ -55,7 +56,8 @@ class _Turns:
         learner_mask: bool [T, B], the learner's turn.
     """
 
-    seen: Tensor
+    boards: Tensor
+    numbers: Tensor
     value: Tensor
     reward: Tensor
     player: Tensor
@@ -84,7 +86,7 @@ class TurnLearner(Learner):
         if not isinstance(game, ClothOfGold):
             raise ValueError(f"{arguments.algorithm} learns {ClothOfGold.id}, got {game.id}; ppo learns every game")
         super().__init__(game, arguments, folder, device, kind=ClothValues.kind)
-        self.evaluator = ClothEvaluator(self.network, candidates=arguments.candidates)
+        self.evaluator = ClothEvaluator(self.network, candidates=arguments.candidates, considered=arguments.considered)
         self.opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, device)
         for number in range(len(self.opponents.agents)):
             self._rival(number)  # refuses agents that do not decide on whole turns
@@ -136,10 +138,11 @@ class TurnLearner(Learner):
         found = estimate(turns.value, turns.reward, turns.player, turns.done, gamma=h.gamma, gae_lambda=h.gae_lambda)
         # A position that ended the game needs no value.
         rows = (turns.learner_mask & found.known & ~turns.done).flatten().nonzero().squeeze(1)
-        seen, target = turns.seen.flatten(0, 1)[rows], found.target.flatten()[rows]
+        boards, numbers = turns.boards.flatten(0, 1)[rows], turns.numbers.flatten(0, 1)[rows]
+        target = found.target.flatten()[rows]
         explained = explained_variance(target - turns.value.flatten()[rows], target)
         order = minibatches(len(rows), len(rows), h.minibatch_size, h.num_epochs, self.generator, self.device)
-        losses = [self._learn(seen[places], target[places]) for places in order]
+        losses = [self._learn(boards[places], numbers[places], target[places]) for places in order]
         loss, grad_norm = torch.tensor(losses, device="cpu").mean(0).tolist() if losses else (math.nan, math.nan)
         others = [won for number, won, *_ in self._results if number >= 0]
         second = [second for number, _, second, *_ in self._results if number < 0]
@@ -157,28 +160,30 @@ class TurnLearner(Learner):
 
     def _turn(self, temperature: float) -> tuple[Tensor, ...]:
         """Play one turn in every environment, and return the fields of `_Turns`."""
-        game, state, env_ids = self.game, self._state, torch.arange(len(self._state), device=self.device)
+        game, state, after = self.game, self._state, self._state
         mover = state.current_player
-        plans, worth, after = self.evaluator.evaluate(state, self._draws)
-        noise = gumbel(worth, self._draws) * temperature
-        # What wins at once is played; what loses is not tried out.
-        tried = torch.where(worth.abs() > 1, worth * 10, worth + noise)
-        best = tried.argmax(1)
-        after = after[env_ids * plans.shape[1] + best]
-        learner_mask = torch.ones(len(state), dtype=torch.bool, device=self.device)
         others, seats = self._seating.to_move(state)
         for number, rows in self._seating.by_player(others, seats):
             met = others[rows]
-            turns = self._rival(number).turns(state[met], self._draws)
-            after = after.put(met, game.play_turn(state[met], turns))
-            learner_mask[met] = False
-        value = worth[env_ids, best].clamp(-1, 1)
-        seen, done = game.observe(after, mover), after.done
+            after = after.put(met, game.play_turn(state[met], self._rival(number).turns(state[met], self._draws)))
+        learner_mask = torch.ones(len(state), dtype=torch.bool, device=self.device)
+        learner_mask[others] = False
+        value = torch.zeros(len(state), dtype=torch.float32, device=self.device)
+        own = learner_mask.nonzero().squeeze(1)
+        if len(own):
+            _, worth, reached = self.evaluator.evaluate(state[own], self._draws)
+            noise = gumbel(worth, self._draws) * temperature
+            # What wins at once is played; what loses is not tried out.
+            best = torch.where(worth.abs() > 1, worth * 10, worth + noise).argmax(1, keepdim=True)
+            value[own] = worth.gather(1, best).squeeze(1).clamp(-1, 1)
+            places = torch.arange(len(own), device=self.device) * worth.shape[1] + best.squeeze(1)
+            after = after.put(own, reached[places])
+        done = after.done
         outcome = game.outcome(after).float()
         reward = torch.where(done[:, None], outcome, 0.0)
         self._state = after
         self._end(done.nonzero().squeeze(1), outcome)
-        return seen, value, reward, mover, done, learner_mask
+        return *game.packed_observation(after, mover), value, reward, mover, done, learner_mask
 
     def _rival(self, number: int) -> TurnAgent:
         """Return an opponent as the agent that it is in this game."""
@@ -216,10 +221,10 @@ class TurnLearner(Learner):
         """Start an opponent in the games `env_ids`."""
         self.opponents.agents[number].start(self.game, seats, env_ids)
 
-    def _learn(self, seen: Tensor, target: Tensor) -> tuple[float, float]:
+    def _learn(self, boards: Tensor, numbers: Tensor, target: Tensor) -> tuple[float, float]:
         """Take one step of the optimizer and return the loss and the norm of the gradient."""
         self.network.train()
-        loss = functional.mse_loss(self.network.worth(seen), target)
+        loss = functional.mse_loss(self.network.worth(boards, numbers), target)
         self.optimizer.zero_grad()
         loss.backward()
         grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_grad_norm)

@@ -32,6 +32,8 @@ CLOTH_OF_GOLD = GamePlugin(
     },
     agents={
         "greedy": "cellgames.agents.cloth_of_gold.greedy:ClothGreedy",
+        "gumbel": "cellgames.agents.cloth_of_gold.turn_search:TurnGumbel",
+        "mcts": "cellgames.agents.cloth_of_gold.turn_search:TurnUCT",
         "random": "cellgames.agents.cloth_of_gold.turns:ClothRandom",
         "rollout": "cellgames.agents.cloth_of_gold.rollout:ClothRollout",
     },
@@ -39,8 +41,8 @@ CLOTH_OF_GOLD = GamePlugin(
         "policy": "cellgames.agents.cloth_of_gold.network:ClothNetwork",
         "turns": "cellgames.agents.cloth_of_gold.values:ClothValues",
     },
+    transfer_parameters=("height", "width", "generations"),
     playout="cellgames.agents.cloth_of_gold.rollout:finish_turns",
-    prior="cellgames.agents.cloth_of_gold.rollout:unit_prior",
     algorithm="turn-values",
     presets=(
         TrainingPreset(
@@ -59,6 +61,11 @@ CLOTH_OF_GOLD = GamePlugin(
                 **{"learning_rate": 1e-3, "gae_lambda": 0.9, "num_epochs": 2},
                 **{"opponents": "greedy=0.8,self=0.2", "eval_games": 60, "eval_every": 10, "checkpoint_every": 20},
             },
+        ),
+        TrainingPreset(
+            "turn-values",
+            {"candidates": 48, "considered": 8, "minibatch_size": 128},
+            parameters={"height": 100, "width": 100, "generations": 168},
         ),
     ),
     reader="cellgames.arena.insight.readers.cloth_of_gold_reader:ClothReader",

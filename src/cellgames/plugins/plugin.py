@@ -120,8 +120,6 @@ class GamePlugin:
             all others.
         playout: function of a game, `X` states and a generator that plays them to their ends and returns the
             outcomes, int8 [X, P]. It replaces `playouts.finish`.
-        prior: function of a game, `X` states and a generator to logits, float [X, A]: the actions that a tree search
-            without a network should try.
         native_uct: function that adds simulations to the trees of a UCT search by native code, as
             `agents.torus.native_uct.simulate` does.
         native_gumbel: the same for a Gumbel AlphaZero search, as `agents.torus.native_gumbel.simulate` does.
@@ -147,7 +145,6 @@ class GamePlugin:
     networks: Mapping[str, Target] = field(default_factory=dict)
     transfer_parameters: tuple[str, ...] = ()
     playout: Target | None = None
-    prior: Target | None = None
     native_uct: Target | None = None
     native_gumbel: Target | None = None
     determinize: Target | None = None

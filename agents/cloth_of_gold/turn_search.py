@@ -1,0 +1,158 @@
+"""`mcts:N` and `gumbel:N` in Cloth of Gold: tree searches whose moves are whole turns.
+
+Letters: `L` games to move in, `X` positions.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.base import draw_seeds, must_start
+from cellgames.agents.networks.trained import search_network, shipped
+from cellgames.agents.search.evaluators import Evaluation
+from cellgames.agents.search.gumbel import GumbelSearch
+from cellgames.agents.search.search_result import SearchResult
+from cellgames.agents.search.tree_search import Search
+from cellgames.agents.search.uct import UCTSearch
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.core import Game
+
+from .turn_game import CHOICES, TurnGame, TurnState
+from .turns import TurnAgent
+from .values import CANDIDATES, ClothEvaluator, ClothValues
+
+__all__ = ["TurnGumbel", "TurnUCT", "TurnValues"]
+
+_SIMULATIONS = 8  # of UCT for each turn that it tries
+_LEAST = 4  # turns that UCT tries, if there are so many
+_WEIGHT = 12.5  # of the network's value of a turn in the logits of the root
+
+
+class TurnValues:
+    """An evaluator of the positions of a `TurnGame`, by a network for positions after turns.
+
+    What the player whose turn has ended can expect, the other one cannot: both lose too seldom to count.
+    """
+
+    def __init__(self, network: ClothValues) -> None:
+        self.network = network
+
+    def evaluate(self, game: Game, state: TurnState, generator: torch.Generator) -> Evaluation:
+        """Evaluate positions, as `Evaluator` does."""
+        assert isinstance(game, TurnGame)
+        mover = state.current_player
+        other = torch.where(state.turn > 0, self.network.value_of(game, state, 1 - mover), 0.0)
+        value = torch.stack((other, -other), 1)
+        return Evaluation(state.logits, torch.where(mover[:, None] == 1, value, value.flip(1)))
+
+
+class _TurnSearch(TurnAgent):
+    """An agent that searches when its turn begins, in trees of their own for every turn."""
+
+    def __init__(self, name: str, simulations: int) -> None:
+        super().__init__(name)
+        if simulations < 1:
+            raise ValueError(f"expected at least 1 simulation, got {simulations}")
+        self.simulations = simulations
+        self._search: Search | None = None
+
+    @abstractmethod
+    def _made(self, game: TurnGame) -> Search:
+        """Return the search for a game."""
+
+    @abstractmethod
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> TurnState:
+        """Return the positions with the turns to search."""
+
+    @override
+    def check_game(self, game: Game) -> None:
+        super().check_game(game)
+        if self._search is None or game.parameters != self._search.game.parameters:
+            self._search = self._made(TurnGame(**game.parameters))
+
+    @override
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        root, found = self._searched(state, generator)
+        return root.plans[torch.arange(len(state), device=state.device), found.chosen]
+
+    def search(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
+        """Return the search's results for positions; an edge is the first action of a turn, a line the best turn."""
+        root, found = self._searched(state, generator)
+        first = root.plans[:, :, 0]
+        first = torch.where(first < 0, self.game.end_turn, first)
+        # Turns that begin with the same action are one edge, whose place is that of the first of them.
+        edge = (first[:, :, None] == first[:, None, :]).int().argmax(2)
+        visits = torch.zeros_like(found.visits).scatter_add(1, edge, found.visits)
+        totals = torch.zeros_like(found.values).scatter_add(1, edge, (found.values * found.visits).nan_to_num())
+        best = root.plans[torch.arange(len(state), device=state.device), found.chosen].tolist()
+        own = edge == torch.arange(CHOICES, device=state.device)
+        return SearchResult(
+            actions=torch.where(own & (found.actions >= 0), first, -1),
+            visits=visits,
+            values=totals / visits,
+            policy=torch.zeros_like(found.policy).scatter_add(1, edge, found.policy),
+            value=found.value,
+            chosen=first.gather(1, found.chosen[:, None]).squeeze(1),
+            lines=[[*(cell for cell in turn if cell >= 0), self.game.end_turn] for turn in best],
+        )
+
+    def _searched(self, state: ClothState, generator: torch.Generator) -> tuple[TurnState, SearchResult]:
+        search = self._search
+        if search is None or not isinstance(search.game, TurnGame):
+            raise must_start(self)
+        state = state.replace(seed=draw_seeds(len(state), generator, state.device))
+        root = self._root(search.game, state, generator)
+        parts = torch.arange(len(state), device=state.device).split(search.together(root))
+        return root, SearchResult.cat([search.run(root[part], generator) for part in parts])
+
+
+class TurnUCT(_TurnSearch):
+    """`mcts:N` over whole turns: UCT whose simulations end in playouts of random turns.
+
+    Args:
+        simulations: of each search.
+    """
+
+    def __init__(self, simulations: int) -> None:
+        super().__init__(f"mcts:{simulations}", simulations)
+
+    @override
+    def _made(self, game: TurnGame) -> Search:
+        return UCTSearch(game, self.simulations)
+
+    @override
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> TurnState:
+        return game.proposing(state, CANDIDATES, min(CHOICES, max(_LEAST, self.simulations // _SIMULATIONS)))
+
+
+class TurnGumbel(_TurnSearch):
+    """`gumbel:N` over whole turns: Gumbel search among the turns that the network ranks first.
+
+    Args:
+        simulations: of each search.
+        path: of the weights; by default those that come with the package.
+    """
+
+    def __init__(self, simulations: int, path: Path | None = None) -> None:
+        super().__init__(f"gumbel:{simulations}", simulations)
+        self.path = path
+
+    @override
+    def _made(self, game: TurnGame) -> Search:
+        plain = ClothOfGold(**game.parameters)
+        network = search_network(plain, self.path if self.path is not None else shipped(plain), kind=ClothValues.kind)
+        assert isinstance(network, ClothValues)  # of that kind
+        self._ranking = ClothEvaluator(network)
+        self._ranking.start(plain, *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
+        return GumbelSearch(game, TurnValues(network), self.simulations)
+
+    @override
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> TurnState:
+        plans, worth, _ = self._ranking.evaluate(state, generator)
+        return game.offering(state, plans, _WEIGHT * worth)
