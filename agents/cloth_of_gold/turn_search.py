@@ -13,7 +13,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds, must_start
-from cellgames.agents.networks.trained import search_network, shipped
+from cellgames.agents.networks.trained import search_network
 from cellgames.agents.search.evaluators import Evaluation
 from cellgames.agents.search.gumbel import GumbelSearch
 from cellgames.agents.search.search_result import SearchResult
@@ -146,7 +146,7 @@ class TurnGumbel(_TurnSearch):
     @override
     def _made(self, game: TurnGame) -> Search:
         plain = ClothOfGold(**game.parameters)
-        network = search_network(plain, self.path if self.path is not None else shipped(plain), kind=ClothValues.kind)
+        network = search_network(plain, self.path, kind=ClothValues.kind)
         assert isinstance(network, ClothValues)  # of that kind
         self._ranking = ClothEvaluator(network)
         self._ranking.start(plain, *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))

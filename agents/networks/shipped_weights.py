@@ -11,7 +11,7 @@ from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
 from cellgames.utils.extras import install
 
-__all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "differences", "ids_with_weights", "serves"]
+__all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "differences", "ids_with_weights", "in_folder", "serves", "serves_in"]
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
 """The weights that come with the package and play without search."""
@@ -41,6 +41,17 @@ def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
     )
 
 
+def in_folder(folder: Path) -> list[Path]:
+    """Return the files of weights that may serve as those of a folder; `serves_in` says which do."""
+    others = WEIGHTS.glob("*.safetensors") if folder == SEARCH_WEIGHTS else ()
+    return sorted([*folder.glob("*.safetensors"), *others])
+
+
+def serves_in(folder: Path, path: Path, about: Mapping[str, Any]) -> bool:
+    """Return True if a file lies in a folder, or its network, described by `about`, serves with and without search."""
+    return path.parent == folder or about["kind"] == _BOTH
+
+
 def serves(plugin: GamePlugin, learned: Mapping[str, Any], played: Mapping[str, Any]) -> bool:
     """Return True if weights of a game with the parameters `learned` play it with the parameters `played`."""
     return learned.keys() == played.keys() and differences(learned, played).keys() <= set(plugin.transfer_parameters)
@@ -59,14 +70,13 @@ def _learned(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     except ImportError as error:
         raise ImportError(f"weights need safetensors: {install('trained')} ({error})") from error
     found = []
-    others = WEIGHTS.glob("*.safetensors") if folder == SEARCH_WEIGHTS else ()
-    for path in sorted([*folder.glob("*.safetensors"), *others]):
+    for path in in_folder(folder):
         try:
             with path.open("rb") as file:  # safetensors would import NumPy for this
                 size = int.from_bytes(file.read(8), "little")
                 header = json.loads(file.read(min(size, path.stat().st_size)))
             about = json.loads(header["__metadata__"]["about"])
-            if path.parent == folder or about["kind"] == _BOTH:
+            if serves_in(folder, path, about):
                 found.append((about["game"], about["parameters"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue

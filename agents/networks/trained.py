@@ -19,7 +19,7 @@ from cellgames.utils.foreign_text import shown
 from .file_names import WEIGHTS_FILE
 from .networks import Network
 from .saved import load_network, read_about
-from .shipped_weights import SEARCH_WEIGHTS, WEIGHTS, differences, ids_with_weights, serves
+from .shipped_weights import SEARCH_WEIGHTS, WEIGHTS, differences, ids_with_weights, in_folder, serves, serves_in
 
 __all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_network", "shipped", "trained"]
 
@@ -99,8 +99,13 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
         ValueError: there are none, and the message says for which settings there are and why they do not serve; or
             a file is damaged, and the message names it.
     """
-    abouts = {path: read_about(path) for path in sorted((folder or WEIGHTS).glob("*.safetensors"))}
-    found = {path: about["parameters"] for path, about in abouts.items() if about["game"] == game.id}
+    folder = folder or WEIGHTS
+    abouts = {path: read_about(path) for path in in_folder(folder)}
+    found = {
+        path: about["parameters"]
+        for path, about in abouts.items()
+        if about["game"] == game.id and serves_in(folder, path, about)
+    }
     exact = json.loads(json.dumps(game.parameters))
     if exact_paths := [path for path, parameters in found.items() if parameters == exact]:
         load_network(exact_paths[0], game)
@@ -115,7 +120,7 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
         else:
             return path
     there = f"there are some for {'; '.join(reasons)}" if found else f"there are none for {game.id} yet"
-    raise ValueError(_refusal(game, there, folder or WEIGHTS))
+    raise ValueError(_refusal(game, there, folder))
 
 
 def _refusal(game: Game, there: str, folder: Path) -> str:
