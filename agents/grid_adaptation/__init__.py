@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .greedy import GridGreedy
+    from .joint_moves import GridSearch
+    from .matched_others import MatchedOthers
     from .network import GridNetwork
     from .opponent_model import KeenOthers, Others
     from .rollout import GridRollout
@@ -19,6 +21,8 @@ else:
         __name__,
         {
             "greedy": ("GridGreedy",),
+            "joint_moves": ("GridSearch",),
+            "matched_others": ("MatchedOthers",),
             "network": ("GridNetwork",),
             "opponent_model": ("KeenOthers", "Others"),
             "rollout": ("GridRollout",),
@@ -29,6 +33,8 @@ __all__ = [
     "GridGreedy",
     "GridNetwork",
     "GridRollout",
+    "GridSearch",
     "KeenOthers",
+    "MatchedOthers",
     "Others",
 ]

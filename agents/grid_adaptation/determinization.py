@@ -18,7 +18,7 @@ from cellgames.envs.grid_adaptation.state import GridState
 
 from .decoding import Seen
 
-__all__ = ["History", "Remembered", "better_flip", "determinize"]
+__all__ = ["History", "Remembered", "better_flip", "determinize", "draw_sequences"]
 
 _DEAL, _FLIP, _SPEND, _SEED = range(chance.USER, chance.USER + 4)
 _MOSTLY = 3, 4  # three players in four do what is sensible: play a reserve tile, flip what the scores speak for
@@ -97,7 +97,7 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
         seeds: int64 [X]; a match depends on its own alone, and is drawn anew from another one.
     """
     state = game.init(chance.draw(seeds, _SEED, torch.zeros_like(seeds)))
-    sequence, points = _others(game, seen, players, remembered, seeds)
+    sequence, points, _ = draw_sequences(game, seen, players, remembered, seeds)
     reserves, bought, garnets = _spent(game, seen, seeds)
     seats = torch.arange(game.players, device=seeds.device)
     own = seats == players[:, None]
@@ -119,10 +119,19 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
     )
 
 
-def _others(
-    game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Return sequences now and points so far, int64 [X, P] both; one's own places have no meaning."""
+def draw_sequences(
+    game: GridAdaptation,
+    seen: Seen,
+    players: Tensor,
+    remembered: Remembered,
+    seeds: Tensor,
+    held: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return sequences now and points so far, int64 [X, P] both; one's own places have no meaning.
+
+    The arguments are those of `determinize`. The third result counts the facts that the draw contradicts, int64 [X]:
+    `held`, bool [X, R, 8], says which sequences others have had in each round, as far as is known.
+    """
     seats = torch.arange(game.players, device=seeds.device)
     all_eight = torch.arange(8, device=seeds.device)
     lots = chance.draw(seeds[:, None], _DEAL, all_eight)
@@ -130,7 +139,7 @@ def _others(
     dealt = lots.where(all_eight != remembered.sequence[:, None], -1).argsort(1, descending=True)
     place = torch.where(seats == players[:, None], 7, seats - (seats > players[:, None]).long())
     sequence = dealt.gather(1, place)
-    points = torch.zeros_like(sequence)
+    points, contradicted = torch.zeros_like(sequence), torch.zeros_like(seeds)
     public = _filled(remembered.public)
     for number in range(1, int(seen.round.max()) if len(seen) else 0):
         played = (number < seen.round)[:, None]
@@ -140,7 +149,10 @@ def _others(
             flip = torch.where(_mostly(lots), advised, chance.uniform_int(lots >> 8, 4))
             sequence = torch.where(played, rules.flipped(sequence, flip), sequence)
         points = points + torch.where(played, public[:, number - 1].gather(1, sequence), 0)
-    return sequence, points
+        if held is not None:
+            others = torch.nn.functional.one_hot(sequence.where(seats != players[:, None], 8), 9).any(1)[:, :8]
+            contradicted = contradicted + (held[:, number - 1] & ~others & played).sum(1)
+    return sequence, points, contradicted
 
 
 def _mostly(lots: Tensor) -> Tensor:

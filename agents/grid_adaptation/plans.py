@@ -93,28 +93,33 @@ class Planner:
         """Return the rules."""
         return self.others.game
 
-    def plans(self, seen: Seen, seeds: Tensor) -> Plans:
+    def plans(self, seen: Seen, seeds: Tensor, others: Tensor | None = None) -> Plans:
         """Return the plans of some players.
 
         Args:
             seen: what the players see, in rounds, not in the voting step; all in round 1 or none of them.
             seeds: int64 [L], for the guesses; what is planned in a row depends on its own alone.
+            others: int64 [L, G, P - 1], the others' sequences in each guess; by default all but one's own in any order.
         """
         first = self.game.first_tiles > 1 and bool((seen.round == 1).any())
         plans = self.shapes if first else self.game.spaces
-        make: Callable[[Seen, Tensor], Plans] = self._first_plans if first else self._later_plans
+        make: Callable[[Seen, Tensor, Tensor], Plans] = self._first_plans if first else self._later_plans
+        if others is None:
+            lots = chance.draw(seeds[:, None], _SEQUENCES, torch.arange(self.guesses * 7, device=seeds.device))
+            order = lots.view(len(seen), self.guesses, 7).argsort(2)[:, :, : self.game.players - 1]
+            others = seen.sequence[:, None, None] ^ (order + 1)  # they differ in other digits each
         rows = torch.arange(len(seen), device=seeds.device).split(max(1, _BOARDS // (self.guesses * plans)))
-        found = [make(seen[some], seeds[some]) for some in rows]
+        found = [make(seen[some], seeds[some], others[some]) for some in rows]
         actions, worth = (torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth"))
         return Plans(actions, worth, found[0].scale)
 
     # --- plans ------------------------------------------------------------------------------------------------------
 
-    def _later_plans(self, seen: Seen, seeds: Tensor) -> Plans:
+    def _later_plans(self, seen: Seen, seeds: Tensor, others: Tensor) -> Plans:
         """Return all spaces for the tile; and the best of them with all others for a reserve tile."""
         none, grid = self.game.spaces, self.game.grid
         spaces = torch.arange(none, device=seeds.device)
-        outset = self._outset(seen, seeds)
+        outset = self._outset(seen, seeds, others)
         free = ~grid.unpack(seen.planes[0]).flatten(1)
         lots = chance.draw(seeds[:, None], _TIE, spaces) & ((1 << _TIES) - 1)
 
@@ -138,10 +143,10 @@ class Planner:
         worth[:, 0] = worth[:, 0].where(some, 0)  # "none", where nothing else is left
         return Plans(actions, worth, self.guesses * sum(_LATER) << _TIES)
 
-    def _first_plans(self, seen: Seen, seeds: Tensor) -> Plans:
+    def _first_plans(self, seen: Seen, seeds: Tensor, others: Tensor) -> Plans:
         """Return random shapes, with a reserve tile where there is one."""
         game, num_envs, number = self.game, len(seen), self.game.first_tiles
-        outset = self._outset(seen, seeds)
+        outset = self._outset(seen, seeds, others)
         counter = torch.arange(3 * self.shapes, device=seeds.device).view(self.shapes, 3)
         lots = chance.draw(seeds[:, None, None], _SHAPE, counter)
         without = torch.nn.functional.pad(shapes_at(game.size, number, lots), (0, 1), value=game.spaces)
@@ -161,12 +166,10 @@ class Planner:
 
     # --- what becomes of them ---------------------------------------------------------------------------------------
 
-    def _outset(self, seen: Seen, seeds: Tensor) -> _Outset:
+    def _outset(self, seen: Seen, seeds: Tensor, others: Tensor) -> _Outset:
         """Guess what the others place, and return the boards."""
-        lots = chance.draw(seeds[:, None], _SEQUENCES, torch.arange(self.guesses * 7, device=seeds.device))
-        order = lots.view(len(seen), self.guesses, 7).argsort(2)[:, :, : self.game.players - 1]
-        differs = order + 1  # the digits in which a sequence differs from one's own
-        spaces = self.others.spaces(seen, seen.sequence[:, None, None] ^ differs, seeds)
+        differs = others ^ seen.sequence[:, None, None]
+        spaces = self.others.spaces(seen, others, seeds)
         tiles, *matches = (plane[..., None] for plane in (seen.planes[0], *seen.matches()))
         named = tiles_on(self.game.grid, spaces).unbind(-1)  # [W, L, G] for each player
         barred = functools.reduce(torch.bitwise_or, named, tiles)

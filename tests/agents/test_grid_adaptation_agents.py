@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +14,13 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load, select
+from cellgames.agents.grid_adaptation.beliefs import Witness, likely_sequences, placed_sequences
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.determinization import History, better_flip, determinize
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer
+from cellgames.agents.grid_adaptation.joint_moves import GridSearch
 from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
+from cellgames.agents.grid_adaptation.matched_others import MatchedOthers
 from cellgames.agents.grid_adaptation.opponent_model import KeenOthers, Others
 from cellgames.agents.grid_adaptation.plans import Planner
 from cellgames.agents.grid_adaptation.rollout import GridRollout
@@ -48,6 +52,7 @@ every_family = pytest.mark.parametrize("game", FAMILIES.values(), ids=FAMILIES)
 AGENTS: dict[str, Callable[[], GridPlayer]] = {
     "greedy": lambda: GridGreedy(guesses=3),
     "rollout": lambda: GridRollout(6, guesses=2),
+    "mcts": lambda: GridSearch(12),
 }
 every_agent = pytest.mark.parametrize("make_agent", AGENTS.values(), ids=AGENTS)
 
@@ -100,7 +105,7 @@ def test_they_play_whole_legal_matches_in_one_seat_and_in_all(
 
 
 @pytest.mark.parametrize("id", ["grid-adaptation-v0", "grid-adaptation-small-v0"])
-@pytest.mark.parametrize("spec", ["greedy", "rollout:2"])
+@pytest.mark.parametrize("spec", ["greedy", "rollout:2", "mcts:4"])
 def test_their_names_play_both_presets(id: str, spec: str) -> None:
     game = cellgames.make(id)
     state = game.init(seeds(0, 1))
@@ -443,6 +448,93 @@ def test_a_history_keeps_every_round_by_env_and_seat_and_begins_anew() -> None:
     assert int(again.sequence[1]) == int(states[3].sequence[1, 2])
 
 
+# ---------------------------------------------------------------- beliefs and strategies
+
+
+def test_sequences_that_must_have_been_placed_were_placed() -> None:
+    told = 0
+    for number in range(1, 4):
+        state = midway(EIGHT, 60, number, seed=number)
+        after = play(EIGHT, state, 1, 7)
+        placed = placed_sequences(EIGHT, state.planes.movedim(0, -1), after.planes.movedim(0, -1))
+        tiles = EIGHT.grid.unpack(after.placed.t()).flatten(1)
+        digits = EIGHT.grid.unpack(after.planes.movedim(0, -1)).flatten(2)[:, 1:].long()
+        sequence = (digits * torch.tensor([4, 2, 1])[:, None]).sum(1)  # of tiles that live on
+        surely = torch.stack([(tiles & (sequence == own)).any(1) for own in range(8)], 1)
+        assert not (placed & ~surely).any()
+        told += int(placed.sum())
+    assert told > 60, "for the test's sake"
+
+
+def test_a_witness_remembers_what_others_held_but_not_ones_own() -> None:
+    witness, rows, seat = Witness(SMALL), torch.arange(20), torch.full((20,), 1)
+    witness.start(seat, rows)
+    state = SMALL.init(seeds(3, 20))
+    expected = torch.zeros(20, SMALL.rounds, 8, dtype=torch.bool)
+    for number in range(3):
+        held = witness.facts(look(SMALL, state, seat), seat, rows)
+        assert torch.equal(held, expected)
+        after = play(SMALL, state, 1, number)
+        placed = placed_sequences(SMALL, state.planes.movedim(0, -1), after.planes.movedim(0, -1))
+        expected[:, number] = placed & (after.sequence[:, [1]] != torch.arange(8))
+        state = after
+    assert expected.any()
+    witness.start(seat[:10], rows[:10])
+    late = witness.facts(look(SMALL, state, seat), seat, rows)
+    assert not late[:10].any(), "who joins late knows nothing"
+
+
+def test_beliefs_are_the_posterior_that_enumeration_gives() -> None:
+    """Two others on a tiny board, after a flip, when a tile has shown that somebody has a sequence."""
+    game = make(size=5, players=3, rounds=3, flip_rounds=(2,))
+    state = midway(game, 1, 2, seed=4)
+    view, seat = look(game, state, 0), torch.tensor([0])
+    own, first = int(view.sequence), int(state.sequence[0, 0])
+    shown = next(sequence for sequence in range(8) if sequence not in (own, first))
+    public = torch.tensor([[[30, 4, 9, 1, 12, 3, 8, 2], [5] * 8, [-1] * 8]])
+    history = History(game)
+    history.start(seat, seat)
+    remembered = dataclasses.replace(history.look(view, seat, seat), public=public)
+    held = torch.zeros(1, 3, 8, dtype=torch.bool)
+    held[0, 1, shown] = True
+    drawn = likely_sequences(game, view, seat, remembered, held, seeds(5, 6000)[None])[0]
+    weights: dict[tuple[int, int], float] = {}
+    start = int(remembered.sequence)
+    for one, two in itertools.permutations([sequence for sequence in range(8) if sequence != start], 2):
+        for flips in itertools.product(range(4), repeat=2):
+            weight, now = 1.0, []
+            for sequence, flip in zip((one, two), flips, strict=True):
+                turned = [sequence ^ change for change in (0, 1, 2, 4)]
+                advised = max(range(4), key=lambda choice: (int(public[0, 0, turned[choice]]), -choice))
+                weight *= 0.25 / 4 + 0.75 * (flip == advised)
+                now.append(turned[flip])
+            if shown in now:
+                weights[now[0], now[1]] = weights.get((now[0], now[1]), 0.0) + weight
+    total = sum(weights.values())
+    for pair, weight in weights.items():
+        share = float((drawn == torch.tensor(pair)).all(1).float().mean())
+        assert share == pytest.approx(weight / total, abs=0.02), pair
+    assert float((drawn == shown).any(1).float().mean()) > 0.97
+
+
+def test_regret_matching_leaves_players_little_to_gain() -> None:
+    state = midway(EIGHT, 4, 2)
+    view = look(EIGHT, state, 0)
+    sequence = (view.sequence[:, None, None] ^ torch.arange(1, 8)).expand(-1, 2, -1)
+    own = torch.cat((view.sequence[:, None, None].expand(-1, 400, 1), sequence[:, :1].expand(-1, 400, -1)), 2)
+
+    def gain(iterations: int) -> Tensor:
+        others = MatchedOthers(EIGHT, keen=1.0, choices=6, iterations=iterations, joint_moves=8)
+        best, share = others.strategies(view, sequence, seeds(1, 4))
+        assert torch.allclose(share.sum(2), torch.ones(4, 8))
+        joint = others._joint(best, share, own, chance.draw(seeds(2, 4)[:, None], chance.USER, torch.arange(400)))
+        worth = others._compared(view, own, joint, tiles_on(EIGHT.grid, best[..., None])).view(4, 400, 8, -1).mean(1)
+        played = share.gather(1, own[:, 0, :, None].expand(-1, -1, share.shape[2]))
+        return (worth.amax(2) - (worth * played).sum(2)).mean()
+
+    assert float(gain(150)) < 0.5 * float(gain(1))
+
+
 # ---------------------------------------------------------------- good actions
 
 # Before the last round, seen by 111 on a board of 7 x 7: two tiles of its own that die unless a third one comes; and
@@ -462,7 +554,11 @@ def drawn(board: str) -> GridState:
 
 
 @pytest.mark.parametrize("board", DRAWN.values(), ids=DRAWN)
-@pytest.mark.parametrize("agent", [GridGreedy(guesses=32), GridRollout(200, candidates=12)], ids=["greedy", "rollout"])
+@pytest.mark.parametrize(
+    "agent",
+    [GridGreedy(guesses=32), GridRollout(200, candidates=12), GridSearch(128, keen=0.0)],
+    ids=["greedy", "rollout", "mcts"],
+)
 def test_they_find_what_leads_most_whatever_the_other_does(agent: GridPlayer, board: str) -> None:
     game, state = make(size=7, players=2, rounds=2, reserves=0, starting_garnets=0, flip_rounds=()), drawn(board)
     legal = game.legal_actions(state)[0, 0, : game.spaces].nonzero().squeeze(1)

@@ -32,6 +32,7 @@ GRID_ADAPTATION = GamePlugin(
     agents={
         "greedy": "cellgames.agents.grid_adaptation.greedy:GridGreedy",
         "rollout": "cellgames.agents.grid_adaptation.rollout:GridRollout",
+        "mcts": "cellgames.agents.grid_adaptation.joint_moves:GridSearch",
     },
     networks={"policy": "cellgames.agents.grid_adaptation.network:GridNetwork"},
     transfer_parameters=("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
