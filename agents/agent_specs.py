@@ -192,7 +192,7 @@ AGENTS: dict[str, AgentSpec] = {
             "the same, without network, and with files that it can only read; needs bubblewrap",
             "programs.isolation:sandboxed",
         ),
-        AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", by_game=True),
+        AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 to 5", by_game=True),
     )
 }
 """The agents that `load` knows by name."""

@@ -11,8 +11,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +24,7 @@ from cellgames.envs.native import library, pointer, status
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
+from cellgames.utils.run_folders import replacing
 
 __all__ = ["SEARCHED_SIZES", "Progress", "ProofSearch"]
 
@@ -30,6 +35,8 @@ _LONGEST = {3: 18, 4: 12, 5: 14, 6: 12}
 
 _MIB = 1 << 20
 _SLICE = 20_000  # nodes between two looks whether the user has pressed Ctrl-C
+_FORMAT = "cellgames torus solved 1"
+_SHARED = 8
 _BATCH = 64  # positions between two such looks
 _UNLIMITED = 1 << 62
 
@@ -40,7 +47,7 @@ class Progress:
 
     Attributes:
         value: 1 if the player to move wins, -1 if it loses, 0 while that is open.
-        move: a move that wins, or -1.
+        move: a move that wins, the most promising one while that is open, or -1 in lost positions.
         nodes: positions searched since the search began.
         proof: least number of open positions that must be won to prove a win.
         disproof: least number of them that must be lost to disprove it.
@@ -74,18 +81,25 @@ class ProofSearch:
         if size not in SEARCHED_SIZES:
             raise ValueError(f"proof-number search serves Torus of size 3 to 6, got {size}")
         self.size = size
-        self._entry = 32 if size <= 5 else 56
-        if memory < 1024 * self._entry:
-            raise ValueError(f"expected at least {1024 * self._entry} bytes for the table, got {memory}")
+        self._numbers = 4 if size <= 5 else 7  # of an entry, 64 bits each
+        least = 1024 * 8 * self._numbers
+        if memory < least:
+            raise ValueError(f"expected at least {least} bytes for the table, got {memory}")
         native = library(torch.device("cpu"))
         if native is None:
             problem = status().problem or "it is turned off here"
             raise RuntimeError(f"solving Torus of size {size} needs the native library, but {problem}")
         self._native = native
-        self._handle: int = native.cellgames_torus_solver(size, _LONGEST[size], memory // self._entry)
+        self._handle: int = native.cellgames_torus_solver(size, _LONGEST[size], memory // (8 * self._numbers))
         if not self._handle:
             raise RuntimeError(f"there is no memory for a table of {memory / _MIB:.0f} MiB; ask for less")
         weakref.finalize(self, native.cellgames_torus_solver_end, self._handle)
+
+    @property
+    def nodes(self) -> int:
+        """Return how many positions have been searched in all."""
+        count: int = self._native.cellgames_torus_solver_nodes(self._handle)
+        return count
 
     def solve(self, state: TorusState, nodes: int = _UNLIMITED) -> Tensor:
         """Return who wins positions: 1 the player to move, -1 the other, 0 where it is still open, int8 [L].
@@ -142,16 +156,74 @@ class ProofSearch:
             if value:
                 return
 
+    def winning_strategy(self, state: TorusState, shared: int = _SHARED) -> bytes:
+        """Return the winner's moves in a proof of who wins one position, for `proof_checker`.
+
+        What is not solved yet is searched first. Ctrl-C stops it.
+
+        Args:
+            state: a position that goes on.
+            shared: symmetric positions with up to so many stones are proved once.
+        """
+        board, player = self._boards(state), int(state.current_player)
+        room, stop = 1 << 22, torch.zeros(1, dtype=torch.int32)
+        while True:
+            moves = torch.empty(room, dtype=torch.uint8)
+            addresses = pointer(stop, torch.int32), room, pointer(moves, torch.uint8)
+            with ThreadPoolExecutor(1) as threads:
+                running = threads.submit(
+                    self._native.cellgames_torus_solver_proof,
+                    *(self._handle, pointer(board, torch.int8), player, shared, *addresses),
+                )
+                try:
+                    count = running.result()
+                except BaseException:
+                    stop[0] = 1
+                    raise
+            if count <= room:
+                return bytes(moves[:count].numpy())
+            room = count
+
     def entries(self, least: int = 1) -> Tensor:
         """Return the solved positions of the table that took at least so many nodes, int64 [R, C], for `add`."""
         count = self._native.cellgames_torus_solver_entries(self._handle, least, 0, None)
-        rows = torch.empty((count, 3 * (1 if self.size <= 5 else 2) + 1), dtype=torch.int64)
+        rows = torch.empty((count, self._numbers), dtype=torch.int64)
         self._native.cellgames_torus_solver_entries(self._handle, least, count, pointer(rows, torch.int64))
         return rows
 
     def add(self, entries: Tensor) -> None:
         """Add solved positions, int64 [R, C], that `entries` of a solver of the same size has returned."""
         self._native.cellgames_torus_solver_add(self._handle, len(entries), pointer(entries.contiguous(), torch.int64))
+
+    def save(self, path: Path, least: int = 2) -> int:
+        """Write the solved positions that took at least so many nodes; return how many they are.
+
+        A file that is there is replaced as a whole or not at all.
+        """
+        entries = self.entries(least)
+        with replacing(path) as part, part.open("wb") as file:
+            np.savez_compressed(file, format=_FORMAT, size=self.size, entries=entries.numpy())
+        return len(entries)
+
+    def load(self, path: Path) -> int:
+        """Add the solved positions of a file that `save` has written; return how many they are.
+
+        Raises:
+            ValueError: the file is no such file, or of another size.
+        """
+        try:
+            with np.load(path) as file:
+                if file["format"] != _FORMAT:
+                    raise ValueError(f"its format is {str(file['format'])[:100]!r}, not {_FORMAT!r}")
+                size, entries = int(file["size"]), torch.from_numpy(file["entries"])
+        except (ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise ValueError(f"{path} holds no solved positions of Torus ({error}); name another file") from error
+        if size != self.size:
+            raise ValueError(f"{path} holds solved positions of size {size}, not {self.size}; name another file")
+        if entries.dtype != torch.int64 or entries.ndim != 2 or entries.shape[1] != self._numbers:
+            raise ValueError(f"{path} holds no solved positions of Torus (they have another shape); name another file")
+        self.add(entries)
+        return len(entries)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -18,7 +18,7 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -86,17 +86,22 @@ class Judged:
         return Judged(self.size, self.state[rows], self.winning[rows])
 
 
-def sample(count: int, seed: int, size: int = SIZE, *, quiet: bool = True) -> Judged:
+def sample(count: int, seed: int, size: int = SIZE) -> Judged:
     """Return distinct positions in which some moves win and some lose, `count` of them.
 
     They come from uniformly random play that is cut off after any number of turns with equal chance, from
     `LEAST_STONES` on; games that end before count for nothing.
     """
+    return next(found for found in _samples(seed, size) if len(found) >= count)[:count]
+
+
+def _samples(seed: int, size: int) -> Iterator[Judged]:
+    """Yield more and more positions for `sample`, the first ones always the same."""
     game, generator = Torus(size), torch.Generator().manual_seed(seed)
     found = Judged(
         size, game.init(torch.zeros(0, dtype=torch.int64)), torch.zeros((0, num_cells(size)), dtype=torch.bool)
     )
-    while len(found) < count:
+    while True:
         more = _undecided(game, generator)
         state = TorusState.cat((found.state, more.state))
         _, same = game.board(state).unique(dim=0, return_inverse=True)
@@ -104,9 +109,7 @@ def sample(count: int, seed: int, size: int = SIZE, *, quiet: bool = True) -> Ju
         first = torch.full_like(place, len(state)).scatter_reduce(0, same, place, "amin")
         kept = first[first < len(state)].sort().values
         found = Judged(size, state, torch.cat((found.winning, more.winning)))[kept]
-        if not quiet:
-            print(f"{min(count, len(found))} of {count} positions judged", file=sys.stderr)
-    return found[:count]
+        yield found
 
 
 def _undecided(game: Torus, generator: torch.Generator) -> Judged:
@@ -135,7 +138,7 @@ def _search(size: int) -> ProofSearch:
 
 
 def judged(size: int, count: int, seed: int, path: Path) -> Judged:
-    """Return the positions of `sample`, from a file if it has them; else the file is written.
+    """Return the positions of `sample`, from a file if it has them; else the file is written, now and then.
 
     Size 3 is judged in a second, so it has no file, and so have other seeds than 0.
 
@@ -143,18 +146,26 @@ def judged(size: int, count: int, seed: int, path: Path) -> Judged:
         ValueError: the file is none of these.
     """
     if size in SOLVED_SIZES or seed:
-        return sample(count, seed, size, quiet=False)
+        return sample(count, seed, size)
     if path.exists() and len(kept := _read(path, size)) >= count:
         return kept[:count]
-    found = sample(count, seed, size, quiet=False)
-    game = Torus(size)
-    rows = [
-        json.dumps({"position": game.state_to_string(found.state[place : place + 1]), "winning": moves})
-        for place, moves in enumerate(row.nonzero().squeeze(1).tolist() for row in found.winning)
-    ]
     path.parent.mkdir(parents=True, exist_ok=True)
+    for found in _samples(seed, size):
+        _write_positions(path, found[:count])
+        print(f"{min(count, len(found))} of {count} positions judged", file=sys.stderr)
+        if len(found) >= count:
+            return found[:count]
+    raise AssertionError("there are always more positions")
+
+
+def _write_positions(path: Path, positions: Judged) -> None:
+    """Write a file of positions, a line each."""
+    game = Torus(positions.size)
+    rows = [
+        json.dumps({"position": game.state_to_string(positions.state[place : place + 1]), "winning": moves})
+        for place, moves in enumerate(row.nonzero().squeeze(1).tolist() for row in positions.winning)
+    ]
     write_atomic(path, "[\n" + ",\n".join(rows) + "\n]\n")
-    return found
 
 
 def _read(path: Path, size: int) -> Judged:

@@ -36,6 +36,8 @@ _RETURNING = (
     "cellgames_torus_gumbel",
     "cellgames_torus_solver",
     "cellgames_torus_solver_entries",
+    "cellgames_torus_solver_nodes",
+    "cellgames_torus_solver_proof",
     "cellgames_trunk_scratch",
 )
 """Functions that return a whole number; the others return nothing."""
@@ -140,6 +142,8 @@ def _declare(loaded: Library) -> None:
         "cellgames_torus_solver": [number] * 3,
         "cellgames_torus_solver_search": [number] * 3 + [address] * 2 + [number] + [address] * 2,
         "cellgames_torus_solver_moves": [number] * 3 + [address] * 2 + [number, address],
+        "cellgames_torus_solver_nodes": [number],
+        "cellgames_torus_solver_proof": [number, address] + [number] * 2 + [address, number, address],
         "cellgames_torus_solver_entries": [number] * 3 + [address],
         "cellgames_torus_solver_add": [number] * 2 + [address],
         "cellgames_torus_solver_clear": [number],

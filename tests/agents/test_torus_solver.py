@@ -242,9 +242,9 @@ def test_a_loaded_position_of_other_numbers_of_stones_is_refused() -> None:
 
 
 def test_perfect_refuses_boards_and_games_that_are_not_solved() -> None:
-    with pytest.raises(ValueError, match="agent 'perfect': Torus is solved for sizes 2 and 3, got 4"):
-        load("perfect", cellgames.make("torus-v0", size=4))
-    with pytest.raises(ValueError, match="agent 'perfect' plays torus-v0 of size 2 or 3, got cloth-of-gold-v0"):
+    with pytest.raises(ValueError, match="agent 'perfect': Torus is solved for sizes 2 to 5, got 6"):
+        load("perfect", cellgames.make("torus-v0", size=6))
+    with pytest.raises(ValueError, match="agent 'perfect' plays torus-v0 of size 2 to 5, got cloth-of-gold-v0"):
         TorusPerfect().check_game(cellgames.make("cloth-of-gold-v0"))
     with pytest.raises(
         ValueError, match="agent 'perfect': cloth-of-gold-v0 has no such agent; games with one: torus-v0"

@@ -715,7 +715,7 @@ def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
     assert several == {"--out": {"DIR", "FILE", "PATH"}}  # a folder, a file, and either
     assert games == {
         *("play", "train", "sweep", "evaluate", "analyse", "round-robin", "free-for-all", "season", "leaderboard"),
-        *("check-bot", "import"),
+        *("check-bot", "import", "solve"),
     }
     assert metavars["--agents"] == {"AGENT"}
 

@@ -530,7 +530,8 @@ def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
     assert set(choices[1:]) == set(PLACEABLE)
     specs = {agent["name"] for agent in client.get("/api/agents", params={"game": "torus-small-v0"}).json()}
     assert {"random", "greedy", "rollout", "mcts", "gumbel", "trained"} <= specs
-    assert "perfect" not in specs
+    assert "perfect" in specs
+    assert "perfect" not in {agent["name"] for agent in client.get("/api/agents", params={"game": "torus-v0"}).json()}
     tiny = {"game": "torus-v0", "parameters": '{"size": 2}'}
     assert "perfect" in {agent["name"] for agent in client.get("/api/agents", params=tiny).json()}
 

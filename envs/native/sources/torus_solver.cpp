@@ -1,5 +1,7 @@
 // The solver of small boards of Torus, for Python: `agents/torus/proof_search.py`.
+#include <map>
 #include <new>
+#include <utility>
 
 #include "random.h"
 #include "torus_winning_sets.h"
@@ -11,9 +13,11 @@ class SmallSolver {
   public:
     virtual ~SmallSolver() = default;
     virtual int words() const = 0;
-    virtual int64_t longest() const = 0;
+    virtual int64_t nodes() const = 0;
     virtual void search(const int8_t* colours, int64_t player, int64_t nodes, int64_t* out, uint64_t* carrier) = 0;
     virtual void judge_moves(const int8_t* colours, int64_t player, int64_t nodes, int8_t* out) = 0;
+    virtual int64_t write_proof(const int8_t* colours, int64_t player, int64_t shared, const volatile int32_t* stop,
+                                int64_t most, uint8_t* out) = 0;
     virtual int64_t entries(int64_t least, int64_t most, uint64_t* out) const = 0;
     virtual void add_entries(int64_t count, const uint64_t* rows) = 0;
     virtual void clear() = 0;
@@ -36,6 +40,11 @@ CELLGAMES_EXPORT int64_t cellgames_torus_solver(int64_t size, int64_t longest, i
     }
 }
 
+// Positions searched so far.
+CELLGAMES_EXPORT int64_t cellgames_torus_solver_nodes(int64_t solver) {
+    return reinterpret_cast<SmallSolver*>(solver)->nodes();
+}
+
 CELLGAMES_EXPORT void cellgames_torus_solver_end(int64_t solver) { delete reinterpret_cast<SmallSolver*>(solver); }
 
 // Search positions one after the other, each with so many nodes: int8 [count, cells] of 0 free, 1 Black, 2 White, and
@@ -55,6 +64,12 @@ CELLGAMES_EXPORT void cellgames_torus_solver_moves(int64_t solver, int64_t count
                                                    const int64_t* players, int64_t nodes, int8_t* out) {
     for (int64_t i = 0; i < count; ++i)
         reinterpret_cast<SmallSolver*>(solver)->judge_moves(colours + i * cells, players[i], nodes, out + i * cells);
+}
+
+// Write a proof of who wins a position, up to `most` moves; return how many it has, or -1 once `stop` is not 0.
+CELLGAMES_EXPORT int64_t cellgames_torus_solver_proof(int64_t solver, const int8_t* colours, int64_t player, int64_t shared,
+                                                      const int32_t* stop, int64_t most, uint8_t* out) {
+    return reinterpret_cast<SmallSolver*>(solver)->write_proof(colours, player, shared, stop, most, out);
 }
 
 // Copy out up to `most` solved positions that took so many nodes; return how many there are.

@@ -130,7 +130,7 @@ class Solver final : public SmallSolver {
     }
 
     int words() const override { return W; }
-    int64_t longest() const override { return static_cast<int64_t>(sets_[0].size()); }
+    int64_t nodes() const override { return nodes_; }
 
     void search(const int8_t* colours, int64_t player, int64_t nodes, int64_t* out, uint64_t* carrier) override {
         const int64_t before = nodes_;
@@ -142,11 +142,11 @@ class Solver final : public SmallSolver {
             name(hashes_[0], plies_[0], key);
             const Entry<W>* entry = find(key);
             if (entry && solved(*entry)) recall(*entry, key.symmetry, value);
-            else value = prove(0, key, kInfinite, kInfinite);
+            else if (!borrowed(value)) value = prove(0, key, kInfinite, kInfinite);
         }
         const bool won = value.proof == 0, lost = value.disproof == 0;
         out[0] = won ? 1 : lost ? -1 : 0;
-        out[1] = won ? value.move : -1;
+        out[1] = lost ? -1 : value.move;
         out[2] = nodes_ - before;
         out[3] = value.proof;
         out[4] = value.disproof;
@@ -174,6 +174,23 @@ class Solver final : public SmallSolver {
             for (int other = 0; other < cells_; ++other)
                 if (!colours[other] && !b_.has(needed, other)) out[other] = -1;
         }
+    }
+
+    // Write the winner's moves in a proof, see `agents/torus/proof_checker.py`; return how many there are, or -1.
+    int64_t write_proof(const int8_t* colours, int64_t player, int64_t shared, const volatile int32_t* stop, int64_t most,
+                        uint8_t* out) override {
+        limit_ = INT64_MAX;
+        stopped_ = false;
+        stop_ = stop;
+        Proof proof{out, most, 0, static_cast<int>(shared), {}};
+        Value value = set_up(colours, static_cast<int>(player));
+        if (!value.decided()) {
+            Cells<W> carrier;
+            const bool wins = answer(0, proof, carrier);
+            if (!wins && !stopped_) refute(0, proof);
+        }
+        stop_ = nullptr;
+        return stopped_ ? -1 : proof.count;
     }
 
     // Solved positions with at least so much work in them: own, other, carrier, and both numbers.
@@ -240,6 +257,7 @@ class Solver final : public SmallSolver {
     std::vector<Entry<W>> table_;
     int64_t slots_ = 0, nodes_ = 0, limit_ = 0;
     bool stopped_ = false;
+    const volatile int32_t* stop_ = nullptr;  // set by who waits for a proof
     int weights_[kScored + 2];
     Ply plies_[kMostSolvedCells + 2];
     alignas(64) uint64_t hashes_[kMostSolvedCells + 2][kSymmetries];
@@ -361,7 +379,10 @@ class Solver final : public SmallSolver {
         else
             keep_entry(key, {}, value.proof, value.disproof);
     }
-    int image(int cell, int symmetry) const { return b_.first(seen(b_.bit(cell), symmetry)); }
+    static constexpr int kNoMove = 127;
+    int image(int cell, int symmetry) const {
+        return cell < 0 ? kNoMove : b_.first(seen(b_.bit(cell), symmetry));
+    }
 
     void recall(const Entry<W>& entry, int symmetry, Value& value) const {
         value.proof = entry.proof, value.disproof = entry.disproof;
@@ -370,7 +391,8 @@ class Solver final : public SmallSolver {
         value.work = 1;
         if (entry.proof == 0) {
             value.disproof = kInfinite;
-            value.move = b_.first(unseen(b_.bit(static_cast<int>(entry.disproof & 127)), symmetry));
+            const int move = static_cast<int>(entry.disproof & 127);
+            value.move = move == kNoMove ? -1 : b_.first(unseen(b_.bit(move), symmetry));
         } else {
             value.proof = kInfinite;
         }
@@ -443,7 +465,8 @@ class Solver final : public SmallSolver {
     CELLGAMES_INLINE_MEMBER void hash_move(const Ply& ply, int cell, const Ply& next, const uint64_t* from, uint64_t* to, int first,
                                            int count) const {
         const uint64_t* stone = code(ply.player, cell);
-        for (int i = first; i < first + count; ++i) to[i] = from[i] ^ stone[i];
+        const uint64_t counts = b_.has(ply.dead, cell) ? 0 : ~uint64_t{0};
+        for (int i = first; i < first + count; ++i) to[i] = from[i] ^ (stone[i] & counts);
         for (uint64_t fresh = b_.squares_of(next.dead) & ~b_.squares_of(ply.dead); fresh; fresh &= fresh - 1) {
             const int square = b_.octagons + lowest_bit64(fresh);
             const uint64_t* dead = code(2, square);
@@ -511,15 +534,47 @@ class Solver final : public SmallSolver {
             if (lists_[side].size() < left.size() + 16) lists_[side].resize(2 * left.size() + 16);
             std::copy(left.begin(), left.end(), lists_[side].begin());
         }
-        uint64_t* hashes = hashes_[0];
-        std::fill(hashes, hashes + symmetries_, 0);
-        for (int cell = 0; cell < cells_; ++cell) {
-            const int kind = b_.has(ply.dead, cell) ? 2 : colours[cell] - 1;
-            if (kind < 0) continue;
-            for (int i = 0; i < symmetries_; ++i) hashes[i] ^= code(kind, cell)[i];
-        }
+        hash(ply, hashes_[0]);
         find_threats(0);
         return value;
+    }
+
+    // Look for a won position where a stone of the opponent's lies elsewhere, outside of the carrier.
+    bool borrowed(Value& value) {
+        const Ply& ply = plies_[0];
+        Ply& other = plies_[1];
+        uint64_t* hashes = hashes_[1];
+        const Cells<W> theirs = ply.stones[ply.player ^ 1], free = b_.all.without(ply.stones[0] | ply.stones[1]);
+        if (size_of(theirs) > kMostBorrowed) return false;
+        for (Cells<W> stones = theirs; stones.any(); stones = stones ^ b_.bit(b_.first(stones)))
+            for (Cells<W> places = free; places.any(); places = places ^ b_.bit(b_.first(places))) {
+                const Cells<W> stone = b_.bit(b_.first(stones));
+                other.player = ply.player;
+                other.stones[ply.player] = ply.stones[ply.player];
+                other.stones[ply.player ^ 1] = (theirs ^ stone) | b_.bit(b_.first(places));
+                other.dead = dead_squares(other.stones[0], other.stones[1]);
+                hash(other, hashes);
+                Key<W> key;
+                name(hashes, other, key);
+                const Entry<W>* entry = find(key);
+                if (!entry || entry->proof != 0 || !entry->disproof) continue;
+                recall(*entry, key.symmetry, value);
+                if (!(value.carrier & stone).any() && value.move >= 0) return true;
+                value = {};
+            }
+        return false;
+    }
+
+    static constexpr int kMostBorrowed = 8;
+
+    void hash(const Ply& ply, uint64_t* hashes) const {
+        std::fill(hashes, hashes + symmetries_, 0);
+        for (Cells<W> left = ply.stones[0] | ply.stones[1] | ply.dead; left.any();) {
+            const int cell = b_.first(left);
+            left = left ^ b_.bit(cell);
+            const uint64_t* more = code(b_.has(ply.dead, cell) ? 2 : b_.has(ply.stones[1], cell), cell);
+            for (int i = 0; i < symmetries_; ++i) hashes[i] ^= more[i];
+        }
     }
 
     // ---- positions without search
@@ -555,7 +610,9 @@ class Solver final : public SmallSolver {
         const Cells<W>& theirs = ply.stones[ply.player ^ 1];
         const Cells<W> free = b_.all.without(mine | theirs | ply.dead);
         if (!free.any()) {  // all that is left is dead
-            return b_.won(b_.all.without(theirs), ply.player + 1) ? won({}, b_.first(b_.all.without(mine | theirs))) : lost({});
+            const Cells<W> dead = b_.all.without(mine | theirs);
+            const bool mover = b_.won(b_.all.without(theirs), ply.player + 1);
+            return mover ? won({}, dead.any() ? b_.first(dead) : -1) : lost({});
         }
         open = free.without(inferior_squares(mine, theirs));
         value.carrier = {};
@@ -654,13 +711,75 @@ class Solver final : public SmallSolver {
         }
     }
 
+    // ---- proofs
+
+    struct Proof {
+        uint8_t* moves;
+        int64_t most, count;
+        int shared;  // positions with up to so many stones are known again in all symmetries, others as they are
+        std::map<std::pair<Cells<W>, Cells<W>>, Cells<W>> carriers;
+
+        void add(int move) {
+            if (count < most) moves[count] = static_cast<uint8_t>(move);
+            ++count;
+        }
+    };
+
+    // Write a winning move of the player to move and what follows; return false if there is none.
+    bool answer(int at, Proof& proof, Cells<W>& carrier) {
+        Key<W> key;
+        name(hashes_[at], plies_[at], key);
+        Value value;
+        const Entry<W>* entry = find(key);
+        if (entry && solved(*entry)) recall(*entry, key.symmetry, value);
+        else value = prove(at, key, kInfinite, kInfinite);
+        if (value.proof != 0) return false;
+        const Ply& ply = plies_[at];
+        if (value.move < 0) value.move = b_.first(b_.all.without(ply.stones[0] | ply.stones[1]));
+        const Cells<W> stone = b_.bit(value.move);
+        proof.add(value.move);
+        carrier = stone;
+        if (b_.won(ply.stones[ply.player] | stone, ply.player + 1)) return true;
+        put(ply, value.move, plies_[at + 1]);
+        descend(at, value.move);
+        carrier = carrier | refute(at + 1, proof);
+        return true;
+    }
+
+    // Write answers to the moves of the player to move, who loses; return the carrier of them all.
+    Cells<W> refute(int at, Proof& proof) {
+        const Ply& ply = plies_[at];
+        const int stones = size_of(ply.stones[0] | ply.stones[1]);
+        std::pair<Cells<W>, Cells<W>> name{ply.stones[0], ply.stones[1]};
+        int symmetry = 0;
+        if (stones <= proof.shared)
+            for (int i = 0; i < symmetries_; ++i) {
+                if (i / b_.octagons & 1) continue;
+                const std::pair<Cells<W>, Cells<W>> image{seen(ply.stones[0], i), seen(ply.stones[1], i)};
+                if (image < name) name = image, symmetry = i;
+            }
+        if (const auto known = proof.carriers.find(name); known != proof.carriers.end()) return unseen(known->second, symmetry);
+        Cells<W> united{}, region = b_.all.without(ply.stones[0] | ply.stones[1]);
+        while (region.any() && !stopped_) {
+            const int move = b_.first(region);
+            put(ply, move, plies_[at + 1]);
+            descend(at, move);
+            Cells<W> carrier{};
+            if (!answer(at + 1, proof, carrier)) stopped_ = true;
+            region = region & carrier;
+            united = united | carrier;
+        }
+        proof.carriers.emplace(name, seen(united, symmetry));
+        return united;
+    }
+
     static constexpr int kMostScored = 400, kFirst = 2;
     static constexpr double kWidening = 0.15;
 
     Value prove(int at, const Key<W>& key, uint32_t most_proof, uint32_t most_disproof) {
         const Ply& ply = plies_[at];
         const int64_t began = nodes_++;
-        stopped_ = stopped_ || nodes_ >= limit_;
+        stopped_ = stopped_ || nodes_ >= limit_ || (stop_ && *stop_);
         Value value;
         Cells<W> open{};
         judge(ply, ply.threats[ply.player], ply.threats[ply.player ^ 1], value, open);
@@ -734,6 +853,7 @@ class Solver final : public SmallSolver {
             }
             value.proof = least;
             value.disproof = static_cast<uint32_t>(std::min<uint64_t>(kInfinite - 1, sum + static_cast<uint64_t>(count - seen)));
+            value.move = children[best].move;
             if (value.proof >= most_proof || value.disproof >= most_disproof || stopped_) {
                 store(key, value);
                 return value;

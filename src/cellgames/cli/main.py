@@ -27,7 +27,6 @@ from cellgames.utils.version import __version__
 
 from .closed_pipes import without_readers
 from .commands import (
-    analyse_command,
     bot_command,
     doctor_command,
     evaluate_command,
@@ -42,6 +41,7 @@ from .commands import (
     sweep_command,
     train_command,
 )
+from .commands.analysis import analyse_command, solve_command
 from .commands.formats import export_command, import_command
 from .console import MOST_MESSAGE, UserError, forget_warnings, printable_output
 
@@ -54,6 +54,7 @@ _COMMANDS = (
     sweep_command,
     evaluate_command,
     analyse_command,
+    solve_command,
     round_robin_command,
     free_for_all_command,
     season_command,

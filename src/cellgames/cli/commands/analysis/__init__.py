@@ -1,0 +1,1 @@
+"""The commands that look at positions and games: by search, by proof, by statistics."""

@@ -1,0 +1,216 @@
+"""`cellgames solve`: who wins a position of a small board with best play, proofs of it, and their check.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.cli.console import UserError
+from cellgames.cli.shared_options import GameId, add_command, add_json, add_parameters, add_quiet, make_game
+from cellgames.utils.progress import StatusLine
+
+if TYPE_CHECKING:
+    from cellgames.agents.torus import ProofSearch
+    from cellgames.envs.torus.game import Torus
+    from cellgames.envs.torus.state import TorusState
+
+__all__ = ["add"]
+
+_TEXT = (
+    "Solve a position of Torus, of size 3 to 6: who wins with best play, and by which moves. Size 4 takes less than\n"
+    "a second. Size 5 takes a minute or two from the first moves, and less later on. Nobody has solved size 6.\n\n"
+    "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
+    "that shares nothing with the solver."
+)
+_EXAMPLES = (
+    "torus-v0 --size 4",
+    'torus-v0 --size 4 --moves "a1+ b2" --proof a1+b2.proof',
+    "torus-v0 --size 5 --moves a1 --winner --memory 1 --solved octagon.npz",
+    "--verify results/proofs/torus-n4-octagon.proof",
+)
+_GIB = 1 << 30
+_NODES = 20_000  # searched of every open move between two looks at the clock
+_SILENT = 2.0  # seconds before progress is shown
+_MOST_MEMORY = 1024.0
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    moved = {"--resume": "--solved FILE"}
+    command = add_command(commands, "solve", "[GAME] ", _run, _TEXT, _EXAMPLES, moved)
+    command.add_argument(
+        "game", metavar="GAME", nargs="?", type=GameId, help="torus-v0 or torus-small-v0 (with --verify: none)"
+    )
+    add_parameters(command)
+    command.add_argument("--moves", metavar="TEXT", default="", help='moves played first, such as "c3 a1+ b2"')
+    command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
+    command.add_argument("--winner", action="store_true", help="only who wins and a move that does, not all moves")
+    command.add_argument("--proof", metavar="FILE", type=Path, help="write a proof of who wins")
+    command.add_argument("--verify", metavar="FILE", type=Path, help="check a proof instead")
+    command.add_argument("--time", metavar="S", type=float, help="stop after so many seconds")
+    command.add_argument("--memory", metavar="GB", type=float, default=0.25, help="size of the table (default 0.25)")
+    command.add_argument(
+        "--solved",
+        metavar="FILE",
+        type=Path,
+        help="take solved positions from this file if it is there, and write them at the end, also after Ctrl-C",
+    )
+    add_json(command)
+    add_quiet(command)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.verify is not None:
+        return _verify(arguments)
+    return _solve(arguments)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    """Check a proof."""
+    from cellgames.agents.torus.proof_checker import check_file
+
+    if arguments.game is not None or arguments.proof is not None:
+        raise UserError("--verify checks a file; it takes neither a game nor --proof")
+    began = time.monotonic()
+    text = check_file(arguments.verify)
+    print(json.dumps({"proved": text}) if arguments.json else f"{text}, checked in {time.monotonic() - began:.1f} s")
+    return 0
+
+
+def _solve(arguments: argparse.Namespace) -> int:
+    """Solve a position; print what is found."""
+    from cellgames.agents.torus import ProofSearch
+    from cellgames.envs.torus.game import Torus
+
+    if arguments.game is None:
+        raise UserError("name a game, such as torus-v0 --size 4, or a proof with --verify FILE")
+    for path in (arguments.proof, arguments.solved):
+        if path is not None and not path.parent.is_dir():
+            raise UserError(f"{path}: there is no folder {path.parent}")
+    if not 0.001 <= arguments.memory <= _MOST_MEMORY:
+        raise UserError(f"--memory is from 0.001 to {_MOST_MEMORY:.0f} GB, got {arguments.memory}")
+    if arguments.time is not None and not arguments.time > 0:
+        raise UserError(f"--time must be above 0, got {arguments.time}")
+    game = make_game(arguments)
+    if not isinstance(game, Torus):
+        raise UserError(f"cellgames solve is for Torus, torus-v0 and torus-small-v0, got {arguments.game}")
+    state = _position(arguments, game)
+    try:
+        solver = ProofSearch(game.size, memory=int(arguments.memory * _GIB))
+    except RuntimeError as error:
+        raise UserError(str(error)) from error
+    with _kept(arguments, solver):
+        return _Solving(arguments, game, state, solver).run()
+
+
+def _position(arguments: argparse.Namespace, game: Torus) -> TorusState:
+    """Return the position to solve."""
+    from cellgames.arena.records import positions
+
+    state = positions.after_moves(game, arguments.moves.split(), position=arguments.position)
+    positions.check_unfinished(game, state)
+    return state
+
+
+@contextmanager
+def _kept(arguments: argparse.Namespace, solver: ProofSearch) -> Iterator[None]:
+    """Take solved positions from the file of --solved, and write them there however the block ends."""
+    if arguments.solved is None:
+        yield
+        return
+    if arguments.solved.exists():
+        solver.load(arguments.solved)
+    try:
+        yield
+    finally:
+        solver.save(arguments.solved)
+
+
+class _Solving:
+    """The work of one call."""
+
+    def __init__(self, arguments: argparse.Namespace, game: Torus, state: TorusState, solver: ProofSearch) -> None:
+        self.arguments, self.game, self.state, self.solver = arguments, game, state, solver
+        self.line = StatusLine(not arguments.quiet, every_s=10.0)
+        self.began = time.monotonic()
+
+    def run(self) -> int:
+        """Search, and print what is found; return the exit code."""
+        value, move = self._value()
+        if not value:
+            self.line.end()
+            raise UserError(f"not solved within {self._spent()}{self._again()}")
+        moves = [] if self.arguments.winner else self._winning_moves()
+        self.line.end()
+        mover = int(self.state.current_player)
+        winner = self.game.info.players[mover if value == 1 else 1 - mover]
+        if self.arguments.json:
+            found = {"winner": winner, "move": self._name(move), "nodes": self.solver.nodes, "seconds": self._seconds()}
+            print(json.dumps(found if self.arguments.winner else {**found, "winning_moves": moves}))
+        else:
+            print(self.game.text(self.state))
+            print(f"\n{winner.capitalize()} wins with best play ({self._spent()}).")
+            if self.arguments.winner:
+                print(f"A winning move: {self._name(move)}" if move >= 0 else "Every move loses.")
+            else:
+                print(f"Winning moves: {' '.join(moves)}" if moves else "Every move loses.")
+        if self.arguments.proof is not None:
+            self._prove(winner)
+        return 0
+
+    def _prove(self, winner: str) -> None:
+        from cellgames.agents.torus.proof_checker import write
+
+        self.line.show("writing the proof", news=True)
+        moves = self.solver.winning_strategy(self.state)
+        self.line.end()
+        text = self.game.state_to_string(self.state)
+        write(self.arguments.proof, self.game.size, text, winner, moves)
+        if not self.arguments.json:
+            print(f"Proof: {self.arguments.proof}, {len(moves)} moves; check it with --verify")
+
+    def _value(self) -> tuple[int, int]:
+        """Return who wins (1 the mover, -1 the other, 0 if time is up) and a winning move or -1."""
+        for step in self.solver.search(self.state):
+            if time.monotonic() - self.began > _SILENT:
+                self.line.show(f"{self._spent()}; proof number {step.proof}, disproof number {step.disproof}")
+            if step.value or self._late():
+                return step.value, step.move
+        raise AssertionError("a search ends with a result")
+
+    def _winning_moves(self) -> list[str]:
+        """Return the moves that win."""
+        legal = self.game.legal_actions(self.state)
+        while True:
+            values = self.solver.move_values(self.state, nodes=_NODES)
+            left = int(legal.sum() - (values != 0).sum())
+            if not left:
+                return [self.game.action_to_string(cell) for cell in (values[0] == 1).nonzero().squeeze(1).tolist()]
+            if self._late():
+                self.line.end()
+                raise UserError(f"{left} moves are not judged within {self._spent()}{self._again()}; or see --winner")
+            if time.monotonic() - self.began > _SILENT:
+                self.line.show(f"{self._spent()}; {left} moves left to judge")
+
+    def _late(self) -> bool:
+        return self.arguments.time is not None and time.monotonic() - self.began > self.arguments.time
+
+    def _again(self) -> str:
+        return f"; --solved {self.arguments.solved} goes on" if self.arguments.solved else "; --solved keeps the rest"
+
+    def _name(self, cell: int) -> str | None:
+        return self.game.action_to_string(cell) if cell >= 0 else None
+
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self.began, 2)
+
+    def _spent(self) -> str:
+        return f"{self.solver.nodes:,} nodes, {self._seconds():.1f} s"
