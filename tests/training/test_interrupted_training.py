@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,14 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         {"opponents": "self=0.4,pool=0.3,random=0.3", "total_steps": 300},
     ),
 }
+
+
+@pytest.fixture(autouse=True)
+def _usual_handler() -> Iterator[None]:
+    """Python's own handler of Ctrl-C, also where shells ignore it: in background jobs. Children inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)
@@ -239,6 +248,7 @@ def test_the_command_names_the_steps_that_it_keeps(number: int, code: int, tmp_p
     process.send_signal(number)
     err = process.stderr.read()
     assert process.wait(60) == code
+    cellgames.make("torus-v0")  # without its module no state of games can be read
     steps = steps_kept(tmp_path / "run")
     assert steps > 0
     assert "stopping: the iteration under way is finished first" in err
