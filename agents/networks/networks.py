@@ -204,8 +204,12 @@ class NetworkAgent(BaseAgent):
         """Choose actions as `Agent.act` does; the generator may be on any device."""
         self.network.eval()
         device = next(self.network.parameters()).device
-        choices = self.network.policy_and_value(observation.to(device), action_mask.to(device)).choices
+        choices = self.policy(observation.to(device), action_mask.to(device))
         return choices.sample(generator) if self.sample else choices.mode()
+
+    def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
+        """Return the policy by which the agent plays; the arguments are those of `Network.policy_and_value`."""
+        return self.network.policy_and_value(observation, action_mask).choices
 
 
 @contextmanager

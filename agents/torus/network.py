@@ -7,11 +7,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 from typing_extensions import override
 
+from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.blocks import Trunk, head, pooled
-from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import Network, Size
+from cellgames.agents.networks.choices import Choices, Relation
+from cellgames.agents.networks.networks import Network, NetworkAgent, Size
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.torus.symmetry import transformed
 
 __all__ = ["TorusNetwork"]
 
@@ -21,7 +23,8 @@ class TorusNetwork(Network):
 
     It always plays for Black's goals: White's positions are turned by a quarter, which makes a bracelet of a ring and
     an l-helix of an r-helix, and its answers are turned back. What it learns in one colour it knows in the other.
-    The same weights serve every size.
+    The same weights serve every size. A shift of the board changes no answer, but a half turn does. An agent that takes
+    the likeliest move averages both answers.
     """
 
     def __init__(self, game: Game, size: Size) -> None:
@@ -42,6 +45,23 @@ class TorusNetwork(Network):
         cells = functional.linear(seen.permute(0, 2, 3, 1), self.policy.weight.flatten(1), self.policy.bias)
         logits = cells.permute(0, 3, 1, 2).flatten(1)
         return logits.gather(1, turns[2 + seat]), self.value(pooled(seen)).squeeze(1), None
+
+    @override
+    def agent(self, name: str, *, sample: bool) -> AnyAgent:
+        return (NetworkAgent if sample else _AveragingAgent)(self, sample=sample, name=name)
+
+
+class _AveragingAgent(NetworkAgent):
+    """An agent by the mean of the logits of a position and of the same position after a half turn."""
+
+    @override
+    def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
+        rows, size = len(observation), observation.shape[-1]
+        half_turn = torch.full((rows,), 2 * size * size, device=observation.device)
+        turned, _ = transformed(observation, action_mask[:, None], half_turn)
+        logits, of_turned = self.network.forward(torch.cat((observation, turned)))[0].chunk(2)
+        _, back = transformed(turned, of_turned[:, None], half_turn)  # the same turn again
+        return Choices((logits + back.squeeze(1)) / 2, action_mask, self.network.nvec)
 
 
 @table
