@@ -75,7 +75,7 @@ SETTINGS = (
     Setting("torus-v0", 2, ("random", "greedy")),  # weights of size 5; rollouts take an hour here
     Setting("grid-adaptation-v0"),
     Setting("cloth-of-gold-small-v0", opponents=("random", "greedy", "rollout:16")),  # of 64 an hour
-    Setting("cloth-of-gold-v0", opponents=("random", "greedy", "rollout:32"), games=200, chunk=200),
+    Setting("cloth-of-gold-v0", opponents=("random", "greedy", "rollout:32"), games=200, chunk=100),
     Setting("cloth-of-gold-v0", opponents=("trained", "greedy"), agent="gumbel:32", games=60, chunk=60),
     Setting("cloth-of-gold-small-v0", opponents=("trained", "greedy"), agent="gumbel:32", games=200, chunk=200),
     Setting("toroidal-cup-small-v0"),
