@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .greedy import ToroidalCupGreedy
     from .network import CupNetwork
+    from .placement_search import CupSearch
 else:
     from cellgames.utils.lazy_names import lazy_names
 
@@ -18,10 +19,12 @@ else:
         {
             "greedy": ("ToroidalCupGreedy",),
             "network": ("CupNetwork",),
+            "placement_search": ("CupSearch",),
         },
     )
 
 __all__ = [
     "CupNetwork",
+    "CupSearch",
     "ToroidalCupGreedy",
 ]

@@ -59,7 +59,7 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
         if self._game is None:
             raise must_start(self)
         game, seats = self._watched, self._seats.of(env_ids)
-        state = _last_shapes(determinize(game, observation, seats))
+        state = determinize(game, observation, seats)
         seeds = draw_seeds(len(env_ids), generator, state.device)
         together = max(1, at_once(game) // (self.candidates * self.guesses))
         return torch.cat(
@@ -71,7 +71,15 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
 
     def _choose(self, game: ToroidalCup, state: CupState, seats: Tensor, mask: Tensor, seeds: Tensor) -> Tensor:
         """Return the best candidate, int64 [L]."""
-        actions = self._candidates(mask, seeds)  # [L, C]
+        actions, lead = self._leads(game, state, seats, mask, seeds)
+        worth = reduce(torch.add, lead.unbind(2))  # in this order, whatever the batch
+        return actions.gather(1, worth.argmax(1, keepdim=True)).squeeze(1)
+
+    def _leads(
+        self, game: ToroidalCup, state: CupState, seats: Tensor, mask: Tensor, seeds: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return candidates, int64 [L, C], and their leads by guess, as shares of all live cells, float64 [L, C, G]."""
+        state, actions = _last_shapes(state), self._candidates(mask, seeds)  # [L, C]
         others = self._guesses(game, state, seeds)  # [L, G, P]
         tries = (*actions.shape, *others.shape[1:])
         own = actions[:, :, None, None].expand(*tries[:3], 1)
@@ -80,9 +88,7 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
         live = game.step(games, joint.flatten(0, 2), checked=False).scores.double().view(tries)
         mine = live.gather(3, seats[:, None, None, None].expand_as(own)).squeeze(3)
         rival = live.scatter(3, seats[:, None, None, None].expand_as(own), -1).amax(3)
-        lead = (mine - rival) / live.sum(3).clamp(min=1)
-        worth = reduce(torch.add, lead.unbind(2))  # in this order, whatever the batch
-        return actions.gather(1, worth.argmax(1, keepdim=True)).squeeze(1)
+        return actions, (mine - rival) / live.sum(3).clamp(min=1)
 
     def _candidates(self, mask: Tensor, seeds: Tensor) -> Tensor:
         """Return different legal actions, int64 [L, C]; one of them fills up where there are fewer."""

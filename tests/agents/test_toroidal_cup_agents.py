@@ -21,6 +21,7 @@ from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
 from cellgames.agents.toroidal_cup.determinization import determinize
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
+from cellgames.agents.toroidal_cup.placement_search import CupSearch
 from cellgames.envs.core import State, seeds
 from cellgames.envs.registry import plugins
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -30,7 +31,7 @@ MIXED = ToroidalCup(24, 60, pattern="donutmethuselahs", shapes=4, max_generation
 THREE = ToroidalCup(12, 50, 3, "randys", shapes=2, survivors="keep", max_generations=20)  # 2 columns are nobody's
 ANY = cellgames.make("toroidal-cup-v0", cols=160, shapes=2, max_generations=6)
 GAMES = pytest.mark.parametrize("game", [RANDYS, MIXED, THREE, ANY], ids=["randys", "mixed", "three", "any"])
-SPECS = pytest.mark.parametrize("spec", ["random", "greedy", "rollout:6"])
+SPECS = pytest.mark.parametrize("spec", ["random", "greedy", "rollout:6", "mcts:16"])
 
 Searcher = ToroidalCupGreedy | RolloutAgent
 
@@ -124,7 +125,7 @@ def test_agents_play_both_presets(id: str, spec: str) -> None:
     assert duel(game, [spec, "random"], 4).state.done.all()
 
 
-@pytest.mark.parametrize("agent", [ToroidalCupGreedy(), RolloutAgent(8)], ids=lambda agent: agent.name)
+@pytest.mark.parametrize("agent", [ToroidalCupGreedy(), RolloutAgent(8), CupSearch(16)], ids=lambda agent: agent.name)
 def test_what_the_others_have_in_hand_changes_no_move(agent: Searcher) -> None:
     state = play(MIXED, MIXED.init(seeds(1, 6)), 2)
     queue = state.queue.clone()
@@ -135,7 +136,7 @@ def test_what_the_others_have_in_hand_changes_no_move(agent: Searcher) -> None:
     assert torch.equal(ask(agent, MIXED, changed, 0), ask(agent, MIXED, state, 0))
 
 
-@pytest.mark.parametrize("spec", ["greedy", "rollout:6"])
+@pytest.mark.parametrize("spec", ["greedy", "rollout:6", "mcts:16"])
 def test_what_the_other_places_now_changes_no_move(spec: str) -> None:
     """Beside different opponents, whose first placements differ, the first placements are the same."""
     ours = []
@@ -285,6 +286,40 @@ def _started(players: Tensor) -> ToroidalCupGreedy:
     agent = ToroidalCupGreedy()
     agent.start(RANDYS, players, torch.arange(len(players)))
     return agent
+
+
+# ---------------------------------------------------------------- the search of the last placements
+
+
+@pytest.mark.parametrize(("simulations", "candidates", "guesses"), [(1, 1, 1), (16, 8, 2), (1024, 64, 16)])
+def test_simulations_are_shared_out_over_candidates_and_guesses(
+    simulations: int, candidates: int, guesses: int
+) -> None:
+    agent = CupSearch(simulations)
+    assert (agent.name, agent.candidates, agent.guesses) == (f"mcts:{simulations}", candidates, guesses)
+    with pytest.raises(ValueError, match="at least 1 simulation, got 0"):
+        CupSearch(0)
+
+
+def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rock, paper and scissors, and a move that loses: a third each, whoever is asked, in whichever game."""
+    wins = torch.tensor([[0, -1, 1], [1, 0, -1], [-1, 1, 0.25], [-1, -1, -1]], dtype=torch.float64)
+    agent = CupSearch(12)
+
+    def known(game: Any, state: State, seats: Tensor, mask: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
+        return mask.nonzero()[:, 1].view(len(state), -1)[:, :4], wins.expand(len(state), -1, -1)
+
+    monkeypatch.setattr(agent, "_leads", known)
+    first = SMALL.init(seeds(0, 900))
+    legal = SMALL.legal_actions(first)[0, 0].nonzero().flatten()
+    assert (ask(agent, SMALL, first, 0) == legal[2]).all()
+    last = SMALL.step(first, legal[[0, 0]].expand(900, 2))
+    legal = SMALL.legal_actions(last)[0, 1].nonzero().flatten()
+    chosen = ask(agent, SMALL, last, 1)
+    shares = [float((chosen == action).float().mean()) for action in legal[:4]]
+    assert all(0.2 < share < 0.5 for share in shares[:3])
+    assert sum(shares[:3]) > 0.99
+    assert torch.equal(ask(agent, SMALL, last[:5], 1), chosen[:5]), "a move depends on its row alone"
 
 
 # ---------------------------------------------------------------- rollouts where all act at once

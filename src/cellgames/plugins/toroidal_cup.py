@@ -40,7 +40,10 @@ TOROIDAL_CUP = GamePlugin(
             {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 3, "max_generations": 1000},
         )
     },
-    agents={"greedy": "cellgames.agents.toroidal_cup.greedy:ToroidalCupGreedy"},
+    agents={
+        "greedy": "cellgames.agents.toroidal_cup.greedy:ToroidalCupGreedy",
+        "mcts": "cellgames.agents.toroidal_cup.placement_search:CupSearch",
+    },
     networks={"policy": "cellgames.agents.toroidal_cup.network:CupNetwork"},
     determinize="cellgames.agents.toroidal_cup.determinization:determinize",
     presets=(
