@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .arguments import Arguments, PPOArguments
     from .machine import choose_device
     from .maskable.maskable_arguments import MaskableArguments
+    from .placement_values.placement_arguments import PlacementArguments
     from .runs.run import Finished, Progress, RunError, Stopped, train
     from .selfplay.eval_opponents import Comparison, compare
     from .selfplay.learner import Iteration, Learner
@@ -34,6 +35,7 @@ else:
             "arguments": ("Arguments", "PPOArguments"),
             "machine": ("choose_device",),
             "maskable.maskable_arguments": ("MaskableArguments",),
+            "placement_values.placement_arguments": ("PlacementArguments",),
             "runs.run": ("Finished", "Progress", "RunError", "Stopped", "train"),
             "selfplay.eval_opponents": ("Comparison", "compare"),
             "selfplay.learner": ("Iteration", "Learner"),
@@ -53,6 +55,7 @@ __all__ = [
     "Learner",
     "MaskableArguments",
     "PPOArguments",
+    "PlacementArguments",
     "Pool",
     "Progress",
     "RunError",

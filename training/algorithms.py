@@ -55,9 +55,14 @@ ALGORITHMS: dict[str, Algorithm] = {
         "cellgames.training.maskable.maskable_learner:MaskableLearner",
     ),
     "alphazero": Algorithm(
-        "AlphaZero with Gumbel search, for games in turns with perfect information",
+        "AlphaZero, for games in turns with perfect information, and the Toroidal Cup",
         "cellgames.training.alphazero.alphazero_arguments:AlphaZeroArguments",
         "cellgames.training.alphazero.alphazero:AlphaZeroLearner",
+    ),
+    "placement-values": Algorithm(
+        "values of all placements, from games that differ in one, for the Toroidal Cup",
+        "cellgames.training.placement_values.placement_arguments:PlacementArguments",
+        "cellgames.training.placement_values.placement_values:PlacementLearner",
     ),
     "turn-values": Algorithm(
         "TD(lambda) on positions after whole turns, for Cloth of Gold",

@@ -83,6 +83,14 @@ class NetworkEvaluator:
         rows = torch.arange(len(mover), device=mover.device)
         return Evaluation(logits[rows, mover], torch.stack([value for _, value in views], 1))
 
+    @torch.no_grad()
+    def evaluate_all(self, game: Game, state: State, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Evaluate positions in which all players act: logits, float [X, P, A], and values, float [X, P]."""
+        self.network.eval()
+        seats = [torch.full_like(state.current_player, seat) for seat in range(game.info.num_players)]
+        logits, values = zip(*(self._ask(game, state, seat) for seat in seats), strict=True)
+        return torch.stack(logits, 1), torch.stack(values, 1)
+
     def _ask(self, game: Game, state: State, seat: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits [X, A] and the seat's value [X]."""
         if next(self.network.parameters()).device != state.device:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .greedy import ToroidalCupGreedy
-    from .network import CupNetwork
+    from .network import CupNetwork, PlacementAgent, PlacementValues
     from .placement_search import CupSearch
 else:
     from cellgames.utils.lazy_names import lazy_names
@@ -18,7 +18,7 @@ else:
         __name__,
         {
             "greedy": ("ToroidalCupGreedy",),
-            "network": ("CupNetwork",),
+            "network": ("CupNetwork", "PlacementAgent", "PlacementValues"),
             "placement_search": ("CupSearch",),
         },
     )
@@ -26,5 +26,7 @@ else:
 __all__ = [
     "CupNetwork",
     "CupSearch",
+    "PlacementAgent",
+    "PlacementValues",
     "ToroidalCupGreedy",
 ]

@@ -41,7 +41,7 @@ LAYERS = """
     training
     training.selfplay
     training.ppo
-    training.alphazero | training.turn_values | training.maskable
+    training.alphazero | training.turn_values | training.placement_values | training.maskable
     training.runs
     training.sweeps
     arena

@@ -297,3 +297,26 @@ def test_games_that_it_cannot_search_are_refused(id: str, message: str, tmp_path
     arguments = AlphaZeroArguments(game=id, eval_opponents=("random",))
     with pytest.raises(ValueError, match=message):
         AlphaZeroLearner(GAMES[id], arguments, tmp_path, torch.device("cpu"))
+
+
+def test_it_learns_the_cup_by_searches_of_what_each_team_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row for each team, each a mixed strategy over legal placements; the same run is the same again."""
+    cup = cellgames.make("toroidal-cup-small-v0", rows=12, cols=24, shapes=2, max_generations=20)
+    settings: dict[str, Any] = {"total_steps": 60, "num_steps": 3, "random_plies": 1, "eval_every": 9}
+    rollouts: list[Searched] = []
+    collect = SearchPlay.collect
+
+    def spied(play: SearchPlay, steps: int) -> Searched:
+        rollouts.append(collect(play, steps))
+        return rollouts[-1]
+
+    monkeypatch.setattr(SearchPlay, "collect", spied)
+    runs = [train(tiny(cup, **settings), tmp_path / name) for name in ("one", "two")]
+    rollout, mask = rollouts[0], rollouts[0].learner_mask
+    assert rollout.policy.shape == (3, 16, cup.info.num_actions)
+    assert torch.allclose(rollout.policy[mask].sum(1), torch.ones(int(mask.sum())))
+    assert (rollout.policy[mask][~rollout.mask[mask]] == 0).all()
+    assert ((rollout.policy[mask] > 0).sum(1) > 1).float().mean() > 0.9, "it mixes"
+    assert mask.any()
+    assert not mask.all(), "random turns and opponents are not learned from"
+    assert runs[0].agent.read_bytes() == runs[1].agent.read_bytes()

@@ -28,6 +28,7 @@ from typing_extensions import override
 
 from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator
+from cellgames.agents.simultaneous import JointSearch, RegretMatching
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments
@@ -233,14 +234,14 @@ def _play(
     game: Game, arguments: AlphaZeroArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SearchPlay:
     """Return the games of one process."""
-    search = GumbelSearch(
-        game,
-        NetworkEvaluator(network),
-        arguments.num_simulations,
-        considered=arguments.max_num_considered_actions,
-        noise=1.0,
-        scale=arguments.value_scale,
-    )
+    evaluator, width = NetworkEvaluator(network), arguments.max_num_considered_actions
+    search: GumbelSearch | JointSearch
+    if game.info.simultaneous:
+        search = RegretMatching(game, arguments.num_simulations, evaluator=evaluator, width=width)
+    else:
+        search = GumbelSearch(
+            game, evaluator, arguments.num_simulations, considered=width, noise=1.0, scale=arguments.value_scale
+        )
     opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
     return SearchPlay(
         game,
@@ -258,10 +259,14 @@ def _check(game: Game, arguments: AlphaZeroArguments) -> None:
     """Raise a `ValueError` unless the game can be searched, and its only rewards are results."""
     low, high = game.info.reward_range
     rewards = [] if (low, high) == (-1.0, 1.0) else [f"rewards go from {low:g} to {high:g}"]
-    if found := [*game.info.search_obstacles, *rewards]:
+    if game.info.simultaneous and registry.plugin_of(game).determinize is not None:
+        obstacles = ["an action has several components"] * (len(game.info.action_nvec) > 1)
+    else:
+        obstacles = list(game.info.search_obstacles)
+    if found := [*obstacles, *rewards]:
         raise ValueError(
-            f"{arguments.algorithm} learns games in turns with perfect information, plain actions and rewards from -1 "
-            f"to 1; in {game.id} {' and '.join(found)}; ppo learns every game"
+            f"{arguments.algorithm} learns games with plain actions and rewards from -1 to 1, in turns with perfect "
+            f"information or at once with a determinization; in {game.id} {' and '.join(found)}; ppo learns every game"
         )
 
 

@@ -1,6 +1,6 @@
 """Rollouts in which the learner searches before it moves.
 
-Letters as in `selfplay`: `T` steps, `B` games (environments), `A` actions.
+Letters as in `selfplay`: `T` steps, `B` games (environments), `R` rows that act in a step, `A` actions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.playouts.random_agent import random_actions
 from cellgames.agents.search import GumbelSearch
+from cellgames.agents.simultaneous import JointSearch
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 from cellgames.training.selfplay.opponent_mix import Opponents
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay, load_tensor
 
@@ -29,14 +32,17 @@ class Searched(Rollout):
     """A rollout whose values and actions of the learner are those of searches.
 
     Attributes:
-        policy: float [T, B, A], the policy of the search.
+        policy: float [T, R, A], the policy of the search.
     """
 
     policy: Tensor
 
 
 class SearchPlay(SelfPlay):
-    """Games in progress, in turns and with perfect information; see `SelfPlay` for the other arguments.
+    """Games in progress; see `SelfPlay` for the other arguments.
+
+    In turns the positions themselves are searched. Where all act at once, each seat searches a position of its own,
+    which is made of what it sees (`GamePlugin.determinize`), and learns its mixed strategy.
 
     Args:
         search: asked for the learner's moves, all games at once.
@@ -51,7 +57,7 @@ class SearchPlay(SelfPlay):
         opponents: Opponents,
         num_envs: int,
         device: torch.device,
-        search: GumbelSearch,
+        search: GumbelSearch | JointSearch,
         *,
         random_plies: int = 0,
         mixed_precision: bool = False,
@@ -87,25 +93,35 @@ class SearchPlay(SelfPlay):
         self, state: State, observation: Tensor, mask: Tensor, learner_mask: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return the actions of searches, their log-probabilities and the values; opponents' rows have no meaning."""
-        at_random = self._turns < self._plies
-        env_ids = (learner_mask & ~at_random).nonzero().squeeze(1)
+        at_random = (self._turns < self._plies).repeat_interleave(len(mask) // self.num_envs)
+        rows = (learner_mask & ~at_random).nonzero().squeeze(1)
         policy = torch.zeros(mask.shape, device=self.device, dtype=torch.float32)
-        value = policy.new_zeros(self.num_envs)
-        action = torch.zeros_like(state.current_player)
-        if len(env_ids):
-            part = state[env_ids]
+        value = policy.new_zeros(len(mask))
+        action = torch.zeros(len(mask), device=self.device, dtype=torch.int64)
+        if len(rows):
+            joint = isinstance(self.search, JointSearch)
+            part, seats = self._imagined(observation, rows) if joint else (state[rows], state.current_player[rows])
             if self.game.info.stochastic:  # nobody knows the dice to come
-                part = part.replace(seed=draw_seeds(len(env_ids), self.generator, self.device))
+                part = part.replace(seed=draw_seeds(len(rows), self.generator, self.device))
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision):
                 found = self.search.run(part, self.generator)
-            policy[env_ids] = found.dense(found.policy.float(), mask.shape[1])
-            value[env_ids] = found.value.gather(1, part.current_player[:, None]).squeeze(1).float()
-            action[env_ids] = found.chosen
+            dense, chosen = found.dense(found.policy.float(), mask.shape[1]), found.chosen
+            if joint:
+                of_seat = torch.arange(len(rows), device=self.device), seats
+                dense, chosen = dense[of_seat], chosen[of_seat]
+            policy[rows], action[rows] = dense, chosen
+            value[rows] = found.value.gather(1, seats[:, None]).squeeze(1).float()
         if at_random.any():
             action = torch.where(at_random, random_actions(mask, self.game.info.action_nvec, self.generator), action)
         self._policies.append(policy)
         self._at_random.append(at_random)
         return action, policy.gather(1, action[:, None]).squeeze(1).log(), value
+
+    def _imagined(self, observation: Tensor, rows: Tensor) -> tuple[State, Tensor]:
+        """Return positions that look to the seats of some rows as they are observed, and these seats, int64 [L]."""
+        seats = rows % self.game.info.num_players
+        state: State = resolve(plugin_of(self.game).determinize)(self.game, observation[rows], seats)
+        return state, seats
 
     def _begin(self, env_ids: Tensor) -> None:
         plies = torch.randint(self.random_plies + 1, (len(env_ids),), generator=self._draws, device="cpu")

@@ -115,7 +115,7 @@ class GamePlugin:
             several actions, so that uniform actions make no sensible turns), `rollout` (made with the number of
             playouts) and `perfect`.
         networks: network classes by kind, made of a game and a `networks.Size`. `policy` replaces the flat network;
-            `turns` evaluates positions after whole turns.
+            `turns` evaluates positions after whole turns, `placements` all placements of a shape.
         transfer_parameters: parameters over which the networks transfer: weights that learned one value of them play
             all others.
         playout: function of a game, `X` states and a generator that plays them to their ends and returns the

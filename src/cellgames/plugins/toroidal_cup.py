@@ -18,6 +18,8 @@ _PATTERNS = (
     "donutmultums",
 )
 
+_VALUES = {"learning_rate": 3e-3, "layers": 2, "eval_games": 200, "eval_every": 25, "checkpoint_every": 25}
+
 TOROIDAL_CUP = GamePlugin(
     id="toroidal-cup-v0",
     game="cellgames.envs.toroidal_cup.game:ToroidalCup",
@@ -44,7 +46,10 @@ TOROIDAL_CUP = GamePlugin(
         "greedy": "cellgames.agents.toroidal_cup.greedy:ToroidalCupGreedy",
         "mcts": "cellgames.agents.toroidal_cup.placement_search:CupSearch",
     },
-    networks={"policy": "cellgames.agents.toroidal_cup.network:CupNetwork"},
+    networks={
+        "policy": "cellgames.agents.toroidal_cup.network:CupNetwork",
+        "placements": "cellgames.agents.toroidal_cup.network:PlacementValues",
+    },
     determinize="cellgames.agents.toroidal_cup.determinization:determinize",
     presets=(
         TrainingPreset(
@@ -58,6 +63,15 @@ TOROIDAL_CUP = GamePlugin(
             {"rows": 24, "cols": 48},
         ),
         TrainingPreset("maskable-ppo", {**MASKABLE_PPO, **SAMPLED, **SLOW_GAME}),
+        TrainingPreset("placement-values", {**{"generations": 560, "num_envs": 64}, **_VALUES}),
+        TrainingPreset("placement-values", {"generations": 200, "num_envs": 192}, {"rows": 24, "cols": 48}),
+        TrainingPreset(
+            "alphazero",
+            {
+                **{"num_envs": 32, "num_steps": 8, "num_epochs": 2, "buffer_size": 4096, "random_plies": 0},
+                **{"num_simulations": 32, "eval_games": 40},
+            },
+        ),
     ),
     reader="cellgames.arena.insight.readers.toroidal_cup_reader:CupReader",
     life="cellgames.arena.insight.over_time.life_stats:TOROIDAL_CUP",
