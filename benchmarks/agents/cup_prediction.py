@@ -69,8 +69,9 @@ class Foresight(GameAgent[ToroidalCup]):
         mine = drawn.indices.where(drawn.values >= 0, drawn.indices[:, :1])  # [L, C]
         shape = (*mine.shape, self.draws)
         first = (own == 0)[:, None, None].expand(shape)
-        pair = mine[:, :, None].expand(shape), theirs.expand(shape)
-        joint = torch.stack((torch.where(first, *pair), torch.where(first, *reversed(pair))), 3)
+        own_action, other_action = mine[:, :, None].expand(shape), theirs.expand(shape)
+        ordered = (torch.where(first, own_action, other_action), torch.where(first, other_action, own_action))
+        joint = torch.stack(ordered, 3)
         rows = torch.arange(len(last)).repeat_interleave(mine.shape[1] * self.draws)
         ends = game.step(state[rows], joint.flatten(0, 2), checked=False)
         result = game.outcome(ends).gather(1, own[rows, None]).float().view(shape).mean(2)

@@ -118,7 +118,7 @@ def test_it_learns_which_placements_are_good(tmp_path: Path) -> None:
     """A network that learned for seconds expects the leads of new games better than one that knows nothing."""
     learner = learner_of(SMALL, tmp_path, channels=16, num_envs=64, learning_rate=5e-3, placements=12)
     losses = [learner.iterate(0.0).metrics["value_loss"] for _ in range(8)]
-    assert min(losses[-3:]) < losses[0] - 0.003
+    assert min(losses[-3:]) < losses[0] - 0.001
 
 
 def test_other_games_and_opponents_are_refused(tmp_path: Path) -> None:
