@@ -1,7 +1,7 @@
 """Share of positions in which agents keep the win on a solved board: `python -m benchmarks.agents.truth --size 4`.
 
 Torus of size 3, 4 and 5 is judged by `cellgames.agents.torus`: by a table of all positions of size 3, and by
-proof-number search on larger boards, at size 5 in positions with 14 stones or more. Every agent is asked for its move
+proof-number search on larger boards, at size 5 in positions with 16 stones or more. Every agent is asked for its move
 in the same positions, in each of which some moves win and some lose, and the moves that win are counted. A page and its
 numbers go to results/strength/torus-n3.md and torus-n3.json, and so on.
 
@@ -45,7 +45,7 @@ from cellgames.utils.statistics import wilson_interval
 __all__ = ["AGENTS", "Judged", "answers", "judged", "main", "sample"]
 
 SIZE = 3
-LEAST_STONES = {3: 0, 4: 0, 5: 14}
+LEAST_STONES = {3: 0, 4: 0, 5: 16}
 """Sizes that can be judged, and the least number of stones of their positions."""
 
 AGENTS = (
