@@ -1,6 +1,6 @@
 """Strength of the shipped agents: `python -m benchmarks.agents.strength`.
 
-In every game `trained` meets other agents, in both seats or in half of the seats, and in Torus so does a tree search.
+In every game `trained` meets other agents, in both seats or in half of the seats, and in some so does a search.
 A page for each goes to results/strength/, and a table of all to results/strength/README.md. A match that is done is
 kept, so that the same command goes on after Ctrl-C.
 """
@@ -64,7 +64,9 @@ class Setting:
         return self.game if self.agent == "trained" else f"{self.game}-{self.agent.replace(':', '')}"
 
     def made(self, game: Game) -> dict[str, Any]:
-        """Return what made the weights of the agent."""
+        """Return what made the weights of the agent; nothing if it plays by none."""
+        if not _learned(self.agent):
+            return {}
         folder = {} if self.agent == "trained" else {"folder": SEARCH_WEIGHTS}
         found: dict[str, Any] = read_about(shipped(game, **folder))["made"]
         return found
@@ -74,6 +76,11 @@ SETTINGS = (
     Setting("torus-small-v0", 2),
     Setting("torus-v0", 2, ("random", "greedy")),  # weights of size 5; rollouts take an hour here
     Setting("grid-adaptation-v0"),
+    Setting("grid-adaptation-v0", opponents=("trained", "rollout:64", "greedy"), agent="mcts:64", games=200, chunk=200),
+    Setting("grid-adaptation-small-v0"),
+    Setting(
+        "grid-adaptation-small-v0", opponents=("trained", "rollout:64", "greedy"), agent="mcts:64", games=400, chunk=200
+    ),
     Setting("cloth-of-gold-small-v0", opponents=("random", "greedy", "rollout:16")),  # of 64 an hour
     Setting("cloth-of-gold-v0", opponents=("random", "greedy", "rollout:32"), games=200, chunk=100),
     Setting("cloth-of-gold-v0", opponents=("trained", "greedy"), agent="gumbel:32", games=60, chunk=60),
@@ -155,7 +162,7 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
         evaluation.note(game),
         Table("", ("agent", "Elo", "95 % interval"), elos, text=("agent",)),
         f"Ratings are from these games alone, in which only {setting.agent} met the others; {anchor} has 0.",
-        Section(f"How the weights of {setting.agent} were made", (_made(made),)),
+        *([Section(f"How the weights of {setting.agent} were made", (_made(made),))] if made else []),
     )
     about = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
     data: dict[str, Any] = {**about, "rows": rows}
