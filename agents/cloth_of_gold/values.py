@@ -62,16 +62,24 @@ class ClothValues(Network[ClothOfGold]):
             numbers: [L, 4], the same.
         """
         grid, worlds = self.game.grid, boards.movedim(0, -1)
-        ahead = simulate(grid, worlds[:_KINDS], self.game.generations, self.game.neutral_births)[:2]
-        # What a round would make of the position if nothing were added to it: units, and by how much the lead grows.
-        units = count(ahead).t().float()
-        growth = units[:, :1] - units[:, 1:] - numbers[:, _LEAD, None]
+        ahead, leads = self._ahead(worlds, numbers)
         planes = torch.ones((len(boards), PLANES + 2, grid.rows, grid.cols), device=boards.device, dtype=torch.float32)
         planes[:, : PLANES - 1] = grid.unpack(worlds)
         planes[:, PLANES:] = grid.unpack(ahead)
-        known = torch.cat((scaled(numbers, count(worlds[:2]).t().float()), units * LEAD, growth * LEAD), 1)
+        known = torch.cat((scaled(numbers, count(worlds[:2]).t().float()), leads), 1)
         value: Tensor = self.value(self.trunk(padded(planes), known)[1]).squeeze(1).tanh()
         return value
+
+    def _ahead(self, worlds: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what a round would make of the position if nothing were added to it.
+
+        Units int64 [2, S, N, L], one's own first; both sides' units and by how much the lead would grow, float [L, 3].
+        """
+        game = self.game
+        after = simulate(game.grid, worlds[:_KINDS], game.generations, game.neutral_births)[:2]
+        units = count(after).t().float()
+        growth = units[:, :1] - units[:, 1:] - numbers[:, _LEAD, None]
+        return after, torch.cat((units, growth), 1) * LEAD
 
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents.networks.networks import BoardNetwork, FlatNetwork, Network, Size, make_network
+from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.info import WIN
@@ -304,6 +305,8 @@ def test_cloth_of_gold_judges_see_the_round_to_come() -> None:
     game = cellgames.make("cloth-of-gold-small-v0")
     made = network(game, kind="turns")
     state = game.string_to_state("move:b turn:33 round:2 acts:0 score:+0 placed:- board:2A$2A6.2B!")
-    ahead, leads = made._ahead(game.observe(state, 0))  # type: ignore[operator]  # of ClothValues
-    assert ahead.sum((2, 3)).tolist() == [[4, 0]]
+    assert isinstance(game, ClothOfGold)
+    boards, numbers = game.packed_observation(state, 0)
+    ahead, leads = made._ahead(boards.movedim(0, -1), numbers)  # type: ignore[operator]  # of ClothValues
+    assert count(ahead).tolist() == [[4], [0]]
     assert leads[0].tolist() == pytest.approx([0.08, 0.0, 0.08])
