@@ -204,7 +204,8 @@ class _Solving:
         return self.arguments.time is not None and time.monotonic() - self.began > self.arguments.time
 
     def _again(self) -> str:
-        return f"; --solved {self.arguments.solved} goes on" if self.arguments.solved else "; --solved keeps the rest"
+        kept = self.arguments.solved
+        return f"; --solved {kept} goes on" if kept else "; with --solved FILE it can go on later"
 
     def _name(self, cell: int) -> str | None:
         return self.game.action_to_string(cell) if cell >= 0 else None
