@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .determinization import determinize
     from .greedy import ToroidalCupGreedy
     from .network import CupNetwork, PlacementAgent, PlacementValues
     from .placement_search import CupSearch
@@ -17,6 +18,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "determinization": ("determinize",),
             "greedy": ("ToroidalCupGreedy",),
             "network": ("CupNetwork", "PlacementAgent", "PlacementValues"),
             "placement_search": ("CupSearch",),
@@ -29,4 +31,5 @@ __all__ = [
     "PlacementAgent",
     "PlacementValues",
     "ToroidalCupGreedy",
+    "determinize",
 ]

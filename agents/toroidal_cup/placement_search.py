@@ -30,30 +30,32 @@ class CupSearch(ToroidalCupGreedy):
     """A search that tries N pairs of an own placement and the others', and lets Life run a while after each pair.
 
     Candidates, guesses and the time for which Life is watched are those of `greedy`, with which it shares everything
-    but numbers and the last step. Before the last step it plays the candidate of the best mean lead: what is played
-    then is answered later. The last placements are a matrix game, whose payoffs are the leads. Regret matching finds
-    its mixed strategy, from which the placement is drawn.
+    but numbers. It plays the candidate of the best mean lead. Since candidates are drawn at random, it plays another
+    one in the same position of another game.
 
-    Since candidates are drawn at random, other games have others in the same position: nobody foresees a placement.
+    The last placements are a matrix game, whose payoffs are the leads. With `mixed` regret matching finds its mixed
+    strategy, and the last placement is drawn from it. This assumes an opponent who knows the candidates, and is worth
+    less against others.
 
     Args:
         simulations: games of Life for each placement.
+        mixed: draw the last placement from the mixed strategy.
         name: as in `Agent`.
     """
 
-    def __init__(self, simulations: int, *, name: str | None = None) -> None:
+    def __init__(self, simulations: int, *, mixed: bool = False, name: str | None = None) -> None:
         if simulations < 1:
             raise ValueError(f"expected at least 1 simulation, got {simulations}")
         guesses = max(1, round(math.sqrt(simulations / _CANDIDATES_A_GUESS)))
-        super().__init__(
-            name if name is not None else f"mcts:{simulations}", candidates=simulations // guesses, guesses=guesses
-        )
+        name = name if name is not None else f"mcts:{simulations}"
+        super().__init__(name, candidates=simulations // guesses, guesses=guesses)
+        self.mixed = mixed
 
     @override
     def _choose(self, game: ToroidalCup, state: CupState, seats: Tensor, mask: Tensor, seeds: Tensor) -> Tensor:
         actions, lead = self._leads(game, state, seats, mask, seeds)
         best = lead.mean(2).argmax(1)
-        last = game.is_last_turn(state)
+        last = game.is_last_turn(state) & self.mixed
         if last.any():
             mixture = solve_matrix(lead[last], _ITERATIONS).row
             lots = chance.uniform_int(chance.draw(seeds[last], _DRAWN, torch.zeros_like(seeds[last])), _LOTS)

@@ -304,7 +304,7 @@ def test_simulations_are_shared_out_over_candidates_and_guesses(
 def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rock, paper and scissors, and a move that loses: a third each, whoever is asked, in whichever game."""
     wins = torch.tensor([[0, -1, 1], [1, 0, -1], [-1, 1, 0.25], [-1, -1, -1]], dtype=torch.float64)
-    agent = CupSearch(12)
+    agent = CupSearch(12, mixed=True)
 
     def known(game: Any, state: State, seats: Tensor, mask: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
         return mask.nonzero()[:, 1].view(len(state), -1)[:, :4], wins.expand(len(state), -1, -1)
@@ -320,6 +320,8 @@ def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monk
     assert all(0.2 < share < 0.5 for share in shares[:3])
     assert sum(shares[:3]) > 0.99
     assert torch.equal(ask(agent, SMALL, last[:5], 1), chosen[:5]), "a move depends on its row alone"
+    agent.mixed = False
+    assert (ask(agent, SMALL, last, 1) == legal[2]).all()
 
 
 # ---------------------------------------------------------------- rollouts where all act at once
