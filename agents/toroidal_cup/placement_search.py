@@ -30,20 +30,19 @@ class CupSearch(ToroidalCupGreedy):
     """A search that tries N pairs of an own placement and the others', and lets Life run a while after each pair.
 
     Candidates, guesses and the time for which Life is watched are those of `greedy`, with which it shares everything
-    but numbers. It plays the candidate of the best mean lead. Since candidates are drawn at random, it plays another
-    one in the same position of another game.
+    but numbers. Before the last step it plays the candidate of the best mean lead.
 
-    The last placements are a matrix game, whose payoffs are the leads. With `mixed` regret matching finds its mixed
-    strategy, and the last placement is drawn from it. This assumes an opponent who knows the candidates, and is worth
-    less against others.
+    The last placements are a matrix game, whose payoffs are the leads. Regret matching finds its mixed strategy, from
+    which the placement is drawn. So a bot that foresees last placements gains little; but against one that does not,
+    the candidate of the best mean lead (`mixed=False`) is worth more.
 
     Args:
         simulations: games of Life for each placement.
-        mixed: draw the last placement from the mixed strategy.
+        mixed: draw the last placement from the mixed strategy; else play the best mean lead there, too.
         name: as in `Agent`.
     """
 
-    def __init__(self, simulations: int, *, mixed: bool = False, name: str | None = None) -> None:
+    def __init__(self, simulations: int, *, mixed: bool = True, name: str | None = None) -> None:
         if simulations < 1:
             raise ValueError(f"expected at least 1 simulation, got {simulations}")
         guesses = max(1, round(math.sqrt(simulations / _CANDIDATES_A_GUESS)))

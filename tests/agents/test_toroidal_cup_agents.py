@@ -304,7 +304,7 @@ def test_simulations_are_shared_out_over_candidates_and_guesses(
 def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rock, paper and scissors, and a move that loses: a third each, whoever is asked, in whichever game."""
     wins = torch.tensor([[0, -1, 1], [1, 0, -1], [-1, 1, 0.25], [-1, -1, -1]], dtype=torch.float64)
-    agent = CupSearch(12, mixed=True)
+    agent = CupSearch(12)
 
     def known(game: Any, state: State, seats: Tensor, mask: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
         return mask.nonzero()[:, 1].view(len(state), -1)[:, :4], wins.expand(len(state), -1, -1)
