@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .greedy import ClothGreedy
     from .network import ClothNetwork
     from .rollout import ClothRollout
+    from .turn_game import TurnGame, TurnState
     from .turns import ClothRandom, TurnAgent, random_turns
 else:
     from cellgames.utils.lazy_names import lazy_names
@@ -21,6 +22,7 @@ else:
             "greedy": ("ClothGreedy",),
             "network": ("ClothNetwork",),
             "rollout": ("ClothRollout",),
+            "turn_game": ("TurnGame", "TurnState"),
             "turns": ("ClothRandom", "TurnAgent", "random_turns"),
         },
     )
@@ -31,5 +33,7 @@ __all__ = [
     "ClothRandom",
     "ClothRollout",
     "TurnAgent",
+    "TurnGame",
+    "TurnState",
     "random_turns",
 ]

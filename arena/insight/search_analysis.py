@@ -163,10 +163,12 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysi
         seed: Seed of the search. In games of chance the dice to come are drawn from it.
 
     Raises:
-        ValueError: The game is over, the agent does not search, or it cannot play the game.
+        ValueError: The game is of another kind or over, the agent does not search, or it cannot play the game.
     """
     if len(state) != 1:
         raise ValueError(f"expected one position, a batch of one, got {len(state)}; state[env_id : env_id + 1] is one")
+    if game.info.simultaneous or not game.info.perfect_information:
+        raise ValueError(f"an analysis needs a game in turns with perfect information; {game.id} is another kind")
     searcher = acting(agent, game)
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
         known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)

@@ -391,7 +391,7 @@ def test_help_explains_and_gives_examples(capsys: pytest.CaptureFixture[str]) ->
         ("tours-v0", "unknown game 'tours-v0'"),
         ("torus-v0 --agents greedy", "agent 'greedy' does not search, so it cannot analyse; agents that do: "),
         ("torus-v0 --agents mcts:none", "mcts:N needs a number"),
-        ("toroidal-cup-small-v0 --agents mcts:5", "which needs a game in turns with perfect information"),
+        ("toroidal-cup-small-v0 --agents mcts:5", "an analysis needs a game in turns with perfect information"),
         ("torus-v0 --moves a1,b1,a1", "move 3, 'a1': illegal action 0 of player black: cell a1 is taken"),
         ("torus-v0 --moves x9", "move 1, 'x9': expected a cell from a1 to h8"),
         ("torus-v0 --size 3 --moves a1,c3+,a2,b3+,a3", "the game is over in this position: black has won"),
