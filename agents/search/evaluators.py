@@ -21,7 +21,8 @@ class Evaluation(NamedTuple):
     """The evaluation of `X` positions.
 
     Attributes:
-        logits: float [X, A], of a prior over actions; illegal ones count for nothing.
+        logits: float [X, A], of a prior over actions; illegal ones count for nothing. Where all players act at once,
+            those of each player, float [X, P, A].
         value: float [X, P], what each player can expect, from -1 to 1.
     """
 
@@ -53,15 +54,16 @@ class PlayoutEvaluator:
         rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
         many = state if self.playouts == 1 else state[rows]
         value = outcomes(game, many, generator).float().unflatten(0, (len(state), self.playouts)).mean(1)
-        return Evaluation(value.new_zeros((len(state), game.info.num_actions)), value)
+        players = (game.info.num_players,) * game.info.simultaneous
+        return Evaluation(value.new_zeros((len(state), *players, game.info.num_actions)), value)
 
 
 class NetworkEvaluator:
     """An evaluator by a network, which goes to the device of the positions.
 
     Args:
-        network: of the game. In zero-sum games for two its value is the mover's, and the opponent's is the opposite;
-            in others each player's own view is evaluated.
+        network: of the game. In zero-sum games for two in turns its value is the mover's, and the opponent's is the
+            opposite; in others each player's own view is evaluated.
     """
 
     def __init__(self, network: Network) -> None:
@@ -73,23 +75,16 @@ class NetworkEvaluator:
         info, mover = game.info, state.current_player
         if self.network.training:  # asking is quicker than setting every layer
             self.network.eval()
-        if info.zero_sum and info.num_players == 2:
+        if info.zero_sum and info.num_players == 2 and not info.simultaneous:
             logits, own = self._ask(game, state, mover)
             other = -own
             value = torch.stack((torch.where(mover == 0, own, other), torch.where(mover == 0, other, own)), 1)
             return Evaluation(logits, value)
         views = [self._ask(game, state, torch.full_like(mover, seat)) for seat in range(info.num_players)]
-        logits = torch.stack([logits for logits, _ in views], 1)
-        rows = torch.arange(len(mover), device=mover.device)
-        return Evaluation(logits[rows, mover], torch.stack([value for _, value in views], 1))
-
-    @torch.no_grad()
-    def evaluate_all(self, game: Game, state: State, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Evaluate positions in which all players act: logits, float [X, P, A], and values, float [X, P]."""
-        self.network.eval()
-        seats = [torch.full_like(state.current_player, seat) for seat in range(game.info.num_players)]
-        logits, values = zip(*(self._ask(game, state, seat) for seat in seats), strict=True)
-        return torch.stack(logits, 1), torch.stack(values, 1)
+        logits, value = (torch.stack(parts, 1) for parts in zip(*views, strict=True))
+        if not info.simultaneous:
+            logits = logits[torch.arange(len(mover), device=mover.device), mover]
+        return Evaluation(logits, value)
 
     def _ask(self, game: Game, state: State, seat: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits [X, A] and the seat's value [X]."""

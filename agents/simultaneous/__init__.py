@@ -1,12 +1,11 @@
 """Search in games where all players act at once: matrix games, and trees whose nodes are matrix games."""
 
 from .joint_agent import JointSearchAgent
-from .joint_search import DecoupledUCT, JointEvaluator, JointResult, JointSearch, RegretMatching
+from .joint_search import DecoupledUCT, JointResult, JointSearch, RegretMatching
 from .matrix_games import MatrixSolution, exploitability, solve_matrix
 
 __all__ = [
     "DecoupledUCT",
-    "JointEvaluator",
     "JointResult",
     "JointSearch",
     "JointSearchAgent",

@@ -10,58 +10,23 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.networks.choices import gumbel
-from cellgames.agents.playouts.playouts import outcomes
+from cellgames.agents.search import Evaluator, PlayoutEvaluator
 from cellgames.envs.core import Game, State
 
 from .joint_tree import JointTree
 from .matrix_games import matched
 
-__all__ = ["WIDTH", "DecoupledUCT", "JointEvaluator", "JointPlayouts", "JointResult", "JointSearch", "RegretMatching"]
+__all__ = ["WIDTH", "DecoupledUCT", "JointResult", "JointSearch", "RegretMatching"]
 
 WIDTH = 16
 """Candidates of a player at a node, at most, by default."""
-
-_EXPLORATION = 1.0  # of decoupled UCT, for results from -1 to 1
-_TRIED_AT_RANDOM = 0.1  # share of the simulations in which regret matching takes any candidate
-
-
-class JointEvaluator(Protocol):
-    """An evaluator of positions in which all players act."""
-
-    def evaluate_all(self, game: Game, state: Any, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Return logits of every player's actions, float [X, P, A], and values, float [X, P], from -1 to 1.
-
-        Args:
-            game: the rules.
-            state: `X` unfinished games.
-            generator: consumed.
-        """
-
-
-class JointPlayouts:
-    """An evaluator by the mean of random playouts, in which all actions are alike.
-
-    Args:
-        playouts: from each position.
-    """
-
-    def __init__(self, playouts: int = 1) -> None:
-        if playouts < 1:
-            raise ValueError(f"expected at least 1 playout, got {playouts}")
-        self.playouts = playouts
-
-    def evaluate_all(self, game: Game, state: State, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Evaluate positions, as `JointEvaluator` does."""
-        rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
-        value = outcomes(game, state[rows], generator).float().unflatten(0, (len(state), self.playouts)).mean(1)
-        return value.new_zeros((len(state), game.info.num_players, game.info.num_actions)), value
 
 
 @dataclass(frozen=True)
@@ -101,10 +66,19 @@ class JointSearch(ABC):
         simulations: of each search.
         evaluator: evaluates new nodes; by default one random playout each.
         width: candidates of a player at a node. If it has more actions, they are drawn by the evaluator's logits.
+        exploration: see the class; by default its `EXPLORATION`.
     """
 
+    EXPLORATION: ClassVar[float]
+
     def __init__(
-        self, game: Game, simulations: int, *, evaluator: JointEvaluator | None = None, width: int = WIDTH
+        self,
+        game: Game,
+        simulations: int,
+        *,
+        evaluator: Evaluator | None = None,
+        width: int = WIDTH,
+        exploration: float | None = None,
     ) -> None:
         if simulations < 1 or width < 1:
             raise ValueError(f"expected at least 1 simulation and 1 candidate, got {simulations} and {width}")
@@ -113,7 +87,8 @@ class JointSearch(ABC):
                 f"expected a game in which all players act at once, with actions of one component; got {game.id}"
             )
         self.game, self.simulations = game, simulations
-        self.evaluator: JointEvaluator = JointPlayouts() if evaluator is None else evaluator
+        self.evaluator: Evaluator = PlayoutEvaluator() if evaluator is None else evaluator
+        self.exploration = self.EXPLORATION if exploration is None else exploration
         self.players, self.width = game.info.num_players, min(width, game.info.num_actions)
         if (simulations + 1) * self.width**self.players >= 1 << 62:
             raise ValueError(f"expected fewer than {width} candidates for {self.players} players")
@@ -189,7 +164,7 @@ class JointSearch(ABC):
         rows = (~done).nonzero().squeeze(1)
         if len(rows):
             part = state if len(rows) == len(done) else state[rows]
-            logits[rows], value[rows] = self.evaluator.evaluate_all(game, part, generator)
+            logits[rows], value[rows] = self.evaluator.evaluate(game, part, generator)
         return tree.add(trees, state, self._candidates(logits, mask, generator), value, above)
 
     def _candidates(self, logits: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
@@ -223,27 +198,11 @@ class RegretMatching(JointSearch):
     A node's strategy takes candidates in proportion to their regrets: by how much more they would have gained than
     what was played, summed over simulations, but never less than 0. What they would have gained is the mean below the
     joint action in question; if that was never tried, the candidate's own mean; if it was not tried either, the
-    node's. The result is the mean of the strategies, later ones counting more.
-
-    Args:
-        game: see `JointSearch`.
-        simulations: of each search.
-        evaluator: see `JointSearch`.
-        width: see `JointSearch`.
-        exploration: share of the simulations that take a random candidate.
+    node's. The result is the mean of the strategies, later ones counting more. `exploration` is the share of the
+    simulations that take a random candidate.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        simulations: int,
-        *,
-        evaluator: JointEvaluator | None = None,
-        width: int = WIDTH,
-        exploration: float = _TRIED_AT_RANDOM,
-    ) -> None:
-        super().__init__(game, simulations, evaluator=evaluator, width=width)
-        self.exploration = exploration
+    EXPLORATION = 0.1
 
     @override
     def _choose(self, tree: JointTree, nodes: Tensor, generator: torch.Generator) -> Tensor:
@@ -281,27 +240,10 @@ class DecoupledUCT(JointSearch):
     """A search in which each player takes its candidate of the highest upper confidence bound, as if it moved alone.
 
     It needs fewer simulations than regret matching to see good actions, but approaches no equilibrium in general. The
-    result is the shares of the visits.
-
-    Args:
-        game: see `JointSearch`.
-        simulations: of each search.
-        evaluator: see `JointSearch`.
-        width: see `JointSearch`.
-        exploration: weight of the bound.
+    result is the shares of the visits. `exploration` is the weight of the bound, for results from -1 to 1.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        simulations: int,
-        *,
-        evaluator: JointEvaluator | None = None,
-        width: int = WIDTH,
-        exploration: float = _EXPLORATION,
-    ) -> None:
-        super().__init__(game, simulations, evaluator=evaluator, width=width)
-        self.exploration = exploration
+    EXPLORATION = 1.0
 
     @override
     def _choose(self, tree: JointTree, nodes: Tensor, generator: torch.Generator) -> Tensor:

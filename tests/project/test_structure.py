@@ -31,7 +31,8 @@ LAYERS = """
     agents
     agents.networks
     agents.playouts
-    agents.search | agents.simultaneous
+    agents.search
+    agents.simultaneous
     agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
     agents.programs | agents.language_models
     agents.agent_specs
