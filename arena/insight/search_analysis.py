@@ -144,6 +144,7 @@ def _chance(value: float) -> float:
 
 def default_agent(game: Game) -> AnyAgent:
     """Return the first of `DEFAULT_AGENTS` that can search in the game; raise a `ValueError` if none can."""
+    _check_kind(game)
     *better, last = DEFAULT_AGENTS
     for spec in better:
         try:
@@ -151,6 +152,11 @@ def default_agent(game: Game) -> AnyAgent:
         except (ValueError, ImportError):  # no weights for this game, or nothing that reads them
             continue
     return load(last, game)
+
+
+def _check_kind(game: Game) -> None:
+    if game.info.simultaneous or not game.info.perfect_information:
+        raise ValueError(f"an analysis needs a game in turns with perfect information; {game.id} is another kind")
 
 
 def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysis:
@@ -167,8 +173,7 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysi
     """
     if len(state) != 1:
         raise ValueError(f"expected one position, a batch of one, got {len(state)}; state[env_id : env_id + 1] is one")
-    if game.info.simultaneous or not game.info.perfect_information:
-        raise ValueError(f"an analysis needs a game in turns with perfect information; {game.id} is another kind")
+    _check_kind(game)
     searcher = acting(agent, game)
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
         known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)

@@ -6,6 +6,8 @@ import json
 import math
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -272,6 +274,29 @@ def test_processor_time_is_that_of_the_thread() -> None:
             assert limited(lambda: time.sleep(0.3)) is None
         with pytest.raises(OutOfTimeError, match="too much work"):
             limited(loop)
+
+
+def test_profilers_go_on_after_a_limit_in_another_thread() -> None:
+    source = """
+import cProfile, threading, time
+from cellgames.utils.time_limit import OutOfTimeError, limited, time_limit
+def loop():
+    while True:
+        pass
+def watched():
+    for function in (lambda: 1, loop):
+        try:
+            with time_limit(0.05, "over"):
+                limited(function)
+        except OutOfTimeError as error:
+            print(error)
+thread = threading.Thread(target=watched)
+thread.start()
+thread.join()
+print(cProfile.Profile().runcall(lambda: (lambda: 5)()))
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["over", "5"]
 
 
 # ---------------------------------------------------------------- at the terminal

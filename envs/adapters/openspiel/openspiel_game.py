@@ -32,15 +32,16 @@ _PLAIN = "/:+!$.* "  # characters of positions that OpenSpiel's text of a game c
 
 
 def register() -> None:
-    """Add the games of the registry that OpenSpiel can play to its games, and those registered later.
+    """Add the games of the registry that OpenSpiel can play to its games, and those whose classes are registered later.
 
+    Games registered later by their import path are not imported for this; call the function again to add them.
     `torus-v0` is `cellgames_torus_v0` there: `pyspiel.load_game("cellgames_torus_v0(size=3)")`.
     """
     for id in REGISTRY:
         _register_id(id)
     if not _following:
         _following.append(True)
-        on_register(lambda entry: _register_id(entry.id))
+        on_register(lambda entry: None if isinstance(entry.plugin.game, str) else _register_id(entry.id))
 
 
 _following: list[bool] = []

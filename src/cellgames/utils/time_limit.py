@@ -148,6 +148,7 @@ class _Watcher:
 
     def __init__(self, limit: _Limit) -> None:
         self._limit, self._active, self.rang = limit, True, False
+        self._asked = False  # for an error that may not have come yet
         self._watched = threading.get_ident()
         self._lock, self._stopped = threading.Lock(), threading.Event()
 
@@ -158,7 +159,16 @@ class _Watcher:
         self._active = False
         self._stopped.set()
         with self._lock:
-            _raise_in(self._watched, None)  # if it was asked for, and has not come yet
+            if not self._asked:
+                return
+        # An error that has not come is replaced by another, which comes here. Were it only taken back, Python 3.11 and
+        # 3.12 would look for it ever after, which slows all threads, and stops those that have a profiler.
+        try:
+            _raise_in(self._watched, _LastError)
+            while True:
+                pass
+        except _LastError:
+            self._asked = False
 
     def _watch(self) -> None:
         wait = self._limit.left()
@@ -168,15 +178,18 @@ class _Watcher:
                     return
                 wait = self._limit.left()
                 if wait <= 0:
-                    self.rang = True
+                    self.rang = self._asked = True
                     _raise_in(self._watched, OutOfTimeError)
                     wait = _AGAIN_S
 
 
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Have an error raised in a thread before its next step of Python code; None takes that back."""
-    ask = ctypes.pythonapi.PyThreadState_SetAsyncExc
-    ask(ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error))
+class _LastError(OutOfTimeError):
+    """An error that ends a watcher."""
+
+
+def _raise_in(thread: int, error: type[BaseException]) -> None:
+    """Have an error raised in a thread before its next step of Python code."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
 
 
 def _has_signals() -> bool:
