@@ -99,4 +99,5 @@ def scaled(numbers: Tensor, units: Tensor) -> Tensor:
         numbers: [L, 4], as in the observation.
         units: [L, 2], of both sides, one's own first.
     """
-    return torch.cat((numbers.float() * torch.tensor([0.1, 0.1, LEAD, 1.0], device=units.device), units * LEAD), 1)
+    scales = torch.tensor([0.1, 0.1, LEAD, 1.0], dtype=torch.float32, device=units.device)
+    return torch.cat((numbers.float() * scales, units * LEAD), 1)

@@ -121,16 +121,18 @@ def training() -> Iterator[Any]:
     from pathlib import Path
 
     import cellgames
-    from cellgames.training import AlphaZeroArguments, PPOArguments, TurnArguments, train
+    from cellgames.training import AlphaZeroArguments, PlacementArguments, PPOArguments, TurnArguments, train
 
     tiny: dict[str, Any] = {"channels": 4, "layers": 1, "eval_games": 2, "eval_opponents": ("random",), "threads": 1}
     tiny |= {"num_envs": 8, "device": "cpu"}
     short: dict[str, Any] = {"total_steps": 64, "num_steps": 8, "minibatch_size": 32}
     torus, cloth = cellgames.make("torus-v0", size=2), cellgames.make("cloth-of-gold-small-v0")
+    cup = cellgames.make("toroidal-cup-small-v0", max_generations=50)
     for arguments in (
         PPOArguments.fitted(torus, **tiny, **short, opponents="self=0.5,pool=0.5"),
         AlphaZeroArguments.fitted(torus, **tiny, **short, num_simulations=4),
         TurnArguments.fitted(cloth, **tiny, total_steps=20),
+        PlacementArguments.fitted(cup, **tiny, total_steps=100, minibatch_size=16, placements=6, generations=0),
     ):
         with tempfile.TemporaryDirectory() as folder:
             train(arguments, folder)

@@ -132,7 +132,9 @@ class PlacementLearner(Learner):
         rows = len(found.target)
         order = minibatches(rows, rows, h.minibatch_size, h.num_epochs, self.generator, self.device)
         losses = [self._learn(found, places) for places in order]
-        loss, explained, grad_norm = torch.tensor(losses, device="cpu").mean(0).tolist() if losses else [math.nan] * 3
+        loss, explained, grad_norm = (
+            torch.tensor(losses, dtype=torch.float32, device="cpu").mean(0).tolist() if losses else [math.nan] * 3
+        )
         turns = sum(int(step.live.sum()) for step in steps)
         return Iteration(
             rows, h.num_envs, turns, {"value_loss": loss, "explained_variance": explained, "grad_norm": grad_norm}
@@ -147,7 +149,7 @@ class PlacementLearner(Learner):
         self.network.eval()
         state = game.init(draw_seeds(count, self._draws, self.device))
         which = torch.randint(len(_TEMPERED), (count, game.teams, 1), generator=self._draws, device="cpu")
-        tempered = torch.tensor(_TEMPERED, device="cpu")[which].to(self.device)
+        tempered = torch.tensor(_TEMPERED, dtype=torch.float32, device="cpu")[which].to(self.device)
         band = torch.arange(game.teams, device=self.device)[:, None] * game.lattice.band
         steps = []
         while not state.done.all():

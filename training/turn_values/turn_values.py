@@ -143,7 +143,9 @@ class TurnLearner(Learner):
         explained = explained_variance(target - turns.value.flatten()[rows], target)
         order = minibatches(len(rows), len(rows), h.minibatch_size, h.num_epochs, self.generator, self.device)
         losses = [self._learn(boards[places], numbers[places], target[places]) for places in order]
-        loss, grad_norm = torch.tensor(losses, device="cpu").mean(0).tolist() if losses else (math.nan, math.nan)
+        loss, grad_norm = (
+            torch.tensor(losses, dtype=torch.float32, device="cpu").mean(0).tolist() if losses else (math.nan, math.nan)
+        )
         others = [won for number, won, *_ in self._results if number >= 0]
         second = [second for number, _, second, *_ in self._results if number < 0]
         lost, lengths = [row[3] for row in self._results], [row[4] for row in self._results]
