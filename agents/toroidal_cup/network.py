@@ -89,11 +89,7 @@ class PlacementValues(CupNetwork):
 class PlacementAgent(NetworkAgent):
     """An agent that plays by `PlacementValues`: it draws from a policy as much sharper as a game has shapes."""
 
-    @torch.no_grad()
     @override
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        network = self.network.eval()
-        device = next(network.parameters()).device
-        logits = network(observation.to(device))[0] * network.game.info.max_turns
-        choices = Choices(logits, action_mask.to(device), network.nvec)
-        return choices.sample(generator) if self.sample else choices.mode()
+    def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
+        logits = self.network.forward(observation)[0] * self.network.game.info.max_turns
+        return Choices(logits, action_mask, self.network.nvec)

@@ -200,7 +200,7 @@ def _probabilities(game: Game, agent: AnyAgent, positions: Positions, rows: Tens
     if isinstance(agent, NetworkAgent) and agent.sample:
         agent.network.eval()
         with torch.no_grad():
-            return agent.network.policy_and_value(game.observe(state, players), mask).choices.probabilities()
+            return agent.policy(game.observe(state, players), mask).probabilities()
     return None
 
 

@@ -18,6 +18,7 @@ from training_runs import network_for
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import AnyAgent, BaseAgent
+from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.insight.behaviour.behaviour import Behaviour, compare, embed, measure, ordered
 from cellgames.arena.insight.behaviour.behaviour_section import section, to_data
@@ -28,6 +29,7 @@ from cellgames.envs.core import Game
 TORUS: Game = cellgames.make("torus-v0", size=3)
 GAMES = played(TORUS, ["random", "greedy"], 20)
 CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16, generations=4, max_rounds=3)
+CUP = cellgames.make("toroidal-cup-small-v0", max_generations=20)
 GRID = cellgames.make("grid-adaptation-small-v0", rounds=3)
 
 
@@ -111,10 +113,30 @@ def test_networks_and_chance_tell_their_chances() -> None:
             TORUS.observe(positions.state, positions.players), legal
         ).choices.probabilities()
     assert torch.allclose(answers.shares[1], expected)
-    sure = ask(TORUS, network.agent("net", sample=False), positions, 2, 0)
+    agent = NetworkAgent(network, sample=False)
+    sure = ask(TORUS, agent, positions, 2, 0)
     assert sure.exact
     assert sure.shares[0].argmax(1).equal(expected.argmax(1))
     assert sure.shares.max() == 1
+
+
+@pytest.mark.parametrize(("game", "kind"), [(TORUS, "policy"), (CUP, "policy"), (CUP, "placements")])
+@pytest.mark.parametrize("sample", [True, False])
+def test_networks_tell_the_chances_by_which_they_play(game: Game, kind: str, sample: bool) -> None:
+    """Some agents play by another policy than their network's: sharper ones, and means over symmetries."""
+    positions = draw_positions(game, played(game, ["random"], 6), 4, 0)
+    network: Any = network_for(game, kind=kind)
+    network.policy.weight.data *= 10  # so that a sharper policy is another one
+    agent = network.agent("net", sample=sample)
+    answers, count = ask(game, agent, positions, 2, 0), 2000 if sample else 1
+    assert answers.exact
+    seen, mask = game.observe(positions.state, positions.players), game.legal_actions(positions.state)
+    if game.info.simultaneous:
+        mask = mask[torch.arange(len(mask)), positions.players]
+    rows = torch.arange(len(mask)).repeat_interleave(count)
+    actions = agent.act(seen[rows], mask[rows], rows, torch.Generator().manual_seed(0))
+    drawn = torch.nn.functional.one_hot(actions, mask.shape[1]).view(len(mask), count, -1).double().mean(1)
+    assert (drawn - answers.shares[0]).abs().max() < (0.05 if sample else 1e-6)
 
 
 def test_others_are_asked_as_often_as_said_and_never_do_what_is_illegal() -> None:
