@@ -168,11 +168,13 @@ def test_models_of_the_packages_own_policy_are_agents() -> None:
     network = model.policy.network
     assert isinstance(network, Network)
     seen, mask, env_ids = positions()
-    agents = SB3Agent(model, "model"), network.agent("network", sample=False)
-    for agent in agents:
-        agent.start(GAME, torch.zeros_like(env_ids), env_ids)
-    one, other = (agent.act(seen, mask, env_ids, torch.Generator()) for agent in agents)  # type: ignore[union-attr]  # they see observations
-    assert torch.equal(one, other)
+    agent = SB3Agent(model, "model")
+    agent.start(GAME, torch.zeros_like(env_ids), env_ids)
+    chosen = agent.act(seen, mask, env_ids, torch.Generator())
+    expected, _ = model.predict(seen.numpy(), action_masks=mask.numpy(), deterministic=True)
+    assert chosen.tolist() == expected.tolist()
+    with torch.no_grad():
+        assert torch.equal(chosen, network.policy_and_value(seen, mask).choices.mode())
 
 
 def test_observations_in_one_row_are_the_games(folder: Path, models: dict[str, Any]) -> None:
