@@ -52,11 +52,15 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.fixture(autouse=True)
-def _usual_handler() -> Iterator[None]:
-    """Python's own handler of Ctrl-C, also where shells ignore it: in background jobs. Children inherit that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def _usual_handlers() -> Iterator[None]:
+    """Those of a new process, also where shells ignore Ctrl-C: in background jobs. Children inherit that."""
+    before = {
+        number: signal.signal(number, usual)
+        for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL))
+    }
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(autouse=True)

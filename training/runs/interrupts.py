@@ -10,6 +10,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from cellgames.cluster.connection import end_in_order
+
 __all__ = ["Interrupts", "Stopped"]
 
 T = TypeVar("T")
@@ -32,8 +34,8 @@ class Stopped(KeyboardInterrupt):
 class Interrupts:
     """A context in which SIGINT (Ctrl-C) and SIGTERM set `received` instead of ending the program at once.
 
-    A second signal raises `KeyboardInterrupt`. Handlers other than Python's own stay, and so do all outside the main
-    thread.
+    A second signal raises `KeyboardInterrupt`. Handlers other than Python's own and that of a connection to Ray stay,
+    and so do all outside the main thread.
 
     Args:
         tell: called with the number of the first signal, when it comes.
@@ -52,8 +54,9 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
-                if signal.getsignal(number) == usual:
+            usual = (signal.default_int_handler, signal.SIG_DFL, end_in_order)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) in usual:
                     self._before[number] = signal.signal(number, self._handle)
         return self
 

@@ -12,10 +12,12 @@ import os
 import pickle
 import platform
 import re
+import signal
 import site
 import socket
 import sys
 import sysconfig
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ __all__ = [
     "Place",
     "build",
     "connected",
+    "end_in_order",
     "is_address",
     "load_ray",
     "module_folders",
@@ -139,6 +142,8 @@ def unpacked(data: bytes) -> Any:
 def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
     """Yield Ray, connected to a cluster; a connection that this process already has is used and left open.
 
+    A handler of SIGTERM stays; where there is none, it is `end_in_order` for as long as this lasts.
+
     Args:
         address: `LOCAL`, `auto` for the cluster on this machine, or HOST:PORT of one started by `ray start`.
         cores: of a cluster started here; None for all of the machine.
@@ -151,6 +156,9 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
+    # Ray puts a handler of its own in the place of any other, for good.
+    before = signal.getsignal(signal.SIGTERM)
+    main = threading.current_thread() is threading.main_thread() and before is not None
     options: dict[str, Any] = {}
     if address == LOCAL:
         options = {"num_cpus": cores, "include_dashboard": False}
@@ -160,8 +168,12 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
     try:
         at = address if address == LOCAL else _answering(address)
         ray.init(at, log_to_driver=False, logging_level=logging.ERROR, configure_logging=True, **options)
+        if main:
+            signal.signal(signal.SIGTERM, end_in_order if before == signal.SIG_DFL else before)
     except BaseException as error:  # of many kinds: no cluster, another version of Ray or of Python, Ctrl-C
         ray.shutdown()  # what has started already
+        if main:
+            signal.signal(signal.SIGTERM, before)
         if not isinstance(error, Exception):
             raise
         said = " ".join(str(error).split()) or type(error).__name__
@@ -172,6 +184,17 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+        if main and signal.getsignal(signal.SIGTERM) == end_in_order:
+            signal.signal(signal.SIGTERM, before)
+
+
+def end_in_order(number: int, frame: object) -> None:
+    """End the program on SIGTERM, but Ray's processes before it.
+
+    It is the handler of a program with none of its own, while connected. Others, such as that of a run of training,
+    may take its place.
+    """
+    sys.exit(128 + number)
 
 
 def is_address(text: str) -> bool:

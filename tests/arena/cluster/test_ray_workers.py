@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from cellgames.cluster.connection import (
 )
 from cellgames.cluster.ray_workers import RayWorkers, workers_at
 from cellgames.cluster.workers import completed
+from cellgames.training.runs.interrupts import Interrupts
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.ray
@@ -164,6 +166,38 @@ def test_no_more_pieces_at_a_time_than_were_asked_for(workers: RayWorkers, tmp_p
         lasting = one.submit(work, "wait 600")
     assert lasting.cancelled()
     assert workers.submit(Told(tmp_path), "square 6").result(SOON) == 36  # the cluster is still there
+
+
+class FakeRay:
+    """Ray as far as it takes the handler of SIGTERM."""
+
+    def is_initialized(self) -> bool:
+        return False
+
+    def init(self, *arguments: Any, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(number))
+
+    def shutdown(self) -> None:
+        pass
+
+
+def test_ray_does_not_keep_the_handler_of_sigterm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a run of training that uses Ray, or one after it, would end on SIGTERM without a checkpoint."""
+    monkeypatch.setattr("cellgames.cluster.connection.load_ray", FakeRay)
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        with connected(), Interrupts(lambda number: None) as interrupts:
+            signal.raise_signal(signal.SIGTERM)
+        assert interrupts.received == signal.SIGTERM
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+        with connected(), pytest.raises(SystemExit) as ended:  # so that Ray's processes are ended first
+            signal.raise_signal(signal.SIGTERM)
+        assert ended.value.code == 143
+        with Interrupts(lambda number: None) as interrupts, connected():
+            signal.raise_signal(signal.SIGTERM)
+        assert interrupts.received == signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_without_an_address_there_are_no_workers() -> None:
