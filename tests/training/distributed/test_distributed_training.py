@@ -307,10 +307,11 @@ def test_the_command_learns_in_two_processes_and_speaks_once(root: Path) -> None
     said = {path.name: path.read_text() for path in folder.iterdir() if path.suffix in (".out", ".err")}
     (out,) = (folder / "results" / "train").iterdir()
     assert out.name.endswith("processes=2")
-    assert f"is kept in results/train/{out.name}; to continue:\n" in said["0 0.err"]
+    kept = rf"The checkpoint in results/train/{re.escape(out.name)} has (\d+) steps of learning; later ones are lost"
+    assert (stopped := re.search(rf"\nStopped\. {kept}; to continue:\n", said["0 0.err"])), said["0 0.err"]
     assert f"\n  torchrun --nproc-per-node=2 -m cellgames {WORDS}\n" in said["0 0.err"]
     assert "100%" in said["1 0.err"]
-    assert re.match(r"Learned from \d+ steps, \d+ of them before", said["1 0.out"])
+    assert re.match(rf"Learned from \d+ steps, {stopped[1]} of them before", said["1 0.out"])
     assert [said[f"{number} 1.{kind}"] for number in (0, 1) for kind in ("out", "err")] == [""] * 4
     assert torch.load(out / CHECKPOINT, weights_only=True)["arguments"]["processes"] == 2
 
