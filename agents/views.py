@@ -101,7 +101,7 @@ class Views(Sequence[View]):
 
     @property
     def observations(self) -> Tensor:
-        """What the seats see, [L, ...], shaped as `game.info.observation` says."""
+        """The observations of the seats, [L, ...], shaped as `game.info.observation` says."""
         return self.game.observe(self.state, self.players)
 
 

@@ -25,9 +25,9 @@ _PATCH = 4  # rows and columns of cells that are one of the trunk's
 _FINE = 8  # channels at the size of the world
 
 PLANES = len(seen.BOARDS) + 1
-"""Of the world that the networks see: boards, and where the world is."""
+"""The number of planes that the networks see: boards, and where the world is."""
 NUMBERS = len(seen.NUMBERS) + 2
-"""Of `scaled`."""
+"""The number of numbers that `scaled` returns."""
 LEAD = 0.02
 """The value of a unit in the numbers."""
 

@@ -179,16 +179,13 @@ class JointSearch(ABC):
     def _result(self, tree: JointTree, generator: torch.Generator) -> JointResult:
         roots = tree.roots
         visits, policy = tree.visits[roots], self._policy(tree)
-        place = torch.multinomial(policy.flatten(0, 1).to(generator.device), 1, generator=generator)
-        place = place.to(tree.device).view(tree.trees, self.players, 1)
-        actions = tree.actions[roots]
         return JointResult(
-            actions=actions,
+            actions=tree.actions[roots],
             visits=visits.long(),
             values=torch.where(visits > 0, tree.totals[roots] / visits, torch.nan),
             policy=policy,
             value=tree.node_totals[roots] / tree.node_visits[roots, None],
-            chosen=actions.gather(2, place).squeeze(2),
+            chosen=_actions(tree, roots, _drawn(policy, generator)),
         )
 
 
@@ -210,9 +207,7 @@ class RegretMatching(JointSearch):
         strategy = matched(tree.regret[nodes], available)
         tree.strategy[nodes] += strategy * tree.node_visits[nodes, None, None]
         any_one = matched(torch.zeros_like(strategy), available)
-        tried = (1 - self.exploration) * strategy + self.exploration * any_one
-        drawn = torch.multinomial(tried.flatten(0, 1).to(generator.device), 1, generator=generator)
-        return drawn.to(tree.device).view(len(nodes), self.players)
+        return _drawn((1 - self.exploration) * strategy + self.exploration * any_one, generator)
 
     @override
     def _learn(self, tree: JointTree, nodes: Tensor, joint: Tensor, result: Tensor) -> None:
@@ -265,6 +260,12 @@ class DecoupledUCT(JointSearch):
     def _policy(self, tree: JointTree) -> Tensor:
         visits = tree.visits[tree.roots]
         return visits / visits.sum(2, keepdim=True)
+
+
+def _drawn(strategies: Tensor, generator: torch.Generator) -> Tensor:
+    """Return a candidate of each player, int64 [D, P], drawn from mixed strategies, float [D, P, K]."""
+    drawn = torch.multinomial(strategies.flatten(0, 1).to(generator.device), 1, generator=generator)
+    return drawn.to(strategies.device).view(strategies.shape[:2])
 
 
 def _actions(tree: JointTree, nodes: Tensor, joint: Tensor) -> Tensor:

@@ -50,11 +50,12 @@ def solve_matrix(
     has_column = torch.ones_like(payoff[:, 0], dtype=torch.bool) if columns is None else columns
     row_regret, column_regret = torch.zeros_like(payoff[:, :, 0]), torch.zeros_like(payoff[:, 0])
     row_sum, column_sum = torch.zeros_like(row_regret), torch.zeros_like(column_regret)
-    column = matched(column_regret, has_column)
+    row, column = matched(row_regret, has_row), matched(column_regret, has_column)
     for iteration in range(1, iterations + 1):
-        row_regret, row = _adjusted(row_regret, torch.bmm(payoff, column[:, :, None]).squeeze(2), has_row)
+        gain = torch.bmm(payoff, column[:, :, None]).squeeze(2)
+        row_regret, row = _adjusted(row_regret, row, gain, has_row)
         gain = -torch.bmm(row[:, None], payoff).squeeze(1)
-        column_regret, column = _adjusted(column_regret, gain, has_column)
+        column_regret, column = _adjusted(column_regret, column, gain, has_column)
         row_sum += iteration * row
         column_sum += iteration * column
     row, column = (total / total.sum(1, keepdim=True) for total in (row_sum, column_sum))
@@ -88,14 +89,14 @@ def matched(regret: Tensor, available: Tensor) -> Tensor:
     return torch.where(total > 0, positive / total.clamp(min=1e-30), uniform)
 
 
-def _adjusted(regret: Tensor, gain: Tensor, available: Tensor) -> tuple[Tensor, Tensor]:
+def _adjusted(regret: Tensor, strategy: Tensor, gain: Tensor, available: Tensor) -> tuple[Tensor, Tensor]:
     """Return the regrets after one more iteration, and the strategy that follows from them.
 
     Args:
         regret: float [L, K], what each action would have gained more than what was played, so far.
+        strategy: float [L, K], what follows from these regrets.
         gain: float [L, K], of each action against the other's strategy.
         available: bool [L, K].
     """
-    played = (matched(regret, available) * gain).sum(1, keepdim=True)
-    regret = (regret + gain - played).clamp(min=0.0)
+    regret = (regret + gain - (strategy * gain).sum(1, keepdim=True)).clamp(min=0.0)
     return regret, matched(regret, available)

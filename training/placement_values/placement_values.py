@@ -12,14 +12,13 @@ Letters: `B` games (environments), `P` teams, `X` placements to learn from, `C` 
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 from typing_extensions import override
 
@@ -31,7 +30,7 @@ from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.training.arguments import Arguments
 from cellgames.training.selfplay.learner import Iteration, Learner
-from cellgames.training.selfplay.updates import anneal, explained_variance, minibatches
+from cellgames.training.selfplay.updates import anneal, descend, explained_variance, means, minibatches
 from cellgames.utils.foreign_text import shown
 
 from .placement_arguments import PlacementArguments
@@ -132,9 +131,7 @@ class PlacementLearner(Learner):
         rows = len(found.target)
         order = minibatches(rows, rows, h.minibatch_size, h.num_epochs, self.generator, self.device)
         losses = [self._learn(found, places) for places in order]
-        loss, explained, grad_norm = (
-            torch.tensor(losses, dtype=torch.float32, device="cpu").mean(0).tolist() if losses else [math.nan] * 3
-        )
+        loss, explained, grad_norm = means(losses, 3)
         turns = sum(int(step.live.sum()) for step in steps)
         return Iteration(
             rows, h.num_envs, turns, {"value_loss": loss, "explained_variance": explained, "grad_norm": grad_norm}
@@ -223,10 +220,7 @@ class PlacementLearner(Learner):
         expected = self.network(found.observation[places])[0].gather(1, actions) / SHARPNESS
         loss = functional.binary_cross_entropy_with_logits(expected, target, weight, reduction="sum")
         loss = loss / weight.sum().clamp(min=1.0)
-        self.optimizer.zero_grad()
-        loss.backward()
-        grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_grad_norm)
-        self.optimizer.step()
+        grad_norm = descend(self.optimizer, self.network, loss, self.arguments.max_grad_norm)
         known = weight > 0
         explained = explained_variance(target[known] - expected.detach().sigmoid()[known], target[known])
-        return float(loss.detach()), explained, float(grad_norm)
+        return float(loss.detach()), explained, grad_norm

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from cellgames.utils.foreign_text import shown
 
 from .rollouts import Ended
 
-__all__ = ["anneal", "explained_variance", "load_optimizer", "mean", "minibatches", "score_against_others"]
+__all__ = [
+    "anneal",
+    "descend",
+    "explained_variance",
+    "load_optimizer",
+    "mean",
+    "means",
+    "minibatches",
+    "score_against_others",
+]
 
 
 def anneal(optimizer: torch.optim.Optimizer, learning_rate: float, progress: float) -> None:
     """Set the learning rate, which falls linearly to a tenth while the progress of the run goes from 0 to 1."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate * (1 - 0.9 * progress)
+
+
+def descend(optimizer: torch.optim.Optimizer, network: nn.Module, loss: Tensor, max_grad_norm: float) -> float:
+    """Take one step down the gradient of a loss, of this process alone; return the gradient's norm before it is cut."""
+    optimizer.zero_grad()
+    loss.backward()
+    grad_norm = nn.utils.clip_grad_norm_(network.parameters(), max_grad_norm)
+    optimizer.step()
+    return float(grad_norm)
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
@@ -87,3 +105,8 @@ def score_against_others(ended: Ended) -> float:
 def mean(values: list[float]) -> float:
     """Return the mean; NaN without values."""
     return sum(values) / len(values) if values else math.nan
+
+
+def means(rows: Sequence[Sequence[float]], columns: int) -> list[float]:
+    """Return the mean of each column, in float32; NaN without rows."""
+    return torch.tensor(rows, dtype=torch.float32, device="cpu").mean(0).tolist() if rows else [math.nan] * columns

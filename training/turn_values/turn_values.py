@@ -11,14 +11,13 @@ Letters: `T` turns of a rollout, `B` games (environments), `C` candidate turns.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 from typing_extensions import override
 
@@ -34,7 +33,7 @@ from cellgames.training.arguments import Arguments
 from cellgames.training.ppo.advantages import estimate
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
-from cellgames.training.selfplay.updates import anneal, explained_variance, mean, minibatches
+from cellgames.training.selfplay.updates import anneal, descend, explained_variance, mean, means, minibatches
 from cellgames.utils.foreign_text import shown
 
 from .turn_arguments import TurnArguments
@@ -143,9 +142,7 @@ class TurnLearner(Learner):
         explained = explained_variance(target - turns.value.flatten()[rows], target)
         order = minibatches(len(rows), len(rows), h.minibatch_size, h.num_epochs, self.generator, self.device)
         losses = [self._learn(boards[places], numbers[places], target[places]) for places in order]
-        loss, grad_norm = (
-            torch.tensor(losses, dtype=torch.float32, device="cpu").mean(0).tolist() if losses else (math.nan, math.nan)
-        )
+        loss, grad_norm = means(losses, 2)
         others = [won for number, won, *_ in self._results if number >= 0]
         second = [second for number, _, second, *_ in self._results if number < 0]
         lost, lengths = [row[3] for row in self._results], [row[4] for row in self._results]
@@ -227,8 +224,5 @@ class TurnLearner(Learner):
         """Take one step of the optimizer and return the loss and the norm of the gradient."""
         self.network.train()
         loss = functional.mse_loss(self.network.worth(boards, numbers), target)
-        self.optimizer.zero_grad()
-        loss.backward()
-        grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_grad_norm)
-        self.optimizer.step()
-        return float(loss.detach()), float(grad_norm)
+        grad_norm = descend(self.optimizer, self.network, loss, self.arguments.max_grad_norm)
+        return float(loss.detach()), grad_norm
