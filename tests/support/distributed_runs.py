@@ -187,7 +187,7 @@ def searched(folder: Path, group: Group) -> dict[str, Any]:
     found: dict[str, Any] = {"searched metrics": learner._learn(lesson, positions((6, 10)[group.rank], group.rank))}
     found["searched weights"] = {name: value.clone() for name, value in learner.network.state_dict().items()}
     if group.first:
-        learner.replay.add(positions(20, 5))
+        lesson.replay.add(positions(20, 5))
     minibatch = learner._minibatch(lesson)
     found["part"] = 0 if minibatch is None else len(minibatch.value)
     found["half metrics"] = learner._learn(lesson, minibatch)

@@ -58,7 +58,8 @@ def noted(learner: AlphaZeroLearner, monkeypatch: pytest.MonkeyPatch) -> Callabl
     """An iteration, as what was played, what of it went into the replay, and the steps it tells of."""
     rollouts: list[Searched] = []
     added: list[Positions] = []
-    collect, add = learner.play.collect, learner.replay.add
+    (lesson,) = learner.lessons
+    collect, add = lesson.play.collect, lesson.replay.add
 
     def spied_collect(steps: int) -> Searched:
         rollouts.append(collect(steps))
@@ -68,8 +69,8 @@ def noted(learner: AlphaZeroLearner, monkeypatch: pytest.MonkeyPatch) -> Callabl
         added.append(positions)
         add(positions)
 
-    monkeypatch.setattr(learner.play, "collect", spied_collect)
-    monkeypatch.setattr(learner.replay, "add", spied_add)
+    monkeypatch.setattr(lesson.play, "collect", spied_collect)
+    monkeypatch.setattr(lesson.replay, "add", spied_add)
 
     def iterate() -> tuple[Searched, Positions, int]:
         steps = learner.iterate(0.0).steps
@@ -233,8 +234,9 @@ def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path:
     planes = [(board == colour).view(2, 3, 3) for colour in (1, 2)]
     seen = torch.cat((*planes, torch.ones(1, 3, 3, dtype=torch.bool))).to(torch.int8)[None]
     policy = touched(seen)
-    learner.replay.add(Positions(seen, board[None] == 0, policy, torch.tensor([0.25])))
-    drawn = learner._minibatch(learner.lessons[0])
+    (lesson,) = learner.lessons
+    lesson.replay.add(Positions(seen, board[None] == 0, policy, torch.tensor([0.25])))
+    drawn = learner._minibatch(lesson)
     assert drawn is not None
     assert torch.allclose(drawn.policy, touched(drawn.observation), atol=1e-3)
     assert torch.equal(drawn.mask, drawn.observation[:, :4].view(-1, 2, 18).sum(1) == 0)
@@ -259,6 +261,16 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
         assert lesson.network.game is lesson.game
         assert equal(dict(lesson.network.state_dict()), dict(learner.network.state_dict()))
     assert not equal(before, dict(learner.network.state_dict()))
+
+
+def test_a_checkpoint_of_a_version_without_variants_is_read(tmp_path: Path) -> None:
+    learner, other = learner_of(tmp_path / "one"), learner_of(tmp_path / "other")
+    learner.iterate(0.0)
+    state = learner.state_dict()
+    assert state.pop("variants") == []
+    other.load_state_dict(state)
+    assert equal(other.lessons[0].replay.state_dict(), learner.lessons[0].replay.state_dict())
+    assert equal(dict(other.network.state_dict()), dict(learner.network.state_dict()))
 
 
 @pytest.mark.parametrize(

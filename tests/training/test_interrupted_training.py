@@ -40,6 +40,10 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         *("alphazero", "torus-v0", {"size": 2}),
         {"opponents": "self=0.5,pool=0.3,random=0.2", "num_simulations": 4, "buffer_size": 60, "total_steps": 130},
     ),
+    "alphazero, several sizes": (
+        *("alphazero", "torus-v0", {"size": 2}),
+        {"variants": ("size=3",), "opponents": "self", "num_simulations": 4, "buffer_size": 60, "total_steps": 220},
+    ),
     "turn-values": (
         *("turn-values", "cloth-of-gold-v0", CLOTH),
         {"opponents": "self=0.4,pool=0.3,greedy=0.3", "candidates": 4, "total_steps": 150},

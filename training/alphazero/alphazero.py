@@ -112,7 +112,7 @@ class AlphaZeroLearner(Learner):
             )
             for of in (game, *_variants(game, arguments))
         ]
-        self.play, self.replay = self.lessons[0].play, self.lessons[0].replay
+        self.play = self.lessons[0].play
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(),
             lr=arguments.learning_rate,
@@ -214,6 +214,16 @@ class AlphaZeroLearner(Learner):
             lesson.play.restart(derive(seed, Purpose.GAMES, number) if number else seed)
 
     @override
+    def games_state(self) -> dict[str, Any] | None:
+        first, *variants = (lesson.play.games_state() for lesson in self.lessons)
+        return None if first is None or None in variants else {**first, "variants": variants}
+
+    @override
+    def load_games(self, state: Mapping[str, Any]) -> None:
+        for lesson, games in zip(self.lessons, [state, *state.get("variants", [])], strict=True):
+            lesson.play.load_games(games)
+
+    @override
     def close(self) -> None:
         for lesson in self.lessons:
             lesson.play.close()
@@ -225,7 +235,8 @@ class AlphaZeroLearner(Learner):
 
     @override
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        for lesson, replay in zip(self.lessons, [state["replay"], *state["variants"]], strict=True):
+        replays = [state["replay"], *state.get("variants", [])]  # checkpoints of earlier versions have no variants
+        for lesson, replay in zip(self.lessons, replays, strict=True):
             lesson.replay.load_state_dict(replay)
         super().load_state_dict(state)
 
