@@ -33,5 +33,7 @@ class AlphaZeroArguments(ActorArguments):
     buffer_size: int = option(100_000, "latest positions that minibatches are drawn from", low=1)
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
     variants: Strings = option(  # noqa: RUF009  # makes a field
-        (), "other settings of the game that the network learns at the same time, such as size=3 size=4"
+        (),
+        "other settings of the game that the network learns at the same time, such as size=3 size=4",
+        metavar="NAME=VALUE",
     )

@@ -14,6 +14,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -135,10 +136,11 @@ class Options:
             known.check(getattr(self, known.name))
 
     @classmethod
-    def options(cls) -> list[Option]:
+    @cache  # resolving the hints takes a millisecond, and the command line asks hundreds of times
+    def options(cls) -> tuple[Option, ...]:
         """Return the descriptions of the fields made by `option`, in their order."""
         hints = get_type_hints(cls)
-        return [_described(item, hints[item.name]) for item in dataclasses.fields(cls) if item.metadata]
+        return tuple(_described(item, hints[item.name]) for item in dataclasses.fields(cls) if item.metadata)
 
     @classmethod
     def from_given(cls, given: Mapping[str, Any]) -> Self:
