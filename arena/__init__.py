@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from .season.teams import Team, assign_agents, assign_divisions, generate_names, read_teams
     from .stats.comparisons import PairResult
     from .stats.cycles import Cycle, cycles
+    from .stats.deviation import (
+        DeviationRatings,
+        TablePayoffs,
+        deviation_ratings,
+        game_ratings,
+        table_payoffs,
+        table_ratings,
+    )
     from .stats.payoffs import NashAverage, Payoffs, alpha_rank, nash, payoffs, payoffs_of
     from .stats.ratings import Ratings, rate, win_probability_interval
 else:
@@ -62,6 +70,14 @@ else:
             "season.teams": ("Team", "assign_agents", "assign_divisions", "generate_names", "read_teams"),
             "stats.comparisons": ("PairResult",),
             "stats.cycles": ("Cycle", "cycles"),
+            "stats.deviation": (
+                "DeviationRatings",
+                "TablePayoffs",
+                "deviation_ratings",
+                "game_ratings",
+                "table_payoffs",
+                "table_ratings",
+            ),
             "stats.payoffs": ("NashAverage", "Payoffs", "alpha_rank", "nash", "payoffs", "payoffs_of"),
             "stats.ratings": ("Ratings", "rate", "win_probability_interval"),
         },
@@ -73,6 +89,7 @@ __all__ = [
     "Census",
     "CupUmpire",
     "Cycle",
+    "DeviationRatings",
     "Forfeit",
     "FreeForAll",
     "FreeForAllOptions",
@@ -95,6 +112,7 @@ __all__ = [
     "SeasonOptions",
     "Store",
     "StoreError",
+    "TablePayoffs",
     "Team",
     "after_moves",
     "alpha_rank",
@@ -104,8 +122,10 @@ __all__ = [
     "bracket",
     "census",
     "cycles",
+    "deviation_ratings",
     "evaluate",
     "free_for_all",
+    "game_ratings",
     "generate_names",
     "leaderboards",
     "match",
@@ -120,6 +140,8 @@ __all__ = [
     "replay",
     "round_robin",
     "standings",
+    "table_payoffs",
+    "table_ratings",
     "verify",
     "win_probability_interval",
 ]

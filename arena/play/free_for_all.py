@@ -6,7 +6,9 @@
     ratings.*, ...    the tables (`run_report.FREE_FOR_ALL_FILES`), written when all games are played
 
 `seatings` draws who sits where in blocks of as many games as there are agents; in each block every agent has every seat
-once. Each game has a seed of its own. More games let a run grow (`chunks`); other agents make another run.
+once. With the option `all_tables`, `every_table` gives the seats: tables differ in how many seats each agent has, and
+all of them are played equally often (`stats.deviation`). Each game has a seed of its own. More games let a run grow
+(`chunks`); other agents make another run.
 
 Letters: `P` seats, `K` agents.
 """
@@ -24,6 +26,7 @@ from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES as FILES
 from cellgames.arena.report.run_report import run_report
+from cellgames.arena.stats.deviation import count_tables
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
@@ -33,10 +36,10 @@ from cellgames.utils.run_folders import PathLike
 from .chunk_work import Chunk, Key
 from .chunks import RUN, ChunkedRun, Settings, check_anchor
 from .match import derive, generator, load_agents
-from .match_options import FreeForAllOptions, MatchOptions
+from .match_options import FreeForAllOptions
 from .secret_seed import with_seed
 
-__all__ = ["MATCH", "FreeForAll", "free_for_all", "seatings"]
+__all__ = ["MATCH", "FreeForAll", "every_table", "free_for_all", "seatings"]
 
 MATCH = "free-for-all"
 """The match that all games of a run belong to, in their records."""
@@ -98,13 +101,17 @@ def free_for_all(
     players = load_agents(game, agents)
     names, seats = sorted(players), game.info.num_players
     check_anchor(options, names)
-    if options.games <= len(names) - seats:  # the most games in a row without a given agent
+    if options.all_tables:
+        _check_tables(len(names), seats, options.games)
+    elif options.games <= len(names) - seats:  # the most games in a row without a given agent
         raise ValueError(
             f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
             f"{seats} seats, got {options.games}"
         )
     options = with_seed(options, folder, RUN, warn)
-    run = ChunkedRun(game, players, agents, options, Settings.of(game, agents, options), folder, warn)
+    run = ChunkedRun(
+        game, players, agents, options, Settings.of(game, agents, options, all_tables=options.all_tables), folder, warn
+    )
     with run.opened("free-for-all", FILES, store) as keep:
         records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)
         tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))
@@ -140,9 +147,42 @@ def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, 
     return tables[:games]
 
 
-def _plan(names: tuple[str, ...], seats: int, options: MatchOptions) -> dict[Key, Chunk]:
+def every_table(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
+    """Draw who sits where in each game, in rounds in which every table of `count_tables` comes once.
+
+    Args:
+        agents: `K`, at least 1.
+        seats: `P`, of the game.
+        games: how many.
+        seed: of the run; rounds depend on it and on their number alone.
+
+    Returns:
+        For each game `P` indices of agents; seats and the order of the tables are drawn.
+    """
+    counts = count_tables(agents, seats).tolist()
+    tables: list[tuple[int, ...]] = []
+    for number in range(-(-games // len(counts))):
+        chance = generator(seed, "all tables", number)
+        for place in torch.randperm(len(counts), generator=chance, device="cpu").tolist():
+            sitting = [agent for agent, count in enumerate(counts[place]) for _ in range(count)]
+            drawn = torch.randperm(seats, generator=chance, device="cpu").tolist()
+            tables.append(tuple(sitting[seat] for seat in drawn))
+    return tables[:games]
+
+
+def _check_tables(agents: int, seats: int, games: int) -> None:
+    """Raise a `ValueError` if the games are too few for all tables."""
+    if games < (least := len(count_tables(agents, seats))):
+        raise ValueError(
+            f"expected at least {least} games, so that each of the {least} tables of {agents} agents in {seats} seats "
+            f"is played, got {games}; twice as many give intervals, too"
+        )
+
+
+def _plan(names: tuple[str, ...], seats: int, options: FreeForAllOptions) -> dict[Key, Chunk]:
     """Return all chunks in the order of the file."""
-    tables = seatings(len(names), seats, options.games, options.seed)
+    drawn = every_table if options.all_tables else seatings
+    tables = drawn(len(names), seats, options.games, options.seed)
     return {
         (MATCH, numbers.start): Chunk(names, tuple(Pairing(MATCH, number, tables[number]) for number in numbers))
         for numbers in options.chunks()

@@ -30,11 +30,12 @@ from cellgames.utils.foreign_text import listed, shown
 from cellgames.utils.report.model import Section
 from cellgames.utils.report.text import rounded
 
-from .payoff_sections import cycles_data, sections
+from .payoff_sections import cycles_data, deviation_or_none, sections
 from .rating_tables import clock_data, forfeited_games, notes, pairs_data, ratings_data, standing_data, tally_data
 
 if TYPE_CHECKING:
     from cellgames.arena.stats.cycles import Cycle
+    from cellgames.arena.stats.deviation import DeviationRatings
     from cellgames.arena.stats.payoffs import NashAverage, Payoffs
 
 __all__ = ["ANCHOR", "Leaderboard", "labels", "leaderboards", "matching", "title"]
@@ -94,6 +95,11 @@ class Leaderboard:
         shares = _if_installed(lambda: self.payoffs.shares)
         return None if shares is None else list(map(float, shares))
 
+    @cached_property
+    def deviation(self) -> DeviationRatings | None:
+        """Deviation ratings of the payoffs; None without SciPy."""
+        return deviation_or_none(self.payoffs)
+
     @property
     def cycles(self) -> tuple[Cycle, ...]:
         """Rings of agents that beat each other."""
@@ -114,6 +120,7 @@ class Leaderboard:
         nash = self._by_agent(self.nash_shares)
         skill = self._by_agent(None if self.nash is None else self.nash.rating)
         alpha = self._by_agent(self.alpha_rank)
+        deviation = [self._by_agent(x) for x in ((None,) * 3 if self.deviation is None else self.deviation[1:4])]
         by_score = self.tables.by_score
         agents = [
             {
@@ -124,6 +131,10 @@ class Leaderboard:
                 **clock_data(self.tables, line.agent),
                 "nash": nash.get(line.agent),
                 "nash_rating": skill.get(line.agent),
+                **{
+                    f"deviation_{name}": values.get(line.agent)
+                    for name, values in zip(("rating", "low", "high"), deviation, strict=True)
+                },
                 "alpha_rank": alpha.get(line.agent),
             }
             for line in self.standings

@@ -9,6 +9,7 @@ They hold nothing but what follows from the games in the store.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -149,14 +150,17 @@ def _ratings_table(board: Leaderboard) -> Table:
     columns += ["score %", *(["mean place"] if tables.by_score else [])]
     shares = {"Nash %": board.nash_shares, "alpha-Rank %": board.alpha_rank}
     known = {name: values for name, values in shares.items() if values is not None}
+    rated = [] if board.deviation is None else ["deviation"]
 
     def cells(line: Standing) -> Sequence[Cell]:
         t, place = line.tally, board.payoffs.agents.index(line.agent)
         finish = finish_texts(t)[:1] if tables.by_score else ()
         own = (percent(float(values[place])) for values in known.values())
-        return t.games, t.wins, t.draws, t.losses, percent(t.score), *finish, *own
+        rating = math.nan if board.deviation is None else float(board.deviation.rating[place])
+        gain = ["" if math.isnan(rating) else f"{rating + 0.0:+.3f}" for _ in rated]
+        return t.games, t.wins, t.draws, t.losses, percent(t.score), *finish, *own, *gain
 
-    return standings_table(tables, (*columns, *known), cells)
+    return standings_table(tables, (*columns, *known, *rated), cells)
 
 
 def _ring(agents: Sequence[str], scores: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""Sections on the payoff matrix: Nash averaging, alpha-Rank, and rings of agents that beat each other."""
+"""Sections on the payoff matrix: Nash averaging, deviation ratings, alpha-Rank, and rings of agents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cellgames.arena.stats.cycles import Cycle, components
+from cellgames.arena.stats.deviation import DeviationRatings, TablePayoffs
 from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
 from cellgames.utils.report.model import Cell, Part, Plot, Section, Table
 from cellgames.utils.report.text import escape, percent, rounded
@@ -15,9 +16,24 @@ from cellgames.utils.report.text import escape, percent, rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["by_strength", "cycles_data", "payoff_data", "payoff_section", "sections"]
+__all__ = [
+    "by_strength",
+    "cycles_data",
+    "deviation_csv",
+    "deviation_or_none",
+    "deviation_table",
+    "payoff_data",
+    "payoff_section",
+    "sections",
+]
 
 _SHOWN = 8  # rings in the text
+
+_DEVIATION = (
+    "*Deviation ratings*: the gain of whoever sends this agent where a coarse correlated equilibrium chooses for all, "
+    "the equilibrium that minimises the largest gain, then the next. They are 0 at most, and copies of an agent change "
+    "nothing. Here two players choose, and the payoff is the score above or below one half."
+)
 
 
 def sections(payoffs: Payoffs) -> tuple[Section, ...]:
@@ -25,8 +41,8 @@ def sections(payoffs: Payoffs) -> tuple[Section, ...]:
     return _matrix(payoffs), _averages(payoffs), _cycles(payoffs)
 
 
-def payoff_section(payoffs: Payoffs) -> Section:
-    """Return Nash averaging (with SciPy) and cycles in short, for the report of a run."""
+def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Section:
+    """Return Nash averaging, deviation ratings (both with SciPy) and cycles in short, for the report of a run."""
     average, missing = _solved(payoffs)
     parts: list[Part] = []
     if average is None:
@@ -44,25 +60,74 @@ def payoff_section(payoffs: Payoffs) -> Section:
         ]
         columns = ("agent", "Nash share %", f"{100 * payoffs.level:.0f} % interval", "rating")
         parts += [*_nash_text(payoffs, average), Table("", columns, rows, text=("agent",))]
+        parts += [_DEVIATION, deviation_table(payoffs.deviation, payoffs.level)]
+        if by_table is not None:
+            parts += [_by_table_text(by_table), deviation_table(by_table.ratings, by_table.level)]
     parts += _cycles_text(payoffs)
     if payoffs.rings:
         parts.append(_cycles_plot(payoffs, "", "Rings"))
-    return Section("Nash averaging and cycles", parts)
+    return Section("Nash averaging, deviation ratings and cycles", parts)
 
 
-def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
-    """Return Nash averaging, None without SciPy, and cycles as JSON."""
+def deviation_table(found: DeviationRatings, level: float) -> Table:
+    """Return deviation ratings for people, best first."""
+    order = sorted(np.flatnonzero(~np.isnan(found.rating)), key=lambda k: (-round(float(found.rating[k]), 6), k))
+    rows = [
+        (
+            found.agents[k],
+            f"{found.rating[k] + 0.0:+.3f}",
+            "" if np.isnan(found.low[k]) else f"{found.low[k] + 0.0:+.3f} to {found.high[k] + 0.0:+.3f}",
+        )
+        for k in order
+    ]
+    return Table("", ("agent", "deviation rating", f"{100 * level:.0f} % interval"), rows, text=("agent",))
+
+
+def deviation_or_none(payoffs: Payoffs | TablePayoffs) -> DeviationRatings | None:
+    """Return the deviation ratings of payoffs, None without SciPy."""
+    try:
+        return payoffs.deviation if isinstance(payoffs, Payoffs) else payoffs.ratings
+    except ImportError:
+        return None
+
+
+def deviation_csv(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Table | None:
+    """Return the content of deviation_ratings.csv, None without SciPy; by_table adds the game of all its seats."""
+    found = [rated for part in (payoffs, by_table) if part is not None and (rated := deviation_or_none(part))]
+    if not found:
+        return None
+    rows: list[tuple[Cell, ...]] = [
+        (agent, ratings.players, *("" if np.isnan(x[k]) else f"{x[k] + 0.0:.6f}" for x in ratings[1:4]))
+        for ratings in found
+        for k, agent in enumerate(ratings.agents)
+    ]
+    return Table("deviation_ratings", ("agent", "players", "rating", "low", "high"), rows)
+
+
+def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[str, Any]:
+    """Return Nash averaging and deviation ratings, None without SciPy, and cycles as JSON."""
     average, _ = _solved(payoffs)
     rings = cycles_data(payoffs.rings)
     if average is None:
-        return {"nash": None, "cycles": rings}
+        return {"nash": None, "deviation": None, "cycles": rings}
     columns = ("share", "share_low", "share_high", "in_mixture", "rating")
     values = (average.strategy, average.low, average.high, average.support, average.rating)
     shares = [
         {"agent": agent, **{name: rounded(float(x[k])) for name, x in zip(columns, values, strict=True)}}
         for k, agent in enumerate(average.agents)
     ]
-    return {"nash": shares, "left_out": list(average.left_out), "cycles": rings}
+    found = {"nash": shares, "left_out": list(average.left_out), "deviation": _deviation_data(payoffs.deviation)}
+    if by_table is not None:
+        found["deviation_tables"] = _deviation_data(by_table.ratings)
+    return {**found, "cycles": rings}
+
+
+def _deviation_data(found: DeviationRatings) -> list[dict[str, Any]]:
+    numbers = zip(found.agents, found.rating, found.low, found.high, strict=True)
+    return [
+        {"agent": agent, **{name: rounded(float(x)) for name, x in zip(("rating", "low", "high"), own, strict=True)}}
+        for agent, *own in numbers
+    ]
 
 
 def cycles_data(cycles: Sequence[Cycle]) -> list[dict[str, Any]]:
@@ -116,7 +181,10 @@ def _averages(payoffs: Payoffs) -> Section:
         average = payoffs.average
         said += _nash_text(payoffs, average)
         columns += ["Nash share", "share low", "share high", "in the mixture", "Nash rating"]
+        columns += ["deviation rating", "deviation low", "deviation high"]
         values += [average.strategy, average.low, average.high, average.support, average.rating]
+        said.append(_DEVIATION)
+        values += payoffs.deviation[1:4]
     except ImportError as error:
         said.append(escape(f"No Nash averaging: {error}."))
     try:
@@ -132,7 +200,7 @@ def _averages(payoffs: Payoffs) -> Section:
     order = sorted(range(len(payoffs.agents)), key=lambda k: (-round(float(key[k]), 6), -float(values[0][k]), k))
     rows = [(payoffs.agents[k], *(rounded(float(x[k])) for x in values)) for k in order]
     data = [dict(zip(columns, row, strict=True)) for row in rows]
-    return Section("Nash averaging and alpha-Rank", (*said, Table("averages", columns, rows)), data)
+    return Section("Nash averaging, deviation ratings and alpha-Rank", (*said, Table("averages", columns, rows)), data)
 
 
 def _nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
@@ -160,6 +228,14 @@ def _nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
     if average.left_out:
         said.append(escape(f"Left out, since they have not met all others: {', '.join(average.left_out)}."))
     return said
+
+
+def _by_table_text(by_table: TablePayoffs) -> str:
+    return (
+        f"All {len(by_table.counts)} tables were played, {by_table.games.min()} games each or more. In this table "
+        f"{by_table.seats} players choose an agent for a seat each, and the payoff is the share of other seats that "
+        "the seat finished ahead of, a tie half."
+    )
 
 
 def _cycles(payoffs: Payoffs) -> Section:

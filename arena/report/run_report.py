@@ -15,7 +15,7 @@ from cellgames.utils.report.model import Cell, Part, Plot, Report, Section, Tabl
 from cellgames.utils.report.text import escape, percent, rounded
 
 from .order_section import order_csv, order_section
-from .payoff_sections import payoff_data, payoff_section
+from .payoff_sections import deviation_csv, payoff_data, payoff_section
 from .rating_tables import (
     AHEAD,
     SCORES,
@@ -48,6 +48,7 @@ FREE_FOR_ALL_FILES = (
     "ratings.json",
     "ratings.csv",
     "cross_table.csv",
+    "deviation_ratings.csv",
     "seats.csv",
     "report.md",
     "ratings.png",
@@ -56,7 +57,13 @@ FREE_FOR_ALL_FILES = (
 )
 """Files that the report of free-for-all games may have; cycles.png where agents beat each other in a ring."""
 
-ROUND_ROBIN_FILES = (*FREE_FOR_ALL_FILES[:3], "pairs.csv", "seats.csv", "order.csv", *FREE_FOR_ALL_FILES[4:])
+ROUND_ROBIN_FILES = (
+    *FREE_FOR_ALL_FILES[:3],
+    "pairs.csv",
+    *FREE_FOR_ALL_FILES[3:5],
+    "order.csv",
+    *FREE_FOR_ALL_FILES[5:],
+)
 """Files that the report of a round robin may have; order.csv where it was played until the order was certain."""
 
 _FINISH = ("seats", "first", "alone_first", "mean_place", "mean_score")
@@ -87,7 +94,7 @@ def run_report(
         Section(cross, (AHEAD if by_score else SCORES, cross_table(tables), _cross_plot(tables, cross))),
     ]
     if len(tables.payoffs.agents) > 2:
-        parts.append(payoff_section(tables.payoffs))
+        parts.append(payoff_section(tables.payoffs, tables.by_table))
     line = "" if by_score else escape(seats_line(tables, players, simultaneous=simultaneous))
     parts.append(Section("Seats", (line, seat_table(tables, players))))
     parts.append(
@@ -101,6 +108,7 @@ def run_report(
     )
     files = [_ratings_csv(tables), cross_csv(tables)]
     files += [] if by_score else [pairs_csv(tables)]
+    files += [] if (deviation := deviation_csv(tables.payoffs, tables.by_table)) is None else [deviation]
     files.append(_seats_csv(tables, players))
     if order is not None:
         parts.append(order_section(order, tables.games))
@@ -220,6 +228,6 @@ def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dic
         "seats": {
             player: _side_data(tally, by_score=by_score) for player, tally in zip(players, tables.seats, strict=True)
         },
-        "payoffs": payoff_data(tables.payoffs),
+        "payoffs": payoff_data(tables.payoffs, tables.by_table),
         "notes": notes(tables),
     }

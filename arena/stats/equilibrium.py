@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["equilibrium"]
+__all__ = ["equilibrium", "optimize"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ def _inner_equilibrium(matrix: FloatArray) -> FloatArray:
     """
     count = len(matrix)
     below = np.column_stack([matrix - np.eye(count), np.ones(count)])  # A p - p + e <= 0
-    found = _optimize().linprog(
+    found = optimize("Nash averaging needs").linprog(
         np.r_[np.zeros(count), -1.0],
         A_ub=np.vstack([np.column_stack([matrix, np.zeros(count)]), below]),
         b_ub=np.zeros(2 * count),
@@ -86,7 +86,7 @@ def _most_entropy(matrix: FloatArray, member: NDArray[np.bool_]) -> FloatArray:
         value, p = _gibbs(t, rows)
         return value, -(rows @ p)
 
-    found = _optimize().minimize(
+    found = optimize("Nash averaging needs").minimize(
         dual,
         np.zeros(len(rows)),
         jac=True,
@@ -123,10 +123,10 @@ def _polished(rows: FloatArray, member: NDArray[np.bool_], t: FloatArray) -> Flo
     return p
 
 
-def _optimize() -> Any:
-    """Import SciPy's module, which is optional."""
+def optimize(who: str) -> Any:
+    """Import SciPy's module, which is optional; an `ImportError` begins with `who` ("Nash averaging needs")."""
     try:
         from scipy import optimize
     except ImportError as error:
-        raise ImportError(f'Nash averaging needs SciPy ({error}): pip install "cellgames[research]"') from None
+        raise ImportError(f'{who} SciPy ({error}): pip install "cellgames[research]"') from None
     return optimize

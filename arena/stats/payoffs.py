@@ -26,6 +26,7 @@ from cellgames.utils.statistics import percentile_interval, student_t
 
 from .comparisons import Outcome, PairResult, comparisons
 from .cycles import Cycle, cycles
+from .deviation import DeviationRatings, deviation_ratings
 from .equilibrium import equilibrium
 
 __all__ = [
@@ -133,9 +134,23 @@ class Payoffs:
         return alpha_rank(self)
 
     @cached_property
+    def deviation(self) -> DeviationRatings:
+        """Result of `deviation.deviation_ratings`; raises an `ImportError` without SciPy."""
+        return deviation_ratings(self)
+
+    @cached_property
     def rings(self) -> tuple[Cycle, ...]:
         """Result of `cycles.cycles` at the level of the matrix."""
         return cycles(self, self.level)
+
+    def drawn(self, draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+        """Yield matrices of advantages, each score drawn about the middle of its interval."""
+        middle = (self.middle - self.middle.T) / 2
+        np.fill_diagonal(middle, 0.0)
+        error = np.nan_to_num((self.error + self.error.T) / 2)
+        for _ in range(draws):
+            upper = np.triu(middle + error * rng.standard_normal(error.shape), 1)
+            yield np.clip(upper - upper.T, -0.5, 0.5)
 
     def complete(self) -> tuple[str, ...]:
         """Return the largest set of agents that have all met each other; of several the one with the most games."""
@@ -269,21 +284,11 @@ def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
     strategy[places] = equilibrium(advantage)
     rating[places] = advantage @ strategy[places]
     if draws:
-        drawn = np.array([equilibrium(matrix) for matrix in _drawn(part, draws, np.random.default_rng(seed))])
+        drawn = np.array([equilibrium(matrix) for matrix in part.drawn(draws, np.random.default_rng(seed))])
         low[places], high[places] = percentile_interval(drawn, part.level)
         support[places] = (drawn > 0).mean(axis=0)
     left_out = tuple(name for name in payoffs.agents if name not in names)
     return NashAverage(payoffs.agents, strategy, rating, low, high, support, float(np.nanmax(rating)), left_out)
-
-
-def _drawn(payoffs: Payoffs, draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Yield matrices of advantages, each score drawn about the middle of its interval."""
-    middle = (payoffs.middle - payoffs.middle.T) / 2
-    np.fill_diagonal(middle, 0.0)
-    error = np.nan_to_num((payoffs.error + payoffs.error.T) / 2)
-    for _ in range(draws):
-        upper = np.triu(middle + error * rng.standard_normal(error.shape), 1)
-        yield np.clip(upper - upper.T, -0.5, 0.5)
 
 
 # ---------------------------------------------------------------- alpha-Rank

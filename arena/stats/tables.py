@@ -25,6 +25,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.utils.statistics import wilson_interval
 
 from .comparisons import compare_seats, comparisons
+from .deviation import TablePayoffs, complete_table_payoffs
 from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
 
@@ -174,6 +175,8 @@ class Tables:
         payoffs: The payoff matrix of the same games.
         forfeits: By agent, of those that forfeited games.
         thinking: By agent, in games with a clock.
+        by_table: Payoffs by who sits at a table, of games of more than two seats that took place at all tables; else
+            None.
     """
 
     by_score: bool
@@ -187,6 +190,7 @@ class Tables:
     payoffs: Payoffs
     forfeits: dict[str, Forfeits]
     thinking: dict[str, Thinking] = field(default_factory=dict)
+    by_table: TablePayoffs | None = None
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -234,6 +238,7 @@ def make_tables(
         payoffs=payoffs_of(results),
         forfeits=forfeits(records),
         thinking=thinking(records),
+        by_table=complete_table_payoffs(records),
     )
 
 

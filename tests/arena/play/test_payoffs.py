@@ -443,7 +443,7 @@ def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None
     files = write_report(tmp_path, run_report(tables, run, ("black", "white")))
     assert [file.name for file in files] == [name for name in ROUND_ROBIN_FILES if name != "order.csv"]
     page = (tmp_path / "report.md").read_text()
-    assert "## Nash averaging and cycles" in page
+    assert "## Nash averaging, deviation ratings and cycles" in page
     assert "paper beats rock" in page
     assert "![Rings](cycles.png)" in page
 

@@ -89,6 +89,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _report(finished: FreeForAll, game: Game, options: FreeForAllOptions, arguments: argparse.Namespace) -> None:
     """Print the tables, the files, and commands to type next."""
     from cellgames.arena.report import rating_tables as report
+    from cellgames.arena.report.payoff_sections import deviation_or_none, deviation_table
     from cellgames.arena.report.run_report import ratings_table
     from cellgames.utils.report.text import plain_table
 
@@ -98,6 +99,9 @@ def _report(finished: FreeForAll, game: Game, options: FreeForAllOptions, argume
     print(plain_table(report.cross_table(tables)))
     print()
     print(plain_table(report.seat_table(tables, game.info.players)))
+    if tables.by_table is not None and (rated := deviation_or_none(tables.by_table)) is not None:
+        print(f"\nDeviation ratings of the game of {game.info.num_players} over all tables:")
+        print(plain_table(deviation_table(rated, tables.by_table.level)))
     print()
     for line in report.notes(tables):
         print(line)

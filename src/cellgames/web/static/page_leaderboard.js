@@ -7,6 +7,8 @@
   const percent = (share, digits = 0) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
   const elo = (value) => (value === null || value === undefined ? "–" : String(Math.round(value)).replace("-", "−"));
 
+  const gain = (value) => (value === null || value === undefined ? "–" : value.toFixed(3).replace("-", "−"));
+
   // A rating and its interval on the scale of the whole table.
   const bar = (line, low, high) => {
     const x = (value) => 4 + 192 * (value - low) / (high - low || 1);
@@ -23,15 +25,15 @@
     const known = board.agents.flatMap((line) => [line.elo, line.elo_low, line.elo_high]).filter((value) => value !== null);
     const low = Math.min(0, ...known), high = Math.max(0, ...known);
     const many = board.agents.some((line) => line.mean_place !== undefined);
-    const nash = board.agents.some((line) => line.nash !== null), alpha = board.agents.some((line) => line.alpha_rank !== null);
-    const heads = ["", "agent", "rating", `${Math.round(100 * board.level)} % interval`, "score", ...(many ? ["mean place"] : []), ...(nash ? ["Nash"] : []), ...(alpha ? ["alpha-Rank"] : []), "games"];
+    const nash = board.agents.some((line) => line.nash !== null), alpha = board.agents.some((line) => line.alpha_rank !== null), deviation = board.agents.some((line) => line.deviation_rating !== null);
+    const heads = ["", "agent", "rating", `${Math.round(100 * board.level)} % interval`, "score", ...(many ? ["mean place"] : []), ...(nash ? ["Nash"] : []), ...(alpha ? ["alpha-Rank"] : []), ...(deviation ? ["deviation"] : []), "games"];
     return el("div", { class: "scroll" }, el("table", { class: "ratings" },
       el("thead", {}, el("tr", {}, heads.map((name, place) => el("th", { scope: "col", class: place === 1 || place === 3 ? "" : "number" }, name)))),
       el("tbody", {}, board.agents.map((line) => el("tr", {},
         el("td", { class: "number" }, line.rank), el("th", { scope: "row", title: line.agent }, app.shortened(line.agent, 36)),
         el("td", { class: "number" }, elo(line.elo)), el("td", {}, bar(line, low, high)),
         el("td", { class: "number" }, percent(line.score, 1)), many && el("td", { class: "number" }, line.mean_place === null ? "–" : line.mean_place.toFixed(2)),
-        nash && el("td", { class: "number" }, percent(line.nash)), alpha && el("td", { class: "number" }, percent(line.alpha_rank)),
+        nash && el("td", { class: "number" }, percent(line.nash)), alpha && el("td", { class: "number" }, percent(line.alpha_rank)), deviation && el("td", { class: "number" }, gain(line.deviation_rating)),
         el("td", { class: "number" }, line.games))))));
   };
 
