@@ -54,7 +54,7 @@ LAYERS = """
     arena.play
     arena.season
     arena.insight.readers | arena.insight.census
-    arena.insight.placement | arena.insight.behaviour | arena.insight.over_time
+    arena.insight.placement | arena.insight.behaviour | arena.insight.over_time | arena.insight.interventions
     arena.insight
     web.views
     web

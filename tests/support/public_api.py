@@ -32,6 +32,7 @@ PACKAGES = (
     "cellgames.arena",
     "cellgames.arena.formats",
     "cellgames.arena.insight",
+    "cellgames.arena.insight.interventions",
     "cellgames.cluster",
     "cellgames.web",
 )

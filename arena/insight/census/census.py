@@ -11,7 +11,7 @@ Needs SciPy: `pip install "cellgames[research]"`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -61,6 +61,8 @@ class Census:
         kind: int64 [N], which of `kinds`.
         owner: int64 [N], who has most of its cells, the lowest number of several; 0 for nobody.
         share: float64 [N], of its cells that are the owner's.
+        place: int64 [C], the live cells of all objects, counted by board, row and column; only with owners.
+        whose: int64 [C], the object of each of these cells.
     """
 
     boards: int
@@ -71,6 +73,8 @@ class Census:
     kind: Ints
     owner: Ints
     share: npt.NDArray[np.float64]
+    place: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    whose: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __len__(self) -> int:
         return len(self.board)
@@ -155,11 +159,13 @@ def census(
         )
     whose = None if owners is None else _owners(_array(owners), live)
     step = max(1, _CHUNK // (live.shape[1] * live.shape[2]))
-    parts = []
+    parts: list[ObjectArrays] = []
     for start in range(0, len(live), step):
         chunk = slice(start, start + step)
         part = find_objects(live[chunk], wrap, _CACHE, None if whose is None else whose[chunk])
         part.objects[:, 0] += start
+        part.place[:] += start * live.shape[1] * live.shape[2]
+        part.whose[:] += sum(len(earlier.objects) for earlier in parts)
         parts.append(part)
     return _joined(len(live), parts)
 
@@ -181,7 +187,10 @@ def _owners(owners: npt.NDArray[np.generic], live: npt.NDArray[np.bool_]) -> Int
 
 def _joined(boards: int, parts: Sequence[ObjectArrays]) -> Census:
     objects = np.concatenate([part.objects for part in parts] or [np.zeros((0, len(COLUMNS)), dtype=np.int64)])
-    owner = np.concatenate([part.owner for part in parts] or [np.zeros(0, dtype=np.int64)])
+    nothing = np.zeros(0, dtype=np.int64)
+    owner, place_of, whose = (
+        np.concatenate([getattr(part, name) for part in parts] or [nothing]) for name in ("owner", "place", "whose")
+    )
     share = np.concatenate([part.share for part in parts] or [np.zeros(0)])
     board, row, col, high, wide, cells, number = objects.T
     totals = np.bincount(number, minlength=len(_CACHE.kinds))
@@ -193,4 +202,7 @@ def _joined(boards: int, parts: Sequence[ObjectArrays]) -> Census:
     kind = place[number] if len(number) else number
     box = np.stack((row, col, high, wide), 1)
     columns = (column[order] for column in (board, box, cells, kind, owner, share))
-    return Census(boards, tuple(_CACHE.kinds[kind] for kind in present), *columns)
+    number_of = np.argsort(order)  # the number of each object in that order
+    whose = number_of[whose] if len(whose) else whose
+    found = Census(boards, tuple(_CACHE.kinds[kind] for kind in present), *columns)
+    return replace(found, place=place_of, whose=whose)

@@ -32,11 +32,15 @@ class ObjectArrays:
         objects: int64 [N, 7], `COLUMNS`; kinds are numbers of the cache.
         owner: int64 [N], who has most of its cells, the lowest number of several.
         share: float64 [N], of its cells that are the owner's.
+        place: int64 [C], the live cells of all objects, by board, row and column; empty without owners.
+        whose: int64 [C], the object of each of these cells.
     """
 
     objects: Ints
     owner: Ints
     share: npt.NDArray[np.float64]
+    place: Ints
+    whose: Ints
 
 
 def find_objects(live: npt.NDArray[np.bool_], wrap: bool, cache: PatternCache, owners: Ints | None) -> ObjectArrays:
@@ -51,11 +55,11 @@ def find_objects(live: npt.NDArray[np.bool_], wrap: bool, cache: PatternCache, o
     others = _of_interactions(met, groups, cache, len(plain[0]))
     objects, place, whose = (np.concatenate(pair) for pair in zip(plain, others, strict=True))
     if owners is None or not len(objects):
-        return ObjectArrays(objects, np.zeros(len(objects), dtype=np.int64), np.ones(len(objects)))
+        return ObjectArrays(objects, np.zeros(len(objects), dtype=np.int64), np.ones(len(objects)), place, whose)
     values = owners.reshape(-1)[place]
     count = int(values.max()) + 1
     held = np.bincount(whose * count + values, minlength=len(objects) * count).reshape(len(objects), count)
-    return ObjectArrays(objects, held.argmax(1), held.max(1) / objects[:, COLUMNS.index("cells")])
+    return ObjectArrays(objects, held.argmax(1), held.max(1) / objects[:, COLUMNS.index("cells")], place, whose)
 
 
 def _alone(groups: Groups, reach: Ints) -> npt.NDArray[np.bool_]:

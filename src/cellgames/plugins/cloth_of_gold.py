@@ -70,6 +70,7 @@ CLOTH_OF_GOLD = GamePlugin(
     ),
     reader="cellgames.arena.insight.readers.cloth_of_gold_reader:ClothReader",
     life="cellgames.arena.insight.over_time.life_stats:CLOTH_OF_GOLD",
+    interventions="cellgames.arena.insight.interventions.cloth_world:cloth_world",
     page=Page(
         view="cellgames.web.views.cloth_of_gold_view:ClothView",
         rules=(

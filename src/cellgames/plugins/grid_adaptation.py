@@ -51,6 +51,7 @@ GRID_ADAPTATION = GamePlugin(
     ),
     reader="cellgames.arena.insight.readers.grid_adaptation_reader:GridReader",
     life="cellgames.arena.insight.over_time.life_stats:GRID_ADAPTATION",
+    interventions="cellgames.arena.insight.interventions.grid_world:grid_world",
     sections=("cellgames.arena.insight.over_time.score_flows:sections",),
     page=Page(
         view="cellgames.web.views.grid_adaptation_view:GridView",

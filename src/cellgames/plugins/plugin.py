@@ -130,6 +130,8 @@ class GamePlugin:
         presets: training options by algorithm; later ones override earlier ones.
         reader: target of an `arena.insight` reader class, which finds openings and placed cells in records.
         life: target of a `LifeSeries` (`arena.insight`), for games in which Life runs.
+        interventions: function of a game, a record and `arena.insight.interventions.Options` to the recorded game as
+            one that can be changed and played again (`effects.World`), for `cellgames explain`.
         sections: functions of a game and its records to more report sections of `cellgames analyse`.
         page: what the web page needs; without it, the page only replays records.
         prompt: what language models are told; without it, they get the page's rules, the position and the legal moves.
@@ -152,6 +154,7 @@ class GamePlugin:
     presets: tuple[TrainingPreset, ...] = ()
     reader: Target | None = None
     life: Target | None = None
+    interventions: Target | None = None
     sections: tuple[Target, ...] = ()
     page: Page | None = None
     prompt: Prompt | None = None

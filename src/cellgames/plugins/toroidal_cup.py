@@ -75,6 +75,7 @@ TOROIDAL_CUP = GamePlugin(
     ),
     reader="cellgames.arena.insight.readers.toroidal_cup_reader:CupReader",
     life="cellgames.arena.insight.over_time.life_stats:TOROIDAL_CUP",
+    interventions="cellgames.arena.insight.interventions.cup_world:cup_world",
     page=Page(
         view="cellgames.web.views.toroidal_cup_view:CupView",
         rules=(

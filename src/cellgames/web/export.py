@@ -15,7 +15,9 @@ from cellgames.utils.run_folders import PathLike, write_atomic
 from .frames import replay_data
 
 if TYPE_CHECKING:
+    from cellgames.arena.insight.interventions.effects import Explanation
     from cellgames.arena.records.record_lines import Record
+    from cellgames.arena.season.cup_replays import CupRecord
     from cellgames.envs.kernels.compiling import Compile
 
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
@@ -38,20 +40,29 @@ _START = """(function () {
 """
 
 
-def export_html(record: Record, path: PathLike) -> None:
+def export_html(record: Record | CupRecord, path: PathLike, *, explanation: Explanation | None = None) -> None:
     """Write a recorded game as one HTML file; the same record gives the same bytes.
+
+    Args:
+        record: A record of `arena.records`, or of `arena.season.cup_replays`.
+        path: The file.
+        explanation: What the parts of the game were worth, which the page then shows on the board.
 
     Raises:
         ReplayError: The record does not reproduce.
         ValueError: An unknown game, or too large (see `limits`).
         OSError: The file cannot be written.
     """
-    write_atomic(path, html_page(record))
+    write_atomic(path, html_page(record, explanation=explanation))
 
 
-def html_page(record: Record, *, compile: Compile = "never") -> str:
+def html_page(record: Record | CupRecord, *, compile: Compile = "never", explanation: Explanation | None = None) -> str:
     """Return what `export_html` writes; `compile` as for `frames.replay_data`."""
     data = replay_data(record, compile=compile)
+    if explanation is not None:
+        from .worth_layer import worth_layer
+
+        data["worth"] = worth_layer(explanation)
     style = "\n".join([*map(_static, STYLES), _PAGE_STYLE])
     scripts = [*map(_static, SCRIPTS), _START]
     # Scripts run by their hashes only, so that no name in the record can become one; nothing is fetched.

@@ -17,6 +17,7 @@ from cellgames.arena.report.leaderboard import leaderboards
 from cellgames.web.export import html_page
 from cellgames.web.frames import replay_data
 from cellgames.web.record_library import Library
+from cellgames.web.worth_layer import explained
 
 __all__ = ["AppState"]
 
@@ -36,6 +37,7 @@ class AppState:
     def __init__(self, library: Library, store: Path | None, agents: Mapping[str, str] | None = None) -> None:
         self.library, self.store, self._agents = library, store, dict(agents or {})
         self._replay = lru_cache(_REPLAYS)(self._unpacked)
+        self._worth = lru_cache(_REPLAYS)(self._explained)
         self._unpacking = threading.BoundedSemaphore(2)
         self._rating = threading.Lock()
         self._leaderboards: tuple[object, list[dict[str, Any]]] | None = None
@@ -51,6 +53,14 @@ class AppState:
     def _unpacked(self, line: str) -> dict[str, Any]:
         with self._turn():
             return replay_data(Record.from_json(line), compile="auto")
+
+    def worth(self, record: Record) -> dict[str, Any]:
+        """Return what the parts of the game were worth, as the viewer paints it; the last few are kept."""
+        return self._worth(record.to_json())
+
+    def _explained(self, line: str) -> dict[str, Any]:
+        with self._turn():
+            return explained(Record.from_json(line))
 
     def html(self, record: Record) -> str:
         """Return the record as one HTML file that plays offline."""

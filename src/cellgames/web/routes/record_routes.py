@@ -46,6 +46,11 @@ def record_routes(state: AppState) -> APIRouter:
         """Return a record of a file for the viewer."""
         return state.replay(state.library.record(file, number))
 
+    @router.get("/api/records/worth")
+    def record_worth(file: Annotated[str, Query(max_length=1000)], number: Annotated[int, Query(ge=1)]) -> Any:
+        """Return what the parts of a recorded game were worth: it is played again without each of them."""
+        return state.worth(state.library.record(file, number))
+
     @router.get("/api/records/html")
     def record_html(file: Annotated[str, Query(max_length=1000)], number: Annotated[int, Query(ge=1)]) -> Response:
         """Return a record of a file as one HTML file that plays offline."""
@@ -74,6 +79,11 @@ def record_routes(state: AppState) -> APIRouter:
         """Return a game of the store for the viewer."""
         return state.replay(stored(number))
 
+    @router.get("/api/store/worth")
+    def stored_worth(number: Annotated[int, Query(ge=1, lt=1 << 63)]) -> dict[str, Any]:
+        """Return what the parts of a game of the store were worth."""
+        return state.worth(stored(number))
+
     @router.get("/api/store/html")
     def stored_html(number: Annotated[int, Query(ge=1, lt=1 << 63)]) -> Response:
         """Return a game of the store as one HTML file that plays offline."""
@@ -84,6 +94,11 @@ def record_routes(state: AppState) -> APIRouter:
     def show_line(line: Line) -> dict[str, Any]:
         """Return a visitor's own record for the viewer; the server does not keep it."""
         return state.replay(parse(line.record))
+
+    @router.post("/api/worth")
+    def line_worth(line: Line) -> dict[str, Any]:
+        """Return what the parts of a visitor's own record were worth; the server does not keep it."""
+        return state.worth(parse(line.record))
 
     @router.post("/api/html")
     def line_html(line: Line) -> Response:

@@ -370,6 +370,7 @@
       context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
       context.clip();
       painter.paint(context, view, this.frame, Cellgames.planes(this.frame));
+      this.paintWorth(context, view);
       this.paintOffers(context, view);
       this.fade(context);
       this.paintChosen(context, view);
@@ -388,6 +389,23 @@
         for (let down = Math.floor((view.y0 - y) / height); down <= Math.ceil((view.y1 - y) / height); down++)
           found.push(view.place(x + right * width, y + down * height));
       return found;
+    }
+
+    /** Cells in the colours of what they were worth: `shown.worth` holds [cell, colour, framed]. */
+    paintWorth(context, view) {
+      const cells = this.shown.worth || [];
+      context.globalAlpha = 0.9;
+      for (const [cell, colour] of cells) {
+        if (!colour) continue;
+        context.fillStyle = colour;
+        for (const at of this.copies(cell, view)) this.painter.outline(context, cell, at, view, "fill");
+      }
+      context.globalAlpha = 1;
+      context.strokeStyle = "#1d1a16";
+      context.lineWidth = Math.max(1, Math.min(3, view.scale * 0.12));
+      for (const [cell, , framed] of cells) {
+        if (framed) for (const at of this.copies(cell, view)) this.painter.outline(context, cell, at, view, "stroke");
+      }
     }
 
     /** Where a person may play, the cell under the pointer, and what would come there. */

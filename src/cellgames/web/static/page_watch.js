@@ -82,12 +82,12 @@
       el("section", { class: "panel" }, gameTable(games, href), pager(total, first, page)));
   }
 
-  async function viewer(main, title, fetched, html, back, current) {
+  async function viewer(main, title, fetched, html, back, current, explain) {
     const data = await fetched;
     if (!current()) return null;
     const place = el("div", {});
     clear(main, el("p", { class: "buttons bar" }, el("a", { href: back }, "← Back"), el("span", { class: "path" }, title), html), place);
-    const shown = new Cellgames.Viewer(place, data);
+    const shown = new Cellgames.Viewer(place, { ...data, explain });
     return () => shown.destroy();
   }
 
@@ -114,17 +114,17 @@
           app.save("game.html", await answer.text(), "text/html");
         } catch (error) { app.notice(error.message); }
       } }, "Save as HTML");
-      return viewer(main, own.name, api("/api/replay", { record: line }), button, own.lines.length > 1 ? address({ list: "own" }) : "#/watch", current);
+      return viewer(main, own.name, api("/api/replay", { record: line }), button, own.lines.length > 1 ? address({ list: "own" }) : "#/watch", current, () => api("/api/worth", { record: line }));
     }
     if (query.has("file")) {
       const file = query.get("file"), named = new URLSearchParams({ file, number });
-      if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`), address({ file }), current);
+      if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`), address({ file }), current, () => api(`/api/records/worth?${named}`));
       const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE })}`);
       return list(main, file, page.games, page.total, first, (one) => address({ file, number: one }), (start) => address({ file, first: start }), current);
     }
     if (query.has("store")) {
       const stored = new URLSearchParams({ number: query.get("store") });
-      return viewer(main, `The store, game ${query.get("store")}`, api(`/api/store/replay?${stored}`), save(`/api/store/html?${stored}`), address({ list: "store" }), current);
+      return viewer(main, `The store, game ${query.get("store")}`, api(`/api/store/replay?${stored}`), save(`/api/store/html?${stored}`), address({ list: "store" }), current, () => api(`/api/store/worth?${stored}`));
     }
     if (query.get("list") === "store") {
       const page = await api(`/api/store/games?${new URLSearchParams({ first, count: PAGE })}`);

@@ -92,10 +92,19 @@
     destroy() {}
   }
 
+  /** A colour between two "#rrggbb", `share` of the way from the first to the second. */
+  function mix(first, second, share) {
+    const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
+    return `#${[1, 3, 5].map((at) => Math.round(part(first, at) + (part(second, at) - part(first, at)) * share).toString(16).padStart(2, "0")).join("")}`;
+  }
+
+  const signed = (number) => `${number > 0 ? "+" : ""}${Number(number.toPrecision(4))}`.replace("-", "−");
+
   class Viewer {
     /**
      * @param root an element, which becomes the viewer's.
-     * @param data what frames.replay_data gives.
+     * @param data what frames.replay_data gives; with `worth`, what worth_layer.worth_layer gives, or with `explain`, a
+     *   function that fetches it.
      */
     constructor(root, data) {
       this.root = root;
@@ -146,7 +155,7 @@
       this.notes = element("p", { class: "cg-notes" });
       const holder = element("div", { class: "cg-board" }, canvas);
       const stage = element("div", { class: "cg-stage" }, this.status, holder, this.legend(), this.controls());
-      const side = element("div", { class: "cg-side" }, this.table(), this.notes, this.moves());
+      const side = element("div", { class: "cg-side" }, this.table(), this.notes, this.worthPanel(), this.moves());
       const curves = element("div", { class: "cg-curves" }, ...this.curves());
       this.root.replaceChildren(this.heading(), element("div", { class: "cg-body" }, stage, side), curves);
       const maxHeight = () => Math.max(300, window.innerHeight - 350);
@@ -206,6 +215,91 @@
         speed,
       );
       return element("div", { class: "cg-controls", role: "group", "aria-label": "Replay" }, this.range, row);
+    }
+
+    // --- what the parts of the game were worth
+
+    worthPanel() {
+      if (this.layout.kind === "picture" || !(this.data.worth || this.data.explain)) return null;
+      this.worthBox = element("section", { class: "cg-worth", "aria-label": "Worth" });
+      if (this.data.worth) this.showLayers();
+      else {
+        const ask = element("button", { type: "button", class: "cg-ask" }, "What decided the game?");
+        ask.addEventListener("click", async () => {
+          ask.disabled = true;
+          ask.textContent = "Playing the game again without each of its parts …";
+          try {
+            this.data.worth = await this.data.explain();
+            this.showLayers();
+          } catch (error) {
+            this.worthBox.replaceChildren(element("p", { class: "cg-pale", role: "alert" }, error.message));
+          }
+        });
+        this.worthBox.append(ask);
+      }
+      return this.worthBox;
+    }
+
+    showLayers() {
+      const { worth } = this.data;
+      const choice = element("select", { class: "cg-speed", "aria-label": "What to value" });
+      choice.append(element("option", { value: -1 }, "worth: not shown"));
+      worth.layers.forEach((layer, i) => choice.append(element("option", { value: i }, `worth of each ${layer.name}`)));
+      this.worthList = element("ol", { class: "cg-moves cg-effects" });
+      const note = element("p", { class: "cg-pale" }, `Worth: ${worth.measure}. Framed: the outcome hung on it.`);
+      choice.addEventListener("change", () => this.showLayer(worth.layers[Number(choice.value)] || null));
+      const details = element("details", { class: "cg-facts" }, element("summary", {}, "What stays the same"), element("p", {}, worth.kept));
+      this.worthBox.replaceChildren(choice, note, this.worthList, details);
+      this.worthList.hidden = true;
+      if (!this.board) return; // the page is being built
+      choice.value = 0;
+      this.showLayer(worth.layers[0] || null);
+    }
+
+    showLayer(layer) {
+      this.layer = layer;
+      this.worthList.hidden = !layer;
+      this.worthList.replaceChildren();
+      this.pause();
+      if (!layer) return void this.seek(this.at);
+      const [harm, help] = this.data.worth.colours;
+      for (const { name, worth, result, first } of layer.effects) {
+        const button = element("button", { type: "button" }, Cellgames.swatch(worth ? (worth > 0 ? help : harm) : "#ffffff"));
+        button.append(element("span", { class: "cg-ply" }, signed(worth)), element("span", {}, name));
+        if (result) button.append(element("span", { class: "cg-pale" }, "the outcome hung on it"));
+        button.addEventListener("click", () => this.seek(this.frameOf(first)));
+        this.worthList.append(element("li", { class: "cg-all" }, button));
+      }
+      const worthy = layer.effects.filter(({ worth }) => worth);
+      this.seek(worthy.length ? this.frameOf(Math.max(...worthy.map(({ first }) => first))) : this.at);
+    }
+
+    /** The frame in which the layer is shown after so many moves. */
+    frameOf(moves) {
+      const { generation } = this.layer;
+      if (!generation) {
+        const still = this.frames.findIndex((frame, i) => this.data.marks[i] === moves && (!frame.life || !frame.generation) && !(frame.generation && frame.done));
+        return still < 0 ? this.frames.length - 1 : still;
+      }
+      let best = 0;
+      this.frames.forEach((frame, i) => {
+        const far = (at) => Math.abs((this.frames[at].generation || 0) - generation);
+        if (frame.life && (!this.frames[best].life || far(i) < far(best))) best = i;
+      });
+      return best;
+    }
+
+    /** The cells of the layer in a frame, as boards paint them. */
+    worthCells(frame) {
+      const { layer } = this;
+      if (!layer) return [];
+      const moves = this.data.marks[this.at];
+      if (layer.generation ? this.at !== this.frameOf(moves) : frame.life && frame.generation) return [];
+      if (!layer.generation && frame.generation && frame.done) return [];
+      const [harm, help] = this.data.worth.colours;
+      return layer.cells
+        .filter(([, , , first, last]) => layer.generation || (first <= moves && moves <= last))
+        .map(([cell, worth, framed]) => [cell, worth && mix("#ffffff", worth > 0 ? help : harm, Math.sqrt(Math.abs(worth) / layer.most)), framed]);
     }
 
     table() {
@@ -288,7 +382,7 @@
     seek(i) {
       this.at = Math.min(this.frames.length - 1, Math.max(0, i));
       const frame = this.frames[this.at];
-      this.board.draw(frame, {});
+      this.board.draw(frame, { worth: this.worthCells(frame) });
       this.root.dataset.frame = this.at;
       const summary = this.summary(frame);
       this.status.textContent = summary.status;

@@ -1,0 +1,168 @@
+"""`cellgames explain`: what decided a recorded game, by playing it again without its parts.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.cli.console import UserError, warn
+from cellgames.cli.shared_options import (
+    add_command,
+    add_json,
+    add_out,
+    add_quiet,
+    add_record,
+    add_seed,
+    file_name,
+)
+from cellgames.utils.run_folders import check_writable
+
+if TYPE_CHECKING:
+    from cellgames.arena.insight.interventions.effects import Explanation, Options
+    from cellgames.arena.records.record_lines import Record
+    from cellgames.arena.season.cup_replays import CupRecord
+
+__all__ = ["add"]
+
+_TEXT = (
+    "Explain a recorded game by intervening. The command plays the game again without one placement, turn, cell,\n"
+    "Life object or stone, or with it elsewhere, thousands of times. The change of the result is what it was worth.\n"
+    "The folder gets report.md, report.json, a table of each kind (CSV), and the board with the worth of its cells.\n\n"
+    "Kinds: Toroidal Cup placement, turn, move, cell, empty, object; Cloth of Gold placement, turn, move, cell,\n"
+    "object; Grid Adaptation action, part, move; Torus stone, move."
+)
+_EXAMPLES = (
+    "results/cup --record 3",
+    "results/cup --record 3 --kinds placement object --at 500 --pairs placement",
+    "results/season --record 1 --html game.html",
+    "results/torus4 --record 2 --kinds stone move --json",
+    "results/cloth --record 1 --film game.gif",
+)
+_FILMS = (".gif", ".mp4")
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "explain", "PATH ", _run, _TEXT, _EXAMPLES)
+    command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
+    add_record(command, "the game, from 1; a file of one game needs none")
+    command.add_argument("--kinds", metavar="KIND", nargs="+", default=[], help="what to change (default: by the game)")
+    command.add_argument("--pairs", metavar="KIND", default="", help="remove pairs of this kind, too")
+    command.add_argument(
+        "--at",
+        metavar="N",
+        type=int,
+        help="where cells, objects or stones are removed: a generation in the Cup (default half of the game), a round "
+        "in Cloth of Gold (the middle one), a ply in Torus (the end)",
+    )
+    command.add_argument("--moves", metavar="N", type=int, default=32, help="other places for each move (default 32)")
+    command.add_argument("--most-pairs", metavar="N", type=int, default=48, help="things to pair at most (default 48)")
+    command.add_argument(
+        "--agent", metavar="AGENT", default="", help="whose search values Torus (default: exact for sizes 3 and 4)"
+    )
+    command.add_argument("--top", metavar="N", type=int, default=5, help="effects to print either way (default 5)")
+    command.add_argument(
+        "--film", metavar="FILE", type=Path, help="save the game with the worth of its moves, .gif or .mp4"
+    )
+    command.add_argument("--html", metavar="FILE", type=Path, help="save the game as a page that shows the worth")
+    add_seed(command)
+    add_out(command, "the folder (default: in results/explain)")
+    add_json(command)
+    add_quiet(command)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.arena.insight.interventions import explanation_report
+    from cellgames.arena.insight.interventions.explanation import explain
+
+    _check(arguments)
+    record, number = _record(arguments)
+    folder = arguments.out or _folder(arguments.path, number)
+    check_writable(folder)
+
+    def step(kind: str, replays: int) -> None:
+        if not arguments.quiet and not arguments.json:
+            print(f"{kind}: {replays:,} replays", flush=True)
+
+    found = explain(record, arguments.kinds, pairs=arguments.pairs, options=_options(arguments), step=step)
+    explanation_report.write_explanation(folder, found, warn)
+    if arguments.json:
+        print(json.dumps({**explanation_report.to_data(found), "folder": str(folder)}, indent=1, ensure_ascii=False))
+    else:
+        print("", *explanation_report.lines(found, arguments.top), "", f"Written to {folder}: report.md", sep="\n")
+    _save(arguments, record, found)
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Complain before anything is played."""
+    for name, least in (("moves", 1), ("most_pairs", 2), ("top", 1)):
+        if (value := getattr(arguments, name)) < least:
+            raise UserError(f"--{name.replace('_', '-')} must be at least {least}, got {value}")
+    if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
+        raise UserError(f"--out {arguments.out} is a file; an explanation needs a folder")
+    for name, suffixes in (("film", _FILMS), ("html", (".html",))):
+        path = getattr(arguments, name)
+        if path is not None and path.suffix.lower() not in suffixes:
+            raise UserError(f"expected a file for --{name} that ends in {' or '.join(suffixes)}, got {path}")
+        if path is not None and not path.parent.is_dir():
+            raise UserError(f"--{name} {path}: there is no folder {path.parent}")
+    if arguments.film is not None:
+        from cellgames.utils.animations import check_animation
+
+        check_animation(arguments.film)
+
+
+def _record(arguments: argparse.Namespace) -> tuple[Record | CupRecord, int]:
+    """Return the chosen record and its number."""
+    from cellgames.arena.records.positions import pick
+    from cellgames.arena.records.record_lines import read_lines, records_file
+    from cellgames.arena.season import cup_replays
+
+    path = records_file(arguments.path)
+    with open(path, "rb") as file:
+        first = file.readline()
+    number = arguments.record
+    if not cup_replays.recognises(first):
+        return pick(path, number), number or 1
+    records, _ = read_lines(path, cup_replays.CupRecord.from_json)
+    if number is None and len(records) > 1:
+        raise UserError(f"{path} holds {len(records)} games; choose one with --record")
+    if number is not None and not 1 <= number <= len(records):
+        raise UserError(f"--record must be from 1 to {len(records)}, got {number}")
+    return records[(number or 1) - 1], number or 1
+
+
+def _folder(path: Path, number: int) -> Path:
+    source = path.stem if path.stem != "games" else path.resolve().parent.name
+    return Path("results") / "explain" / file_name([source, str(number)])
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    from cellgames.arena.insight.interventions.effects import Options
+
+    return Options(arguments.at, arguments.moves, arguments.agent, arguments.seed, arguments.most_pairs)
+
+
+def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Explanation) -> None:
+    """Write the film and the page, if they are asked for."""
+    from cellgames.arena.records.record_lines import Record
+
+    if arguments.film is not None:
+        from cellgames.arena.insight.interventions.worth_pictures import animate_worth
+
+        if not isinstance(record, Record):
+            raise UserError("--film shows what placements were worth, and in a season of the Cup nobody placed any")
+        animate_worth(record, found, arguments.film)
+    if arguments.html is not None:
+        from cellgames.web.export import export_html
+
+        export_html(record, arguments.html, explanation=found)
+    for path in (arguments.film, arguments.html):
+        if path is not None and not arguments.json:
+            print(f"Saved {path}")
