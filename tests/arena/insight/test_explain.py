@@ -245,19 +245,19 @@ def test_the_command_writes_tables_pictures_and_a_page(folder: Path, capsys: pyt
         (["two.jsonl"], "holds 2 games"),
         (["two.jsonl", "--record", "3"], "games 1 to 2, got number 3"),
         ([f"{TORUS.id}.jsonl", "--kinds", "glider"], "expected kinds out of stone, move, got 'glider'"),
-        ([f"{TORUS.id}.jsonl", "--at", "99"], "expected a ply from 1 to"),
-        ([f"{CUP.id}.jsonl", "--at", "99999"], "expected a generation from 0 to"),
-        ([f"{CLOTH.id}.jsonl", "--at", "99"], "expected a round from 1 to"),
-        ([f"{GRID.id}.jsonl", "--at", "1"], "no moment to choose"),
-        ([f"{TORUS.id}.jsonl", "--agent", "random"], "does not search"),
-        ([f"{TORUS.id}.jsonl", "--moves", "0"], "--moves must be at least 1"),
+        ([f"{TORUS.id}.jsonl", "--moment", "99"], "expected a ply from 1 to"),
+        ([f"{CUP.id}.jsonl", "--moment", "99999"], "expected a generation from 0 to"),
+        ([f"{CLOTH.id}.jsonl", "--moment", "99"], "expected a round from 1 to"),
+        ([f"{GRID.id}.jsonl", "--moment", "1"], "no moment to choose"),
+        ([f"{TORUS.id}.jsonl", "--searcher", "random"], "does not search"),
+        ([f"{TORUS.id}.jsonl", "--places", "0"], "--places must be at least 1"),
         ([f"{TORUS.id}.jsonl", "--film", "game.png"], "expected a file for --film"),
         ([f"{TORUS.id}.jsonl", "--html", "no/game.html"], "there is no folder"),
         (["nothing.jsonl"], "No such file"),
     ],
 )
 def test_mistakes_are_named(folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], expected: str) -> None:
-    words = [*words, "--at", "2"] if "--agent" in words else words
+    words = [*words, "--moment", "2"] if "--searcher" in words else words
     assert main(["explain", *words]) == 2
     assert expected in capsys.readouterr().err
     assert not (folder / "results").exists()

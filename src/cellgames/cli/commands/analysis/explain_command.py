@@ -38,7 +38,7 @@ _TEXT = (
 )
 _EXAMPLES = (
     "results/cup --record 3",
-    "results/cup --record 3 --kinds placement object --at 500 --pairs placement",
+    "results/cup --record 3 --kinds placement object --moment 500 --pairs placement",
     "results/season --record 1 --html game.html",
     "results/torus4 --record 2 --kinds stone move --json",
     "results/cloth --record 1 --film game.gif",
@@ -54,16 +54,16 @@ def add(commands: Any) -> None:
     command.add_argument("--kinds", metavar="KIND", nargs="+", default=[], help="what to change (default: by the game)")
     command.add_argument("--pairs", metavar="KIND", default="", help="remove pairs of this kind, too")
     command.add_argument(
-        "--at",
+        "--moment",
         metavar="N",
         type=int,
         help="where cells, objects or stones are removed: a generation in the Cup (default half of the game), a round "
         "in Cloth of Gold (the middle one), a ply in Torus (the end)",
     )
-    command.add_argument("--moves", metavar="N", type=int, default=32, help="other places for each move (default 32)")
+    command.add_argument("--places", metavar="N", type=int, default=32, help="other places for each move (default 32)")
     command.add_argument("--most-pairs", metavar="N", type=int, default=48, help="things to pair at most (default 48)")
     command.add_argument(
-        "--agent", metavar="AGENT", default="", help="whose search values Torus (default: exact for sizes 3 and 4)"
+        "--searcher", metavar="AGENT", default="", help="whose search values Torus (default: exact for sizes 3 and 4)"
     )
     command.add_argument("--top", metavar="N", type=int, default=5, help="effects to print either way (default 5)")
     command.add_argument(
@@ -101,7 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Complain before anything is played."""
-    for name, least in (("moves", 1), ("most_pairs", 2), ("top", 1)):
+    for name, least in (("places", 1), ("most_pairs", 2), ("top", 1)):
         if (value := getattr(arguments, name)) < least:
             raise UserError(f"--{name.replace('_', '-')} must be at least {least}, got {value}")
     if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
@@ -146,7 +146,7 @@ def _folder(path: Path, number: int) -> Path:
 def _options(arguments: argparse.Namespace) -> Options:
     from cellgames.arena.insight.interventions.effects import Options
 
-    return Options(arguments.at, arguments.moves, arguments.agent, arguments.seed, arguments.most_pairs)
+    return Options(arguments.moment, arguments.places, arguments.searcher, arguments.seed, arguments.most_pairs)
 
 
 def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Explanation) -> None:
