@@ -41,6 +41,12 @@ if TYPE_CHECKING:
         table_payoffs,
         table_ratings,
     )
+    from .stats.meta_solvers import (
+        coarse_correlated_equilibrium,
+        effective_dimension,
+        effective_members,
+        meta_strategy,
+    )
     from .stats.payoffs import NashAverage, Payoffs, alpha_rank, nash, payoffs, payoffs_of
     from .stats.ratings import Ratings, rate, win_probability_interval
 else:
@@ -77,6 +83,12 @@ else:
                 "game_ratings",
                 "table_payoffs",
                 "table_ratings",
+            ),
+            "stats.meta_solvers": (
+                "coarse_correlated_equilibrium",
+                "effective_dimension",
+                "effective_members",
+                "meta_strategy",
             ),
             "stats.payoffs": ("NashAverage", "Payoffs", "alpha_rank", "nash", "payoffs", "payoffs_of"),
             "stats.ratings": ("Ratings", "rate", "win_probability_interval"),
@@ -121,14 +133,18 @@ __all__ = [
     "assign_divisions",
     "bracket",
     "census",
+    "coarse_correlated_equilibrium",
     "cycles",
     "deviation_ratings",
+    "effective_dimension",
+    "effective_members",
     "evaluate",
     "free_for_all",
     "game_ratings",
     "generate_names",
     "leaderboards",
     "match",
+    "meta_strategy",
     "nash",
     "payoffs",
     "payoffs_of",

@@ -1,0 +1,180 @@
+"""Meta-solvers: how much each member of a population counts, from the results of games between them.
+
+`uniform`, `nash` (the equilibrium of greatest entropy) and `alpha-rank` take a payoff matrix of pairs. `cce`, for more
+than two seats, takes the payoffs of whole tables. It is a coarse correlated equilibrium: the distribution over tables
+of greatest entropy in which nobody gains by always sending one and the same member (Marris and others 2021,
+"Multi-Agent Training beyond Zero-Sum with Correlated Equilibrium Meta-Solvers", ICML).
+
+Letters: `K` members, `T` tables, `P` seats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellgames.utils.foreign_text import shown
+
+from .equilibrium import equilibrium
+from .payoffs import Payoffs, alpha_rank
+
+__all__ = [
+    "META_SOLVERS",
+    "coarse_correlated_equilibrium",
+    "effective_dimension",
+    "effective_members",
+    "meta_strategy",
+    "number_of_tables",
+    "seat_shares",
+    "tables_of",
+]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Seating: TypeAlias = tuple[int, ...]
+"""The members at a table, ascending; a member that has several seats comes several times."""
+
+META_SOLVERS = ("nash", "uniform", "alpha-rank", "cce")
+
+_SLACK = 1e-3  # of the largest difference of payoffs, by which an equilibrium may be missed
+
+
+def meta_strategy(payoffs: Payoffs, solver: str) -> FloatArray:
+    """Return the weight of each agent of a payoff matrix, float64 [K] in the order of `payoffs.agents`, sum 1.
+
+    Args:
+        payoffs: all pairs have met.
+        solver: `nash`, `uniform` or `alpha-rank`.
+
+    Raises:
+        ValueError: another solver, or pairs that have not met.
+        ImportError: SciPy (`nash`) or OpenSpiel (`alpha-rank`) is missing.
+    """
+    if solver not in META_SOLVERS or solver == "cce":
+        known = ", ".join(name for name in META_SOLVERS if name != "cce")
+        raise ValueError(f"expected a meta-solver for pairs out of {known}, got {shown(solver)}")
+    if len(payoffs.complete()) < len(payoffs.agents):
+        raise ValueError("expected a matrix in which all pairs have met, got one with pairs missing")
+    if solver == "uniform":
+        return np.full(len(payoffs.agents), 1 / len(payoffs.agents))
+    found = equilibrium(payoffs.advantage) if solver == "nash" else alpha_rank(payoffs)
+    found = np.where(found < 1e-9, 0.0, found)
+    return np.asarray(found / found.sum())
+
+
+# ---------------------------------------------------------------- tables of more than two
+
+
+def number_of_tables(members: int, seats: int) -> int:
+    """Return how many tables there are, the order of the seats left aside."""
+    return comb(members + seats - 1, seats)
+
+
+def tables_of(members: int, seats: int) -> list[Seating]:
+    """Return all tables, the order of the seats left aside."""
+    return list(combinations_with_replacement(range(members), seats))
+
+
+def coarse_correlated_equilibrium(payoffs: Mapping[Seating, Mapping[int, float]], members: int) -> FloatArray:
+    """Return a distribution over tables, float64 [T] in the order of `payoffs`: the equilibrium of greatest entropy.
+
+    A table is drawn, and all its seats in a random order. In a coarse correlated equilibrium nobody who is to take one
+    of the seats, drawn at random, gains by sending any member there instead, before the table is known. There always
+    is one, also where the payoffs do not add up to a constant.
+
+    Args:
+        payoffs: of every table of `tables_of` the mean payoff of a seat of each of its members.
+        members: `K`.
+
+    Raises:
+        ImportError: SciPy is missing.
+        ValueError: tables are missing.
+    """
+    tables = list(payoffs)
+    seats = len(tables[0])
+    if set(tables) != set(tables_of(members, seats)):
+        raise ValueError(f"expected payoffs of {number_of_tables(members, seats)} tables, got {len(tables)}")
+    gain = np.zeros((members, len(tables)))  # of a deviation to each member from each table
+    for place, table in enumerate(tables):
+        for out in table:
+            rest = list(table)
+            rest.remove(out)
+            for member in range(members):
+                there = tuple(sorted([*rest, member]))
+                gain[member, place] += (payoffs[there][member] - payoffs[table][out]) / seats
+    orders = np.array([factorial(seats) / prod(factorial(table.count(k)) for k in set(table)) for table in tables])
+    return _most_entropy(gain, orders / orders.sum())
+
+
+def _most_entropy(gain: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return the distribution p nearest to a prior (by relative entropy) with gain @ p <= slack, float64 [T].
+
+    With Lagrange's multipliers t >= 0 it is proportional to prior * exp(-t' gain), where t minimises
+    log sum prior exp(-t' gain) + slack sum t: a smooth convex function. The slack is a thousandth of the scale, so that
+    the minimum is at finite t where the equilibria are at the edge of what is possible.
+    """
+    scale = float(np.abs(gain).max())
+    if scale == 0:
+        return prior
+    gain = gain / scale
+
+    def dual(t: FloatArray) -> tuple[float, FloatArray]:
+        logits = np.log(prior) - t @ gain
+        top = float(logits.max())
+        weights = np.exp(logits - top)
+        p = weights / weights.sum()
+        return top + float(np.log(weights.sum())) + _SLACK * float(t.sum()), -(gain @ p) + _SLACK
+
+    found = _optimize().minimize(
+        dual,
+        np.zeros(len(gain)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * len(gain),
+        options={"maxiter": 5_000, "maxfun": 20_000, "ftol": 0.0, "gtol": 1e-7},
+    )
+    logits = np.log(prior) - found.x @ gain
+    weights = np.exp(logits - logits.max())
+    return np.asarray(weights / weights.sum())
+
+
+def seat_shares(tables: Sequence[Seating], weights: FloatArray, members: int) -> FloatArray:
+    """Return the share of the seats that each member has under a distribution over tables, float64 [K]."""
+    found = np.zeros(members)
+    for table, weight in zip(tables, weights, strict=True):
+        for member in table:
+            found[member] += weight / len(table)
+    return found
+
+
+def _optimize() -> Any:
+    """Import SciPy's module, which is optional."""
+    try:
+        from scipy import optimize
+    except ImportError as error:
+        raise ImportError(f'meta-solvers need SciPy ({error}): pip install "cellgames[research]"') from None
+    return optimize
+
+
+# ---------------------------------------------------------------- diversity
+
+
+def effective_dimension(advantage: FloatArray) -> float:
+    """Return how many independent directions the payoffs have: the participation ratio of their singular values.
+
+    It is (sum s^2)^2 / sum s^4. A population in which strength is one number has 2, the least for an antisymmetric
+    matrix; each cycle of strategies that is independent of the others adds up to 2. It is 0 where nobody gains.
+    """
+    squares = np.linalg.svd(np.asarray(advantage, dtype=np.float64), compute_uv=False) ** 2
+    total = float((squares**2).sum())
+    return float(squares.sum() ** 2 / total) if total > 0 else 0.0
+
+
+def effective_members(weights: FloatArray) -> float:
+    """Return the exponential of the entropy of weights: how many equally likely members would be as mixed."""
+    positive = weights[weights > 0]
+    return float(np.exp(-(positive * np.log(positive)).sum()))
