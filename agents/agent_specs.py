@@ -63,6 +63,11 @@ class AgentSpec:
         return self.usage.endswith(":MODEL")
 
     @property
+    def is_folder(self) -> bool:
+        """Return True if the text after the name is the path of a folder."""
+        return self.usage.endswith(":FOLDER")
+
+    @property
     def ids_with_weights(self) -> tuple[str, ...] | None:
         """Return the ids of the games for which its weights come with the package, None if it plays by no weights.
 
@@ -92,6 +97,10 @@ class AgentSpec:
     def _arguments(self, text: str | None) -> list[int | Path | str]:
         if self.is_command or self.is_wrapper or self.is_model:
             return [text or ""]
+        if self.is_folder:
+            if not text:
+                raise ValueError(f"{self.usage} needs the path of a folder after the colon, got nothing")
+            return [Path(text)]
         if ":N" not in self.usage:
             if text is not None:
                 raise ValueError(f"agent {self.name!r} takes nothing after its name, got {shown(text)}")
@@ -191,6 +200,11 @@ AGENTS: dict[str, AgentSpec] = {
             "sandboxed:AGENT",
             "the same, without network, and with files that it can only read; needs bubblewrap",
             "programs.isolation:sandboxed",
+        ),
+        AgentSpec(
+            "league:FOLDER",
+            "the mixture of a league, which draws a member by the meta-strategy for each game",
+            "mixtures.league_agent:league_agent",
         ),
         AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 to 5", by_game=True),
     )

@@ -6,6 +6,7 @@ for those of one agent, a game is kept with an identity beside each name:
 
     weights, a model     BLAKE2b of the file
     one's own class      BLAKE2b of the source file that holds it
+    a league             BLAKE2b of its file, which names the identities of its members
     a program (exec:)    BLAKE2b of its arguments and of all files that its command line names
     anything else        the version of the package
 
@@ -21,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.networks.file_names import MIXTURE_FILE
 from cellgames.utils.version import __version__
 
 from .agent_names import own_name, split_name
@@ -89,7 +91,7 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
 def is_program(spec: str) -> bool:
     """Return True for an agent of the package that has no weights, so that the version identifies it."""
     name = inner_spec(spec).partition(":")[0]
-    return name in AGENTS and AGENTS[name].weights is None and not AGENTS[name].is_command
+    return name in AGENTS and AGENTS[name].weights is None and not (AGENTS[name].is_command or AGENTS[name].is_folder)
 
 
 def _of_spec(spec: str, game: Game | None) -> str:
@@ -100,6 +102,8 @@ def _of_spec(spec: str, game: Game | None) -> str:
     if name in AGENTS:
         if AGENTS[name].is_command:
             return identity_of_command(spec.partition(":")[2])
+        if AGENTS[name].is_folder:  # the file names its members by their identities
+            return _of_file(Path(spec.partition(":")[2], MIXTURE_FILE))
         return __version__ if is_program(spec) else _of_shipped(game, AGENTS[name].weights)
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["MODEL_SUFFIX", "SAMPLE", "WEIGHTS_FILE", "WEIGHTS_SUFFIX"]
+__all__ = ["MIXTURE_FILE", "MODEL_SUFFIX", "SAMPLE", "WEIGHTS_FILE", "WEIGHTS_SUFFIX"]
+
+MIXTURE_FILE = "mixture.json"
+"""The name of the file in a league's folder that says who plays how often."""
 
 WEIGHTS_SUFFIX = ".safetensors"
 """The end of the name of a file by `saved.save_network`."""

@@ -16,6 +16,8 @@ from cellgames.arena.season.teams import TeamOptions
 from cellgames.cli.main import parser
 from cellgames.envs import registry
 from cellgames.training.algorithms import ALGORITHMS, all_options
+from cellgames.training.league.exploit_options import ExploitOptions
+from cellgames.training.league.league_options import LeagueOptions
 from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 from cellgames.training.runs.timing import TIMING_METRICS
@@ -28,6 +30,7 @@ PAGES = {
     "extending.md": ("treblecross.py",),
     "arena.md": ("round robin options", "free-for-all options"),
     "index.md": ("commands",),
+    "populations.md": ("exploit options", "league options"),
     "season.md": ("season options", "team options"),
     "sweeps.md": ("sweep options",),
     "training.md": ("settings", "presets", "metrics"),
@@ -44,6 +47,8 @@ def tables() -> dict[str, str]:
         "season options": _options(SeasonOptions),
         "team options": _options(TeamOptions),
         "commands": _commands(),
+        "exploit options": _options(ExploitOptions),
+        "league options": _options(LeagueOptions),
         "sweep options": _options(SweepOptions),
         "settings": _settings(),
         "presets": _presets(),

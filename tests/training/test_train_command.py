@@ -26,7 +26,7 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, read_records
 from cellgames.cli.commands import train_command
 from cellgames.cli.commands.evaluate_command import _FILES
-from cellgames.cli.commands.train_command import _progress_text, _report, arguments_given
+from cellgames.cli.commands.train_command import _report, arguments_given, progress_text
 from cellgames.cli.main import main, parser
 from cellgames.cli.shared_options import make_game
 from cellgames.envs.registry import plugin_of
@@ -206,9 +206,9 @@ def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "60")
     line = StatusLine(shown=True)
-    line.show(_progress_text(Progress(0, 2000, 0, math.nan, {"random": 0.5})))
-    line.show(_progress_text(Progress(1000, 2000, 10, 4.0, {"random": 0.75})))
-    line.show(_progress_text(Progress(2000, 2000, 20, 1000.0, {"random": 1.0})))
+    line.show(progress_text(Progress(0, 2000, 0, math.nan, {"random": 0.5})))
+    line.show(progress_text(Progress(1000, 2000, 10, 4.0, {"random": 0.75})))
+    line.show(progress_text(Progress(2000, 2000, 20, 1000.0, {"random": 1.0})))
     line.end()
     texts = screen.getvalue().removesuffix("\n").split("\r")
     assert texts[1] == "  0%  0 steps, 0 games, 50 % against random"

@@ -43,6 +43,7 @@ from .commands import (
 )
 from .commands.analysis import analyse_command, explain_command, solve_command
 from .commands.formats import export_command, import_command
+from .commands.populations import exploit_command, league_command
 from .console import MOST_MESSAGE, UserError, forget_warnings, printable_output
 
 __all__ = ["main", "parser"]
@@ -52,6 +53,8 @@ _COMMANDS = (
     play_command,
     train_command,
     sweep_command,
+    exploit_command,
+    league_command,
     evaluate_command,
     analyse_command,
     explain_command,

@@ -38,7 +38,7 @@ from cellgames.utils.run_folders import TIMING, RunOptions
 if TYPE_CHECKING:
     from cellgames.training.runs.run import Finished, Progress
 
-__all__ = ["add", "add_algorithm", "add_arguments", "arguments_given"]
+__all__ = ["add", "add_algorithm", "add_arguments", "arguments_given", "progress_text"]
 
 _TEXT = (
     "Train an agent by self-play. Its strength against fixed agents is measured on the way. The folder gets\n"
@@ -113,7 +113,7 @@ def _run(arguments: argparse.Namespace) -> int:
     def report(at: Progress) -> None:
         nonlocal began
         began = True
-        line.show(_progress_text(at), news=at.steps >= at.total)
+        line.show(progress_text(at), news=at.steps >= at.total)
 
     try:
         finished = runs.train(
@@ -199,7 +199,8 @@ def _default_out(arguments: argparse.Namespace, asked: Arguments, processes: int
     return Path("results") / "train" / file_name(words)
 
 
-def _progress_text(at: Progress) -> str:
+def progress_text(at: Progress) -> str:
+    """Return a line on the progress of a run."""
     words = [f"{min(at.steps / at.total, 1):4.0%}  {at.steps:,} steps"]
     if at.seconds >= 1:
         words[0] += f" in {at.seconds / 60:.0f} min" if at.seconds >= 600 else f" in {at.seconds:.0f} s"

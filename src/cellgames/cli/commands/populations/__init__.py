@@ -1,0 +1,1 @@
+"""Commands that train populations: exploiters of one agent, and leagues."""

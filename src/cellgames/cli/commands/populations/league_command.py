@@ -1,0 +1,149 @@
+"""`cellgames league`: populations trained against each other.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.cli.commands.train_command import add_algorithm, add_arguments, arguments_given, progress_text
+from cellgames.cli.console import UserError, print_leaderboard, program, recorded, stopped, warn
+from cellgames.cli.shared_options import (
+    add_command,
+    add_folder,
+    add_game,
+    add_options,
+    add_ray,
+    add_store,
+    file_name,
+    parameters,
+    store_of,
+    workers_of,
+)
+from cellgames.training.league.league_options import LeagueOptions
+from cellgames.utils.progress import StatusLine
+
+if TYPE_CHECKING:
+    from cellgames.training.league.league import LeagueProgress
+    from cellgames.training.league.league_report import League
+
+__all__ = ["add"]
+
+_OF_THE_LEAGUE = ("opponents", "total_steps", "actors", "lag", "ray")
+
+_TEXT = (
+    "Train a population, round by round, against a mixture of its members. The folder gets the members, all games\n"
+    "between them, the payoffs, the meta-strategy and its exploitability, and a report. The mixture is an agent for\n"
+    "all other commands: league:FOLDER draws a member for each game. If a league is stopped, the same command\n"
+    "continues it; more --rounds let it grow. All settings of `cellgames train` may be given, and hold for all\n"
+    "members."
+)
+_EXAMPLES = (
+    "torus-v0 --size 3 --steps 20000 --rounds 6",
+    "grid-adaptation-small-v0 --steps 100000 --rounds 4 --meta-solver nash",
+    "toroidal-cup-small-v0 --algo ppo --method league --steps 100000 --rounds 5 --ray",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "league", "GAME --steps N ", _run, _TEXT, _EXAMPLES)
+    add_game(command)
+    command.add_argument(
+        "--steps", metavar="N", type=int, required=True, help="actions that each member learns from, at least"
+    )
+    add_algorithm(command)
+    add_folder(command, "results/league/GAME-...")
+    add_options(command, LeagueOptions.options())
+    add_store(command)
+    add_ray(command, "members and chunks of games")
+    add_arguments(command, without=_OF_THE_LEAGUE)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.training.league.league import train_league
+
+    if arguments.steps < 1:
+        raise UserError(f"--steps must be a whole number of at least 1, got {arguments.steps}")
+    options = LeagueOptions.from_given(vars(arguments))
+    cluster, arguments.ray = arguments.ray, None  # the league's, not the setting of a training
+    arguments.total_steps = arguments.steps
+    if cluster is not None and arguments.threads is None:
+        arguments.threads = 1  # members at the same time are fastest with a thread each
+    base = arguments_given(arguments)
+    arguments.ray = cluster
+    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
+    words += [options.method, arguments.algo, f"steps={arguments.steps}", f"seed={base.seed}"]
+    out = arguments.out or Path("results") / "league" / file_name(words)
+    line = StatusLine(not arguments.quiet)
+
+    def report(at: LeagueProgress) -> None:
+        text = f"round {at.round} of {at.rounds}, {at.member or 'games'}"
+        if at.training is not None:
+            text += f": {progress_text(at.training)}"
+        line.show(text, news=at.training is None or at.training.steps >= at.training.total)
+
+    try:
+        with workers_of(arguments) as workers:
+            found = train_league(
+                base,
+                out,
+                options,
+                store=store_of(arguments),
+                command=recorded(arguments),
+                report=report,
+                warn=warn,
+                workers=workers,
+            )
+    except KeyboardInterrupt:
+        return stopped(
+            arguments, f"All finished members and games, and checkpoints of others, are kept in {out}" * out.is_dir()
+        )
+    finally:
+        line.end()
+    _report(found, arguments)
+    return 0
+
+
+def _report(found: League, arguments: argparse.Namespace) -> None:
+    """Print the meta-strategy, how exploitable it is, the files, and commands to type next."""
+    last = found.rounds[-1]
+    print(f"{len(found.plans)} members, {last.steps:,} steps in all, {found.games:,} games between them.")
+    print(f"The meta-strategy ({found.solver}):")
+    for name, weight in sorted(found.strategy.items(), key=lambda pair: -pair[1]):
+        if weight >= 0.005:
+            print(f"  {name:24} {weight:6.1%}")
+    if last.exact is not None:
+        print(f"Exact exploitability: a best response scores {0.5 + last.exact:.1%} against the mixture.")
+    if last.response is not None:
+        score, low, high = last.response
+        print(
+            f"The last exploiter, {last.exploiter}, scores {score:.1%} (95 %: {low:.1%} to {high:.1%}) against what it "
+            "was trained against."
+        )
+    print(
+        f"Diversity: effective dimension {last.dimension:.2f}, {last.effective_members:.2f} effective members, "
+        f"behaviour distance {found.diversity:.1%}."
+    )
+    print(f"Written to {found.out}:")
+    for name, text in (
+        ("report.md", "all of it on one page"),
+        ("payoffs.csv", "the payoff matrix with intervals"),
+        ("rounds.csv", "a row for each round"),
+        ("mixture.json", "who plays how often: the folder is an agent"),
+        ("members", "the run of training of each member"),
+        ("games", "the games between members, with records"),
+    ):
+        if (found.out / name).exists():
+            print(f"  {name:13} {text}")
+    print("Next:")
+    mixture, game = shlex.quote(f"league:{found.out}"), arguments.game.typed
+    own = "".join(f" --param {shlex.quote(f'{name}={value}')}" for name, value in sorted(parameters(arguments).items()))
+    print(f"  {program()} evaluate {game}{own} --agents {mixture} greedy   measure the mixture")
+    print(f"  {program()} exploit {mixture} --game {game}{own} --steps {found.steps}   look for a hole in it")
+    print_leaderboard(arguments)
+    print("  the same command with more --rounds goes on")

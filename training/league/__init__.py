@@ -1,0 +1,1 @@
+"""Populations: best responses to frozen agents, and leagues of them."""

@@ -1,0 +1,55 @@
+"""The options of `cellgames league`. Importing this imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cellgames.utils.options import option
+from cellgames.utils.run_folders import RunOptions
+
+__all__ = ["MOST_TABLES", "LeagueOptions", "Method", "Solver"]
+
+Method = Literal["psro", "league"]
+Solver = Literal["auto", "nash", "uniform", "alpha-rank", "cce"]
+
+MOST_TABLES = 5_000
+"""Most tables of different members that are played for a coarse correlated equilibrium."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeagueOptions(RunOptions):
+    """Options of a league.
+
+    Raises:
+        ValueError: a value of another type or out of range, or an odd number of games.
+    """
+
+    method: Method = option(  # noqa: RUF009  # makes a field
+        "psro",
+        "psro adds a best response to the meta-strategy in each round; league trains a main agent, and exploiters of "
+        "it and of all members",
+    )
+    meta_solver: Solver = option(  # noqa: RUF009  # makes a field
+        "auto", "solver of the meta-game; auto is nash for two seats and cce for more"
+    )
+    rounds: int = option(8, "rounds of training; more let a league grow", low=1)
+    first: str = option("random", "agent that the first round meets", metavar="AGENT")
+    warm_start: bool = option(True, "start each best response from the one before; exploiters always start anew")
+    games: int = option(100, "games of each pair of members; even", low=2)
+    opening_plies: int = option(2, "random moves before the members move in these games, in games for two", low=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.games % 2:
+            raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
+
+    def solver(self, seats: int) -> str:
+        """Return the name of the meta-solver for a game.
+
+        Raises:
+            ValueError: one that does not serve as many seats.
+        """
+        if self.meta_solver == "cce" and seats == 2:
+            raise ValueError("cce is for games of more than two seats; for two seats use nash, uniform or alpha-rank")
+        return self.meta_solver if self.meta_solver != "auto" else "nash" if seats == 2 else "cce"

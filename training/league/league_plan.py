@@ -1,0 +1,127 @@
+"""The plan of a league: the members of each round, and whom they meet in their training.
+
+A plan follows from the options and from the results of earlier rounds, so a league that is continued makes the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cellgames.arena.stats.payoffs import Payoffs
+from cellgames.training.selfplay.opponent_mix import SELF
+
+__all__ = ["LEAGUE", "MAIN", "MEMBERS", "PSRO", "Planned", "league_round", "psro_round", "response_score"]
+
+PSRO, MAIN, MAIN_EXPLOITER, LEAGUE_EXPLOITER = "psro", "main", "main-exploiter", "league-exploiter"
+LEAGUE = (MAIN, MAIN_EXPLOITER, LEAGUE_EXPLOITER)
+MEMBERS = "members"
+"""The folder of the runs of training, in the league's."""
+
+_SELF, _ALL, _EXPLOITERS = 0.35, 0.5, 0.15  # of a main agent's games (Vinyals and others 2019)
+_LEAST = 0.01  # share of an opponent; those below are left out
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A member to train.
+
+    Attributes:
+        name: its kind and the number of its round.
+        mix: shares of its games by the name of the opponent, which is `self` or a member; or the share 1 of the
+            mixture in a folder, for tables that are drawn as a whole.
+        after: the member whose weights it starts from; "" to start anew.
+    """
+
+    name: str
+    mix: Mapping[str, float]
+    after: str = ""
+
+    @property
+    def role(self) -> str:
+        """Return the kind of member."""
+        return self.name.rpartition("-")[0]
+
+
+def psro_round(number: int, weights: Mapping[str, float], *, warm_start: bool) -> list[Planned]:
+    """Return the best response to a meta-strategy, the only new member of a round of PSRO.
+
+    Args:
+        number: of the round, from 1.
+        weights: of the members so far.
+        warm_start: True to start from the best response before.
+    """
+    after = _name(PSRO, number - 1) if warm_start and number > 1 else ""
+    return [Planned(_name(PSRO, number), _shares(weights), after)]
+
+
+def league_round(number: int, members: Sequence[str], table: Payoffs | None) -> list[Planned]:
+    """Return the members of a round: a main agent, and from the second round on exploiters of it and of all members.
+
+    A main agent learns on from the one before. It plays itself in 35 % of its games, all members in 50 %, those most
+    often that are hard to beat, and former main exploiters in 15 %. A main exploiter plays the last main agent. A
+    league exploiter plays all members, those most often that the last league exploiter did not beat.
+
+    Args:
+        number: of the round, from 1.
+        members: so far, the first one before the first round.
+        table: results between them; None before the first games.
+    """
+    before = _name(MAIN, number - 1)
+    if number == 1:
+        return [Planned(_name(MAIN, 1), {SELF: 1.0})]
+    assert table is not None
+    everybody = _hardest(table, before, members)
+    former = [name for name in members if name.startswith(f"{MAIN_EXPLOITER}-")]
+    exploiters = _hardest(table, before, former) if former else everybody
+    mix = {SELF: _SELF}
+    for share, shares in ((_ALL, everybody), (_EXPLOITERS, exploiters)):
+        for name, part in shares.items():
+            mix[name] = mix.get(name, 0.0) + share * part
+    last = _name(LEAGUE_EXPLOITER, number - 1)
+    others = _hardest(table, last, members) if last in members else {name: 1 / len(members) for name in members}
+    return [
+        Planned(_name(MAIN, number), _shares(mix), before),
+        Planned(_name(MAIN_EXPLOITER, number), {before: 1.0}),
+        Planned(_name(LEAGUE_EXPLOITER, number), _shares(others)),
+    ]
+
+
+def response_score(table: Payoffs, name: str, mix: Mapping[str, float]) -> tuple[float, float, float] | None:
+    """Return a member's score against the members that it was trained against, with a 95 % interval.
+
+    It is the mean over the opponents' shares, without games against itself; None if there are no others.
+    """
+    place = table.agents.index(name)
+    parts = [(table.agents.index(other), share) for other, share in mix.items() if other in table.agents]
+    parts = [(other, share) for other, share in parts if table.games[place, other] > 0]
+    total = sum(share for _, share in parts)
+    if not total:
+        return None
+    score = sum(share * float(table.score[place, other]) for other, share in parts) / total
+    middle = sum(share * float(table.middle[place, other]) for other, share in parts) / total
+    error = sum((share * float(table.error[place, other])) ** 2 for other, share in parts) ** 0.5 / total
+    return score, max(middle - 1.96 * error, 0.0), min(middle + 1.96 * error, 1.0)
+
+
+def _hardest(table: Payoffs, learner: str, members: Sequence[str]) -> dict[str, float]:
+    """Return shares of members by (1 - the learner's score)^2: prioritized fictitious self-play, f_hard."""
+    row = table.agents.index(learner)
+    scores = [0.5 if name == learner else float(table.score[row, table.agents.index(name)]) for name in members]
+    hard = (1 - np.array(scores)) ** 2
+    hard = hard if hard.sum() > 0 else np.ones(len(members))
+    return {name: float(share) for name, share in zip(members, hard / hard.sum(), strict=True)}
+
+
+def _shares(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the shares without those that are too small to matter."""
+    total = sum(weights.values())
+    kept = {name: weight for name, weight in weights.items() if weight / total >= _LEAST}
+    rest = sum(kept.values())
+    return {name: round(weight / rest, 6) for name, weight in kept.items()}
+
+
+def _name(role: str, number: int) -> str:
+    return f"{role}-{number:03d}"
