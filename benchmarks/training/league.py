@@ -107,8 +107,8 @@ def _write(given: argparse.Namespace, rows: Sequence[dict[str, Any]], members: i
         f"members of {given.steps:,} steps each."
     )
     verdict = (
-        f"Mean over {len(rows)} seeds: self-play {means['self-play']:.3f}, league {means['league']:.3f}. The bar, under "
-        f"half of self-play at equal steps, is {'reached' if under else 'not reached'}."
+        f"Mean over {len(rows)} seeds: self-play {means['self-play']:.3f}, league {means['league']:.3f}. The bar, "
+        f"under half of self-play at equal steps, is {'reached' if under else 'not reached'}."
     )
     meaning = (
         "An agent that always takes its likeliest move has an exploitability of 0 or 0.5 here: either it holds every "
