@@ -55,7 +55,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         "cellgames.training.maskable.maskable_learner:MaskableLearner",
     ),
     "alphazero": Algorithm(
-        "AlphaZero, for games in turns with perfect information, and the Toroidal Cup",
+        "AlphaZero: self-play by search, which the network learns to foresee",
         "cellgames.training.alphazero.alphazero_arguments:AlphaZeroArguments",
         "cellgames.training.alphazero.alphazero:AlphaZeroLearner",
     ),

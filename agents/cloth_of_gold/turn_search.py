@@ -27,11 +27,13 @@ from .turn_game import CHOICES, TurnGame, TurnState
 from .turns import TurnAgent
 from .values import CANDIDATES, ClothEvaluator, ClothValues
 
-__all__ = ["TurnGumbel", "TurnUCT", "TurnValues"]
+__all__ = ["WEIGHT", "TurnGumbel", "TurnSearch", "TurnUCT", "TurnValues"]
+
+WEIGHT = 12.5
+"""The weight of the network's value of a turn in the logits of the root."""
 
 _SIMULATIONS = 8  # of UCT for each turn that it tries
 _LEAST = 4  # turns that UCT tries, if there are so many
-_WEIGHT = 12.5  # of the network's value of a turn in the logits of the root
 
 
 class TurnValues:
@@ -52,7 +54,7 @@ class TurnValues:
         return Evaluation(state.logits, torch.where(mover[:, None] == 1, value, value.flip(1)))
 
 
-class _TurnSearch(TurnAgent):
+class TurnSearch(TurnAgent):
     """An agent that searches when its turn begins, in trees of their own for every turn."""
 
     def __init__(self, name: str, simulations: int) -> None:
@@ -112,7 +114,7 @@ class _TurnSearch(TurnAgent):
         return root, SearchResult.cat([search.run(root[part], generator) for part in parts])
 
 
-class TurnUCT(_TurnSearch):
+class TurnUCT(TurnSearch):
     """`mcts:N` over whole turns: UCT whose simulations end in playouts of random turns.
 
     Args:
@@ -131,7 +133,7 @@ class TurnUCT(_TurnSearch):
         return game.proposing(state, CANDIDATES, min(CHOICES, max(_LEAST, self.simulations // _SIMULATIONS)))
 
 
-class TurnGumbel(_TurnSearch):
+class TurnGumbel(TurnSearch):
     """`gumbel:N` over whole turns: Gumbel search among the turns that the network ranks first.
 
     Args:
@@ -155,4 +157,4 @@ class TurnGumbel(_TurnSearch):
     @override
     def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> TurnState:
         plans, worth, _ = self._ranking.evaluate(state, generator)
-        return game.offering(state, plans, _WEIGHT * worth)
+        return game.offering(state, plans, WEIGHT * worth)

@@ -5,7 +5,9 @@ Letters: `L` matches that players look at, `X` determinized matches, `P` players
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,6 +17,7 @@ from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation import observation, rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
+from cellgames.utils.foreign_text import shown
 
 from .decoding import Seen
 
@@ -56,6 +59,18 @@ class History:
         self._public, self._sequence = reaching(self._public, env_ids), reaching(self._sequence, env_ids)
         self._public[env_ids, players] = -1
         self._sequence[env_ids, players] = -1
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Return the memory."""
+        return {name: memory.clone() for name, memory in vars(self).items() if isinstance(memory, Tensor)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore the result of `state_dict`; a `ValueError` if it is of other games."""
+        for name, own in self.state_dict().items():
+            saved = state[name]
+            if not isinstance(saved, Tensor) or (saved.shape[1:], saved.dtype) != (own.shape[1:], own.dtype):
+                raise ValueError(f"expected {own.dtype} {list(own.shape)}, got {shown(saved)}")
+            setattr(self, name, saved.clone())
 
     def look(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Remembered:
         """Remember what is seen in rows, [L], and return all that is known of their matches."""

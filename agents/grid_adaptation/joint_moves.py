@@ -5,10 +5,14 @@ Letters: `L` games, `G` sampled joint moves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.agents.base import must_start
 from cellgames.envs.core import Game, chance
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 
@@ -17,7 +21,7 @@ from .decoding import Seen
 from .greedy import GridPlayer
 from .matched_others import MatchedOthers
 from .opponent_model import Others
-from .plans import Planner
+from .plans import Planner, Plans
 
 __all__ = ["GridSearch"]
 
@@ -56,6 +60,16 @@ class GridSearch(GridPlayer):
             self._witness = Witness(self.game)
         self._witness.start(players, env_ids)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return the memory of the games in progress, after `start`."""
+        return self._witness.state_dict() if self._witness is not None else {}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore the result of `state_dict`, after `start`; a `ValueError` if it is of other games."""
+        if self._witness is None:
+            raise must_start(self)
+        self._witness.load_state_dict(state)
+
     @override
     def others(self, game: GridAdaptation) -> Others:
         iterations = max(1, (self.joint_moves - self._guesses) // _JOINT_MOVES)
@@ -63,15 +77,21 @@ class GridSearch(GridPlayer):
 
     @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
+        plans = self.plans(view, players, env_ids, seeds)
+        return plans.actions[torch.arange(len(view), device=seeds.device), plans.worth.argmax(1)]
+
+    def plans(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, more: Tensor | None = None) -> Plans:
+        """Return the plans with their worth; the arguments are those of `choose`, and `more` of `Planner.plans`."""
         assert self._witness is not None  # as the planner, made by `start`
         remembered = self._witness.look(view, players, env_ids)
         held = self._witness.facts(view, players, env_ids)
         worlds = chance.draw(seeds[:, None], _WORLDS, torch.arange(self._guesses, device=seeds.device))
-        actions = []
+        found = []
         for some in torch.arange(len(env_ids), device=seeds.device).split(_ROWS):
             others = likely_sequences(
                 self.planner.game, view[some], players[some], remembered[some], held[some], worlds[some]
             )
-            plans = self.planner.plans(view[some], seeds[some], others)
-            actions.append(plans.actions[torch.arange(len(some), device=seeds.device), plans.worth.argmax(1)])
-        return torch.cat(actions)
+            found.append(self.planner.plans(view[some], seeds[some], others, None if more is None else more[some]))
+        return Plans(
+            torch.cat([part.actions for part in found]), torch.cat([part.worth for part in found]), found[0].scale
+        )

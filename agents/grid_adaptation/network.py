@@ -17,6 +17,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.observation import num_planes
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
+from cellgames.envs.kernels.lookup_tables import table
 
 from .decoding import Seen, seen
 from .lookahead import base_of, tiles_on, tried
@@ -122,16 +123,38 @@ class GridNetwork(Network[GridAdaptation]):
 
     def _relation(self, first: Tensor) -> Relation:
         """Return what the spaces chosen before say about the next one; `first` is bool [L], round 1."""
-        size, spaces = self.game.size, self.game.spaces
+        spaces = self.game.spaces
+        later = (spaces + 1) * (~first).long()
+        tables = self._near_tables()
 
         def near(k: int, before: Tensor) -> Tensor | None:
             if not 0 < k <= RESERVE:
                 return None
-            taken = functional.one_hot(before, spaces + 1)[..., :-1].sum(1).view(-1, 1, size, size).float()
-            both = functional.conv2d(taken, self.near[:, k], padding=_NEAR // 2).flatten(2)  # [L, 2, N]
-            return functional.pad(torch.where(first[:, None], both[:, 0], both[:, 1]), (0, 1))
+            at = later.repeat_interleave(len(before) // max(1, len(first)))
+            return functional.embedding_bag(before + at[:, None], tables[k], mode="sum")
 
         return near
+
+    def _near_tables(self) -> Tensor:
+        """Return what a tile on each space, or none, says about each space, or none: [slots, 2 (N + 1), N + 1].
+
+        In round 1 and, in the other half of the rows, later.
+        """
+        weights = functional.pad(self.near.flatten(2), (0, 1))  # the last one is for what is too far away
+        tables = weights[:, :, _offsets(self.game.size, self.near.device)]
+        return tables.transpose(0, 1).flatten(1, 2)
+
+
+@table
+def _offsets(size: int, device: torch.device) -> Tensor:
+    """Return the place in a kernel of `_NEAR` rows and columns of each tile, or none, around each space, or none.
+
+    int64 [N + 1, N + 1]; `_NEAR` ** 2 where the tile is beyond the kernel, or there is none.
+    """
+    space = torch.arange(size**2, device=device)
+    row, col = (part[:, None] - part + _NEAR // 2 for part in (space // size, space % size))
+    inside = (row >= 0) & (row < _NEAR) & (col >= 0) & (col < _NEAR)
+    return functional.pad((row * _NEAR + col).where(inside, _NEAR**2), (0, 1, 0, 1), value=_NEAR**2)
 
 
 def _opening() -> Tensor:

@@ -93,29 +93,31 @@ class Planner:
         """Return the rules."""
         return self.others.game
 
-    def plans(self, seen: Seen, seeds: Tensor, others: Tensor | None = None) -> Plans:
+    def plans(self, seen: Seen, seeds: Tensor, others: Tensor | None = None, more: Tensor | None = None) -> Plans:
         """Return the plans of some players.
 
         Args:
             seen: what the players see, in rounds, not in the voting step; all in round 1 or none of them.
             seeds: int64 [L], for the guesses; what is planned in a row depends on its own alone.
             others: int64 [L, G, P - 1], the others' sequences in each guess; by default all but one's own in any order.
+            more: int64 [L, X, 7], legal actions whose spaces are to be the last plans, with the flip of the others.
         """
         first = self.game.first_tiles > 1 and bool((seen.round == 1).any())
         plans = self.shapes if first else self.game.spaces
-        make: Callable[[Seen, Tensor, Tensor], Plans] = self._first_plans if first else self._later_plans
+        make: Callable[[Seen, Tensor, Tensor, Tensor], Plans] = self._first_plans if first else self._later_plans
+        more = nothing(self.game, len(seen), seeds.device)[:, None][:, :0] if more is None else more
         if others is None:
             lots = chance.draw(seeds[:, None], _SEQUENCES, torch.arange(self.guesses * 7, device=seeds.device))
             order = lots.view(len(seen), self.guesses, 7).argsort(2)[:, :, : self.game.players - 1]
             others = seen.sequence[:, None, None] ^ (order + 1)  # they differ in other digits each
         rows = torch.arange(len(seen), device=seeds.device).split(max(1, _BOARDS // (self.guesses * plans)))
-        found = [make(seen[some], seeds[some], others[some]) for some in rows]
+        found = [make(seen[some], seeds[some], others[some], more[some]) for some in rows]
         actions, worth = (torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth"))
         return Plans(actions, worth, found[0].scale)
 
     # --- plans ------------------------------------------------------------------------------------------------------
 
-    def _later_plans(self, seen: Seen, seeds: Tensor, others: Tensor) -> Plans:
+    def _later_plans(self, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
         """Return all spaces for the tile; and the best of them with all others for a reserve tile."""
         none, grid = self.game.spaces, self.game.grid
         spaces = torch.arange(none, device=seeds.device)
@@ -141,9 +143,10 @@ class Planner:
         actions[:, :, FLIP] = outset.flip[:, None]
         worth = torch.cat((alone, pairs), 1)
         worth[:, 0] = worth[:, 0].where(some, 0)  # "none", where nothing else is left
+        actions, worth = self._with(more, actions, worth, lambda own: self._worth(seen, outset, own, _LATER) << _TIES)
         return Plans(actions, worth, self.guesses * sum(_LATER) << _TIES)
 
-    def _first_plans(self, seen: Seen, seeds: Tensor, others: Tensor) -> Plans:
+    def _first_plans(self, seen: Seen, seeds: Tensor, others: Tensor, more: Tensor) -> Plans:
         """Return random shapes, with a reserve tile where there is one."""
         game, num_envs, number = self.game, len(seen), self.game.first_tiles
         outset = self._outset(seen, seeds, others)
@@ -162,7 +165,19 @@ class Planner:
         actions = nothing(game, num_envs, seeds.device)[:, None].repeat(1, self.shapes, 1)
         actions[:, :, :number], actions[:, :, RESERVE] = spaces[:, :, :number], spaces[:, :, number]
         actions[:, :, FLIP] = outset.flip[:, None]
+        actions, worth = self._with(more, actions, worth, lambda own: self._worth(seen, outset, own, _FIRST))
         return Plans(actions, worth, self.guesses * sum(_FIRST))
+
+    def _with(
+        self, more: Tensor, actions: Tensor, worth: Tensor, evaluate: Callable[[Tensor], Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """Return plans with the spaces of further actions after them, and their worth."""
+        if not more.shape[1]:
+            return actions, worth
+        further = more.clone()
+        further[:, :, FLIP] = actions[:, :1, FLIP]
+        own = tiles_on(self.game.grid, further[:, :, SLOTS])
+        return torch.cat((actions, further), 1), torch.cat((worth, evaluate(own)), 1)
 
     # --- what becomes of them ---------------------------------------------------------------------------------------
 

@@ -13,7 +13,10 @@ from torch import Tensor
 __all__ = ["Choices", "Relation", "gumbel"]
 
 Relation = Callable[[int, Tensor], Tensor | None]
-"""Influence of earlier components on a later one: (k, int64 [L, k] chosen so far) -> logits to add, [L, nvec[k]]."""
+"""Influence of earlier components on a later one: (k, int64 [L, k] chosen so far) -> logits to add, [L, nvec[k]].
+
+There may be several choices for each row: int64 [L * C, k], those of the first row first.
+"""
 
 
 class Choices:
@@ -52,6 +55,22 @@ class Choices:
             log_prob.append(logs.gather(1, chosen[:, k : k + 1]).squeeze(1))
             entropy.append(-(logs.exp() * logs).sum(1))
         return torch.stack(log_prob).sum(0), torch.stack(entropy).sum(0)
+
+    def log_probs(self, actions: Tensor) -> Tensor:
+        """Return the log-probabilities of several actions in each row: int64 [L, C, K] to float [L, C]."""
+        rows, count, components = actions.shape
+        found = torch.zeros((rows, count), dtype=torch.float32, device=actions.device)
+        for k in range(components):
+            chosen = actions[:, :, k]
+            more = self._relation(k, actions[:, :, :k].flatten(0, 1)) if self._relation is not None else None
+            if more is None:
+                logs = self._parts[k].masked_fill(~self._masks[k], -1e9).log_softmax(1)
+                found = found + logs.gather(1, chosen)
+            else:
+                logits = self._parts[k][:, None] + more.unflatten(0, (rows, count))
+                logs = logits.masked_fill(~self._masks[k][:, None], -1e9).log_softmax(2)
+                found = found + logs.gather(2, chosen[:, :, None]).squeeze(2)
+        return found
 
     def probabilities(self) -> Tensor:
         """Return the probabilities of actions of one component: float [L, A].

@@ -258,8 +258,8 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
     before = {name: value.clone() for name, value in learner.network.state_dict().items()}
     learner.iterate(0.0)
     for lesson in learner.lessons:
-        assert lesson.network.game is lesson.game
-        assert equal(dict(lesson.network.state_dict()), dict(learner.network.state_dict()))
+        assert lesson.improver.network.game is lesson.game
+        assert equal(dict(lesson.improver.network.state_dict()), dict(learner.network.state_dict()))
     assert not equal(before, dict(learner.network.state_dict()))
 
 
@@ -300,7 +300,7 @@ def test_variants_do_not_meet_snapshots_which_play_one_size(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("id", "message"),
     [
-        ("grid-adaptation-v0", "in grid-adaptation-v0 all players act at once and information is hidden"),
+        ("toy-sealed-v0", "in toy-sealed-v0 all players act at once and information is hidden"),
         ("toy-two-part-race-v0", "in toy-two-part-race-v0 an action has several components"),
         ("cloth-of-gold-small-v0", "in cloth-of-gold-v0 rewards go from -2 to 2"),
     ],

@@ -44,6 +44,14 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         *("alphazero", "torus-v0", {"size": 2}),
         {"variants": ("size=3",), "opponents": "self", "num_simulations": 4, "buffer_size": 60, "total_steps": 220},
     ),
+    "alphazero, plans": (
+        *("alphazero", "grid-adaptation-small-v0", {**GRID, "rounds": 4}),
+        {"num_envs": 4, "num_simulations": 4, "buffer_size": 60, "opponents": "self", "total_steps": 210},
+    ),
+    "alphazero, whole turns": (
+        *("alphazero", "cloth-of-gold-v0", {**CLOTH, "max_units": 4}),
+        {"num_simulations": 2, "max_num_considered_actions": 2, "opponents": "self", "total_steps": 50},
+    ),
     "turn-values": (
         *("turn-values", "cloth-of-gold-v0", CLOTH),
         {"opponents": "self=0.4,pool=0.3,greedy=0.3", "candidates": 4, "total_steps": 150},

@@ -1,7 +1,8 @@
 """AlphaZero with Gumbel search: self-play by search, and a network that learns from the searches.
 
 Danihelka, Guez, Schrittwieser, Silver, "Policy improvement by planning with Gumbel", ICLR 2022; Silver et al., "A
-general reinforcement learning algorithm that masters chess, shogi, and Go through self-play", 2018. The network's
+general reinforcement learning algorithm that masters chess, shogi, and Go through self-play", 2018. The search is the
+game's (`agents.simultaneous.joint_improver.improver_of`). The network's
 policy is pulled towards the policy of the searches, its value towards results and the searches' later values
 (lambda-returns). Positions are learned from as often as `num_epochs` says, on average, out of a replay of the latest,
 each time moved by a random symmetry of the board.
@@ -9,7 +10,7 @@ each time moved by a random symmetry of the board.
 A network without weights of its own for each cell, such as that of Torus, can learn several sizes of the board at the
 same time (`variants`): each has games and a replay of its own, and minibatches of all of them take turns.
 
-Letters: `X` positions of a minibatch, `A` actions.
+Letters: `X` positions of a minibatch.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.networks.networks import Network, make_network
-from cellgames.agents.search import GumbelSearch, NetworkEvaluator
-from cellgames.agents.simultaneous import JointSearch, RegretMatching
+from cellgames.agents.search.improvement import Effort, Improver
+from cellgames.agents.simultaneous.joint_improver import improver_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments
@@ -55,13 +56,13 @@ class _Lesson:
 
     Attributes:
         game: the rules.
-        network: plays it, with the weights that all lessons share.
+        improver: knows the network, with the weights that all lessons share, and how it learns.
         play: its games in progress.
         replay: its latest positions.
     """
 
     game: Game
-    network: Network
+    improver: Improver
     play: Play[Searched]
     replay: Replay
 
@@ -75,8 +76,12 @@ class _Lesson:
         )
         # The learner's moves, and those whose sequel is known.
         rows = (rollout.learner_mask & estimates.known).flatten().nonzero().squeeze(1)
-        parts = (rollout.observation, rollout.mask, rollout.policy, estimates.target)
-        self.replay.add(Positions(*(part.flatten(0, 1)[rows] for part in parts)))
+        seen = rollout.inputs if rollout.inputs.shape[2:] != (0,) else rollout.observation
+        mask, actions = rollout.mask[..., : self.improver.choices], rollout.actions
+        seen, mask, policy, target, actions = (
+            part.flatten(0, 1)[rows] for part in (seen, mask, rollout.policy, estimates.target, actions)
+        )
+        self.replay.add(Positions(seen, mask, policy, target, actions if self.improver.components else None))
         return rollout, estimates, rows
 
 
@@ -88,7 +93,7 @@ class AlphaZeroLearner(Learner):
 
     METRICS: ClassVar[Mapping[str, str]] = {
         "policy_loss": "cross entropy of the policy against that of the searches, in nats; at best their entropy",
-        "value_loss": "mean squared error of the value, from -1 to 1",
+        "value_loss": "mean squared error of the value, in units of the network: results are from -1 to 1",
         "entropy": "entropy of the searches' policy, in nats",
         "kl_divergence": "KL divergence of the policy from that of the searches, in nats: what searching still adds",
         "grad_norm": "norm of the gradient before it is cut to `max_grad_norm`",
@@ -101,15 +106,10 @@ class AlphaZeroLearner(Learner):
 
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
-        _check(game, arguments)
-        super().__init__(game, arguments, folder, device)
+        super().__init__(game, arguments, folder, device, kind=improver_of(game).kind)
+        self.sample = arguments.sample
         self.lessons = [
-            _Lesson(
-                of,
-                network := self.network if of is game else _sharing(self.network, of, device),
-                make_play(_play, of, arguments, network, self.pool, device, self.warn),
-                Replay(of, arguments.buffer_size, device),
-            )
+            self._lesson(of, arguments, self.network if of is game else _sharing(self.network, of, device))
             for of in (game, *_variants(game, arguments))
         ]
         self.play = self.lessons[0].play
@@ -119,6 +119,11 @@ class AlphaZeroLearner(Learner):
             weight_decay=arguments.weight_decay,
             fused=device.type == "cuda",
         )
+
+    def _lesson(self, game: Game, arguments: AlphaZeroArguments, network: Network) -> _Lesson:
+        play = make_play(_play, game, arguments, network, self.pool, self.device, self.warn)
+        improver = improver_of(game)(game, network, _effort(arguments))
+        return _Lesson(game, improver, play, Replay(improver, arguments.buffer_size, self.device))
 
     @override
     @classmethod
@@ -141,9 +146,11 @@ class AlphaZeroLearner(Learner):
         ]
         explained = explained_variance(*torch.cat(pairs, 1))
         rollouts = [rollout for rollout, *_ in played]
-        first = torch.cat([rollout.reward[rollout.done][:, 0] > 0 for rollout in rollouts])
+        first = torch.cat([rollout.reward[rollout.done][:, 0] > 0 for rollout in rollouts]).float()
+        if self.game.info.reward_range[0] >= 0:  # rewards are points, and do not tell who has won
+            first = first[:0]
         others = mean([score for rollout in rollouts if (score := score_against_others(rollout.ended)) == score])
-        values = (*losses, explained, others, mean(first.float().tolist()))
+        values = (*losses, explained, others, mean(first.tolist()))
         games, turns = (sum(getattr(rollout.ended, name) for rollout in rollouts) for name in ("games", "turns"))
         steps = sum(len(rows) for *_, rows in played)
         return Iteration(steps, games, turns, dict(zip(self.METRICS, values, strict=True)))
@@ -192,11 +199,9 @@ class AlphaZeroLearner(Learner):
 
     def _losses(self, lesson: _Lesson, positions: Positions) -> tuple[Tensor, Tensor]:
         """Return the loss and the first four of `METRICS`, float [4]."""
-        observation, mask, policy, target = positions
+        observation, mask, policy, target, actions = positions
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.arguments.mixed_precision):
-            logits, value, _ = lesson.network(observation)
-        # Finite, so that what is not legal has neither loss nor gradient.
-        logs = logits.float().masked_fill(~mask, -1e9).log_softmax(1)
+            logs, value = lesson.improver.log_probs_and_value(observation, mask, actions)
         policy_loss = -(policy * logs).sum(1).mean()
         value_loss = functional.mse_loss(value.float(), target)
         entropy = -torch.xlogy(policy, policy).sum(1).mean()
@@ -245,14 +250,6 @@ def _play(
     game: Game, arguments: AlphaZeroArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SearchPlay:
     """Return the games of one process."""
-    evaluator, width = NetworkEvaluator(network), arguments.max_num_considered_actions
-    search: GumbelSearch | JointSearch
-    if game.info.simultaneous:
-        search = RegretMatching(game, arguments.num_simulations, evaluator=evaluator, width=width)
-    else:
-        search = GumbelSearch(
-            game, evaluator, arguments.num_simulations, considered=width, noise=1.0, scale=arguments.value_scale
-        )
     opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
     return SearchPlay(
         game,
@@ -260,25 +257,15 @@ def _play(
         opponents,
         num_envs,
         device,
-        search,
+        improver_of(game)(game, network, _effort(arguments)),
         random_plies=arguments.random_plies,
         mixed_precision=arguments.mixed_precision,
     )
 
 
-def _check(game: Game, arguments: AlphaZeroArguments) -> None:
-    """Raise a `ValueError` unless the game can be searched, and its only rewards are results."""
-    low, high = game.info.reward_range
-    rewards = [] if (low, high) == (-1.0, 1.0) else [f"rewards go from {low:g} to {high:g}"]
-    if game.info.simultaneous and registry.plugin_of(game).determinize is not None:
-        obstacles = ["an action has several components"] * (len(game.info.action_nvec) > 1)
-    else:
-        obstacles = list(game.info.search_obstacles)
-    if found := [*obstacles, *rewards]:
-        raise ValueError(
-            f"{arguments.algorithm} learns games with plain actions and rewards from -1 to 1, in turns with perfect "
-            f"information or at once with a determinization; in {game.id} {' and '.join(found)}; ppo learns every game"
-        )
+def _effort(arguments: AlphaZeroArguments) -> Effort:
+    """Return the effort of the searches."""
+    return Effort(arguments.num_simulations, arguments.max_num_considered_actions, arguments.value_scale)
 
 
 def _variants(game: Game, arguments: AlphaZeroArguments) -> list[Game]:

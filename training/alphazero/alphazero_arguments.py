@@ -32,6 +32,7 @@ class AlphaZeroArguments(ActorArguments):
     random_plies: int = option(4, "random turns at the start of a game, at most; drawn for each game", low=0)
     buffer_size: int = option(100_000, "latest positions that minibatches are drawn from", low=1)
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
+    sample: bool = option(False, "let the trained agent sample its actions; otherwise it takes the most likely one")
     variants: Strings = option(  # noqa: RUF009  # makes a field
         (),
         "other settings of the game that the network learns at the same time, such as size=3 size=4",

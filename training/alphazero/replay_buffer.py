@@ -1,6 +1,6 @@
 """A replay buffer: the latest positions of self-play with their targets, on one device.
 
-Letters: `X` positions, `A` actions.
+Letters: `X` positions, `A` actions (mask width), `C` candidates, `K` components of an action.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from cellgames.envs.core import Game
+from cellgames.agents.search.improvement import Improver
 from cellgames.utils.foreign_text import shown
 
 __all__ = ["Positions", "Replay"]
@@ -21,16 +21,18 @@ class Positions(NamedTuple):
     """Positions to learn from, with their targets.
 
     Attributes:
-        observation: [X, ...], as the game gives it.
+        observation: [X, ...], as the game gives it, or what `Improver.inputs` says.
         mask: bool [X, A], the legal actions.
-        policy: float [X, A], the policy of the search.
+        policy: float [X, C], the policy of the search.
         value: float [X], the return of the seat to move, in units of the network.
+        actions: int64 [X, C, K], the candidates that the policy is over; None where these are all actions.
     """
 
     observation: Tensor
     mask: Tensor
     policy: Tensor
     value: Tensor
+    actions: Tensor | None = None
 
 
 class Replay:
@@ -39,13 +41,13 @@ class Replay:
     Policies are kept in half precision. All memory is taken at the start.
 
     Args:
-        game: gives the shapes.
+        improver: gives the shapes.
         capacity: positions that it holds.
         device: where it keeps them.
     """
 
-    def __init__(self, game: Game, capacity: int, device: torch.device) -> None:
-        info = game.info
+    def __init__(self, improver: Improver, capacity: int, device: torch.device) -> None:
+        inputs, candidates, components = improver.inputs, improver.candidates, improver.components
         self.capacity = capacity
         self._next = self._filled = 0
 
@@ -53,10 +55,11 @@ class Replay:
             return torch.zeros((capacity, *shape), dtype=dtype, device=device)
 
         self._rows = Positions(
-            observation=room(*info.observation.shape, dtype=info.observation.dtype),
-            mask=room(info.num_actions, dtype=torch.bool),
-            policy=room(info.num_actions, dtype=torch.float16),
+            observation=room(*inputs.shape, dtype=inputs.dtype),
+            mask=room(improver.choices, dtype=torch.bool),
+            policy=room(candidates, dtype=torch.float16),
             value=room(dtype=torch.float32),
+            actions=room(candidates, components, dtype=torch.int32) if components else None,
         )
 
     def __len__(self) -> int:
@@ -70,7 +73,8 @@ class Replay:
         device = self._rows.value.device
         places = (self._next + rows - kept + torch.arange(kept, device=device)) % self.capacity
         for own, new in zip(self._rows, positions, strict=True):
-            own[places] = new[rows - kept :].to(device, own.dtype)
+            if own is not None and new is not None:
+                own[places] = new[rows - kept :].to(device, own.dtype)
         self._next = (self._next + rows) % self.capacity
         self._filled = min(self._filled + rows, self.capacity)
 
@@ -83,13 +87,13 @@ class Replay:
         if not self._filled:
             raise ValueError("expected positions to sample from, got an empty replay; add some first")
         places = torch.randint(self._filled, (count,), generator=generator, device="cpu").to(self._rows.value.device)
-        observation, mask, policy, value = (part[places] for part in self._rows)
-        return Positions(observation, mask, policy.float(), value)
+        observation, mask, policy, value = (part[places] for part in self._rows[:4])
+        actions = None if self._rows.actions is None else self._rows.actions[places]
+        return Positions(observation, mask, policy.float(), value, actions if actions is None else actions.long())
 
     def state_dict(self) -> dict[str, Any]:
         """Return the positions, and the place of the next one."""
-        rows = {name: part[: self._filled].clone() for name, part in self._rows._asdict().items()}
-        return {"next": self._next, **rows}
+        return {"next": self._next, **{name: part[: self._filled].clone() for name, part in self._parts().items()}}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Restore the result of `state_dict`.
@@ -102,9 +106,12 @@ class Replay:
             raise ValueError(
                 f"expected a replay of {self.capacity} positions, got {filled}, the next at {shown(place)}"
             )
-        for name, part in self._rows._asdict().items():
+        for name, part in self._parts().items():
             if state[name].shape != part[:filled].shape or state[name].dtype != part.dtype:
                 raise ValueError(f"expected {name} of shape {list(part[:filled].shape)}, got {list(state[name].shape)}")
-        for name, part in self._rows._asdict().items():
+        for name, part in self._parts().items():
             part[:filled] = state[name].to(part.device)
         self._next, self._filled = place, filled
+
+    def _parts(self) -> dict[str, Tensor]:
+        return {name: part for name, part in self._rows._asdict().items() if part is not None}

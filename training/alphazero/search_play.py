@@ -13,14 +13,10 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.playouts.random_agent import random_actions
-from cellgames.agents.search import GumbelSearch
-from cellgames.agents.simultaneous import JointSearch
+from cellgames.agents.search.improvement import Improver, Rows
 from cellgames.envs.core import Game, State
-from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
 from cellgames.training.selfplay.opponent_mix import Opponents
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay, load_tensor
 
@@ -29,23 +25,24 @@ __all__ = ["SearchPlay", "Searched"]
 
 @dataclass(frozen=True)
 class Searched(Rollout):
-    """A rollout whose values and actions of the learner are those of searches.
+    """A rollout whose values and actions of the learner are those of searches; `log_prob` is 0.
 
     Attributes:
-        policy: float [T, R, A], the policy of the search.
+        policy: float [T, R, C], the policy of the search, over all actions or over candidates.
+        actions: int64 [T, R, C, K], the candidates; `K` is 0 where these are all actions.
+        inputs: [T, R, ...], what the network learns from in place of the observation; [T, R, 0] for the observation.
     """
 
     policy: Tensor
+    actions: Tensor
+    inputs: Tensor
 
 
 class SearchPlay(SelfPlay):
     """Games in progress; see `SelfPlay` for the other arguments.
 
-    In turns the positions themselves are searched. Where all act at once, each seat searches a position of its own,
-    which is made of what it sees (`GamePlugin.determinize`), and learns its mixed strategy.
-
     Args:
-        search: asked for the learner's moves, all games at once.
+        improver: asked for the learner's moves, all games at once.
         random_plies: a game begins with 0 to so many turns, drawn, in which the learner plays at random. Those actions
             are not its own in the rollout.
     """
@@ -57,13 +54,13 @@ class SearchPlay(SelfPlay):
         opponents: Opponents,
         num_envs: int,
         device: torch.device,
-        search: GumbelSearch | JointSearch,
+        improver: Improver,
         *,
         random_plies: int = 0,
         mixed_precision: bool = False,
     ) -> None:
         super().__init__(game, network, opponents, num_envs, device, mixed_precision=mixed_precision)
-        self.search, self.random_plies = search, random_plies
+        self.improver, self.random_plies = improver, random_plies
 
     @override
     def restart(self, seed: int) -> None:
@@ -73,57 +70,72 @@ class SearchPlay(SelfPlay):
     @override
     def games_state(self) -> dict[str, Any] | None:
         state = super().games_state()
-        return None if state is None else {**state, "plies": self._plies}
+        return None if state is None else {**state, "plies": self._plies, "search": self.improver.state_dict()}
 
     @override
     def load_games(self, state: Mapping[str, Any]) -> None:
         super().load_games(state)
         load_tensor(self._plies, state["plies"])
+        self.improver.load_state_dict(state.get("search", {}))  # earlier versions had none
 
     @torch.no_grad()
     def collect(self, steps: int) -> Searched:
         """Play `T` steps in every environment."""
-        self._policies: list[Tensor] = []
-        self._at_random: list[Tensor] = []
+        self._found: list[tuple[Tensor, ...]] = []
         rollout = super().collect(steps)
-        learner_mask = rollout.learner_mask & ~torch.stack(self._at_random)
-        return Searched(**vars(replace(rollout, learner_mask=learner_mask)), policy=torch.stack(self._policies))
+        decides, policy, actions, inputs = (torch.stack(part) for part in zip(*self._found, strict=True))
+        learner_mask = rollout.learner_mask & decides
+        # What goes on with an earlier decision is no step in the chain of those of a seat.
+        player = rollout.player.where(learner_mask | ~rollout.learner_mask, rollout.reward.shape[2])
+        reward = torch.nn.functional.pad(rollout.reward, (0, 1))
+        rollout = replace(rollout, learner_mask=learner_mask, player=player, reward=reward)
+        return Searched(**vars(rollout), policy=policy, actions=actions, inputs=inputs)
 
     def _decide(
         self, state: State, observation: Tensor, mask: Tensor, learner_mask: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the actions of searches, their log-probabilities and the values; opponents' rows have no meaning."""
+        """Return the actions of searches, zeros, and the values; opponents' rows have no meaning."""
+        info, improver = self.game.info, self.improver
         at_random = (self._turns < self._plies).repeat_interleave(len(mask) // self.num_envs)
         rows = (learner_mask & ~at_random).nonzero().squeeze(1)
-        policy = torch.zeros(mask.shape, device=self.device, dtype=torch.float32)
+        decides = ~at_random
+        policy = torch.zeros((len(mask), improver.candidates), device=self.device, dtype=torch.float32)
         value = policy.new_zeros(len(mask))
-        action = torch.zeros(len(mask), device=self.device, dtype=torch.int64)
+        components = (len(info.action_nvec),) * (len(info.action_nvec) > 1)
+        action = torch.zeros((len(mask), *components), device=self.device, dtype=torch.int64)
+        actions = action.new_zeros((len(mask), improver.candidates, improver.components))
+        shape = improver.inputs.shape if improver.inputs != info.observation else (0,)
+        inputs = torch.zeros((len(mask), *shape), device=self.device, dtype=improver.inputs.dtype)
         if len(rows):
-            joint = isinstance(self.search, JointSearch)
-            part, seats = self._imagined(observation, rows) if joint else (state[rows], state.current_player[rows])
-            if self.game.info.stochastic:  # nobody knows the dice to come
-                part = part.replace(seed=draw_seeds(len(rows), self.generator, self.device))
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision):
-                found = self.search.run(part, self.generator)
-            dense, chosen = found.dense(found.policy.float(), mask.shape[1]), found.chosen
-            if joint:
-                of_seat = torch.arange(len(rows), device=self.device), seats
-                dense, chosen = dense[of_seat], chosen[of_seat]
-            policy[rows], action[rows] = dense, chosen
-            value[rows] = found.value.gather(1, seats[:, None]).squeeze(1).float()
+                found = improver.improve(self._rows(state, observation, mask, rows), self.generator)
+            policy[rows], action[rows], value[rows] = found.policy, found.action, found.value
+            if found.actions is not None:
+                actions[rows] = found.actions
+            if found.inputs is not None:
+                inputs[rows] = found.inputs
+            if found.decides is not None:
+                decides[rows] = found.decides
         if at_random.any():
-            action = torch.where(at_random, random_actions(mask, self.game.info.action_nvec, self.generator), action)
-        self._policies.append(policy)
-        self._at_random.append(at_random)
-        return action, policy.gather(1, action[:, None]).squeeze(1).log(), value
+            drawn = random_actions(mask, info.action_nvec, self.generator)
+            action = torch.where(at_random.view(-1, *(1,) * len(components)), drawn, action)
+        self._found.append((decides, policy, actions, inputs))
+        return action, torch.zeros_like(value), value
 
-    def _imagined(self, observation: Tensor, rows: Tensor) -> tuple[State, Tensor]:
-        """Return positions that look to the seats of some rows as they are observed, and these seats, int64 [L]."""
-        seats = rows % self.game.info.num_players
-        state: State = resolve(plugin_of(self.game).determinize)(self.game, observation[rows], seats)
-        return state, seats
+    def _rows(self, state: State, observation: Tensor, mask: Tensor, rows: Tensor) -> Rows:
+        """Return what a search may know of some rows."""
+        info, shown = self.game.info, None
+        if info.simultaneous:
+            env_ids, seats = rows // info.num_players, rows % info.num_players
+        else:
+            env_ids, seats = rows, state.current_player[rows]
+            shown = state[rows] if info.perfect_information else None
+        return Rows(shown, observation[rows], mask[rows], seats, env_ids)
 
     def _begin(self, env_ids: Tensor) -> None:
         plies = torch.randint(self.random_plies + 1, (len(env_ids),), generator=self._draws, device="cpu")
         self._plies[env_ids] = plies.to(self.device)
         super()._begin(env_ids)
+        players = self.game.info.num_players
+        seats = torch.arange(players, device=self.device).repeat(len(env_ids))
+        self.improver.start(seats, env_ids.repeat_interleave(players))

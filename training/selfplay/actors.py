@@ -170,7 +170,7 @@ class ActorPlay(Generic[R]):
         num_envs = arguments.num_envs // arguments.actors
         share = dataclasses.replace(arguments, num_envs=num_envs, actors=0, lag=0, ray=type(arguments).ray, **plain)
         self._ray = load_ray()
-        self._setup = packed(Setup(make, game, share, network.size, arguments.sampling, num_envs))
+        self._setup = packed(Setup(make, game, share, network.size, network.kind, arguments.sampling, num_envs))
         self._address, self._count = arguments.ray, arguments.actors
         self._open = ExitStack()
         self._snapshots: dict[str, Any] = {}  # references to the weights of snapshots, by file

@@ -43,6 +43,7 @@ class Setup(Generic[R]):
         game: the rules.
         arguments: of the run, for `make`.
         size: of the networks.
+        kind: of the networks.
         sampling: of the opponent pool.
         num_envs: number of games of this actor.
     """
@@ -51,6 +52,7 @@ class Setup(Generic[R]):
     game: Game
     arguments: Any
     size: Size
+    kind: str
     sampling: Sampling
     num_envs: int
 
@@ -157,14 +159,14 @@ class Actor(Generic[R]):
         place.enter()
         torch.set_num_threads(1)
         self._setup = setup = unpacked(packed_setup)
-        self._network = make_network(setup.game, setup.size)
+        self._network = make_network(setup.game, setup.size, setup.kind)
         self._pool = _PoolCopy(setup.sampling)
         device = torch.device("cpu")
         self._play = setup.make(setup.game, setup.arguments, self._network, self._pool, setup.num_envs, device)
         return self._play
 
     def _snapshot(self, weights: Weights) -> Network:
-        network = make_network(self._setup.game, self._setup.size)
+        network = make_network(self._setup.game, self._setup.size, self._setup.kind)
         _load(network, weights)
         return network.eval()
 

@@ -42,6 +42,7 @@ CLOTH_OF_GOLD = GamePlugin(
         "turns": "cellgames.agents.cloth_of_gold.values:ClothValues",
     },
     transfer_parameters=("height", "width", "generations"),
+    improver="cellgames.agents.cloth_of_gold.turn_improver:TurnImprover",
     playout="cellgames.agents.cloth_of_gold.rollout:finish_turns",
     algorithm="turn-values",
     presets=(
@@ -54,6 +55,19 @@ CLOTH_OF_GOLD = GamePlugin(
             },
         ),
         TrainingPreset("maskable-ppo", {**MASKABLE_PPO, **SLOW_GAME, "checkpoint_every": 30}),
+        TrainingPreset(
+            "alphazero",
+            {
+                **{"num_envs": 32, "num_steps": 96, "num_epochs": 2, "minibatch_size": 32, "learning_rate": 1e-3},
+                **{"buffer_size": 4096, "random_plies": 0, "gae_lambda": 0.9, "opponents": "self=0.5,greedy=0.5"},
+                **{"eval_games": 40, "eval_every": 10, "checkpoint_every": 10},
+            },
+        ),
+        TrainingPreset(
+            "alphazero",
+            {"num_envs": 8, "minibatch_size": 16, "buffer_size": 512},
+            parameters={"height": 100, "width": 100, "generations": 168},
+        ),
         TrainingPreset(
             "turn-values",
             {

@@ -35,6 +35,7 @@ GRID_ADAPTATION = GamePlugin(
         "mcts": "cellgames.agents.grid_adaptation.joint_moves:GridSearch",
     },
     networks={"policy": "cellgames.agents.grid_adaptation.network:GridNetwork"},
+    improver="cellgames.agents.grid_adaptation.plan_improver:PlanImprover",
     transfer_parameters=("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
     presets=(
         TrainingPreset(
@@ -48,6 +49,15 @@ GRID_ADAPTATION = GamePlugin(
             },
         ),
         TrainingPreset("maskable-ppo", {**MASKABLE_PPO, **SAMPLED, "eval_games": 40}),
+        TrainingPreset(
+            "alphazero",
+            {
+                **SAMPLED,
+                **{"num_envs": 32, "num_steps": 18, "num_epochs": 2, "learning_rate": 1e-3, "buffer_size": 10_000},
+                **{"num_simulations": 48, "max_num_considered_actions": 16, "random_plies": 0},
+                **{"eval_games": 60, "eval_every": 5, "checkpoint_every": 5},
+            },
+        ),
     ),
     reader="cellgames.arena.insight.readers.grid_adaptation_reader:GridReader",
     life="cellgames.arena.insight.over_time.life_stats:GRID_ADAPTATION",

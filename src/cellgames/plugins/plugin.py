@@ -125,6 +125,8 @@ class GamePlugin:
         native_gumbel: the same for a Gumbel AlphaZero search, as `agents.torus.native_gumbel.simulate` does.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
             this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
+        improver: target of a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns
+            the game, where the general ones do not serve it.
         algorithm: the algorithm by which `cellgames train` learns the game by default, a key of
             `training.algorithms.ALGORITHMS`.
         presets: training options by algorithm; later ones override earlier ones.
@@ -150,6 +152,7 @@ class GamePlugin:
     native_uct: Target | None = None
     native_gumbel: Target | None = None
     determinize: Target | None = None
+    improver: Target | None = None
     algorithm: str = "ppo"
     presets: tuple[TrainingPreset, ...] = ()
     reader: Target | None = None
