@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .play.match import MatchResult, match
     from .play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
     from .play.round_robin import RoundRobin, round_robin
+    from .play.scenario_games import ScenarioScore, play_scenario, scenario_game, scenario_score
+    from .play.scenarios import SCENARIOS, Scenario, scenarios_of
     from .records.positions import after_moves
     from .records.record_lines import Forfeit, Record, RecordError, Result, read_records
     from .records.replays import ReplayError, replay, verify
@@ -62,6 +64,8 @@ else:
             "play.match": ("MatchResult", "match"),
             "play.match_options": ("FreeForAllOptions", "MatchOptions", "RoundRobinOptions"),
             "play.round_robin": ("RoundRobin", "round_robin"),
+            "play.scenario_games": ("ScenarioScore", "play_scenario", "scenario_game", "scenario_score"),
+            "play.scenarios": ("SCENARIOS", "Scenario", "scenarios_of"),
             "records.positions": ("after_moves",),
             "records.record_lines": ("Forfeit", "Record", "RecordError", "Result", "read_records"),
             "records.replays": ("ReplayError", "replay", "verify"),
@@ -96,6 +100,7 @@ else:
     )
 
 __all__ = [
+    "SCENARIOS",
     "BotUmpire",
     "Bracket",
     "Census",
@@ -120,6 +125,8 @@ __all__ = [
     "Result",
     "RoundRobin",
     "RoundRobinOptions",
+    "Scenario",
+    "ScenarioScore",
     "Season",
     "SeasonOptions",
     "Store",
@@ -149,12 +156,16 @@ __all__ = [
     "payoffs",
     "payoffs_of",
     "play_evaluation",
+    "play_scenario",
     "play_season",
     "rate",
     "read_records",
     "read_teams",
     "replay",
     "round_robin",
+    "scenario_game",
+    "scenario_score",
+    "scenarios_of",
     "standings",
     "table_payoffs",
     "table_ratings",

@@ -93,16 +93,12 @@ def _options(world: str) -> tuple[dict[str, Any], ...]:
 PLAN = (
     *(
         Match("seats", world, agent, agent, games)
-        for agent, small, full in (("random", 400, 400), ("greedy", 200, 200), ("trained", 200, 100))
+        for agent, small, full in (("random", 400, 400), ("greedy", 200, 200), ("trained", 100, 100))
         for world, games in (("small", small), ("full", full))
     ),
-    *(Match("options", world, "greedy", "greedy", 100, changed) for world in WORLDS for changed in _options(world)),
-    *(
-        Match("agents", world, *pair, 100)
-        for world in WORLDS
-        for pair in (("trained", "greedy"), ("greedy", "trained"))
-    ),
-    *(Match("seats", world, "rollout:16", "rollout:16", 40) for world in WORLDS),
+    *(Match("options", world, "greedy", "greedy", 60, changed) for world in WORLDS for changed in _options(world)),
+    *(Match("agents", world, *pair, 60) for world in WORLDS for pair in (("trained", "greedy"), ("greedy", "trained"))),
+    *(Match("seats", world, "rollout:16", "rollout:16", 20) for world in WORLDS),
 )
 """All matches, in the order in which they are played."""
 
@@ -246,8 +242,8 @@ def _report(command: str, rows: Sequence[Mapping[str, Any]], data: Mapping[str, 
                 "everything that will happen, and player_a does not. What is that worth between equal agents, does it "
                 "grow with their strength, and which option of the rules takes it away?",
                 "The baseline is `random`, which makes nothing of what it sees: whatever share its last seat has is "
-                "not foresight. A share of 50 % says that the seats are equal. An option counts as a mend if the interval "
-                "of player_b's share ends below 60 % in both worlds.",
+                "not foresight. A share of 50 % says that the seats are equal. An option counts as a mend if the "
+                "interval of player_b's share ends below 60 % in both worlds.",
             ),
         ),
         Section("The answer", (f"Shares of the decided games that player_b wins: {told}. {_verdict(rows)}",)),
@@ -294,8 +290,8 @@ def _report(command: str, rows: Sequence[Mapping[str, Any]], data: Mapping[str, 
             (
                 "An agent against itself tells of the seat and of the agent's blind spots together. All agents choose "
                 "among tens of drawn turns: a player_a that prepares for the answer could do better. An agent that "
-                "wins 45 % or more as player_a against itself, and beats `trained`, would show that foresight is worth less "
-                "than it seems; `trained` is the strongest agent here, and `gumbel:N` was left out for time. "
+                "wins 45 % or more as player_a against itself, and beats `trained`, would show that foresight is worth "
+                "less than it seems; `trained` is the strongest agent here, and `gumbel:N` was left out for time. "
                 "Options were measured one at a time; a pair of them may do what none does alone.",
             ),
         ),
@@ -306,7 +302,7 @@ def _report(command: str, rows: Sequence[Mapping[str, Any]], data: Mapping[str, 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play what is missing and write the page; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.moving_last", description=__doc__.split("\n")[0])
-    parser.add_argument("--games", type=int, metavar="N", help="of every match, at most (default: 40 to 400, by match)")
+    parser.add_argument("--games", type=int, metavar="N", help="of every match, at most (default: 20 to 400, by match)")
     parser.add_argument("--threads", type=int, metavar="N", help="threads of torch (default: its own)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")

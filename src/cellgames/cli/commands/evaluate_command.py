@@ -21,6 +21,7 @@ from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_li
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
 from cellgames.cli.console import UserError, program, recorded, warn
+from cellgames.cli.scenario_evaluation import add_scenarios, evaluate_scenarios
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -49,13 +50,16 @@ __all__ = ["add"]
 _TEXT = (
     "Measure an agent against others. The first of --agents is measured against each of the others. Games for\n"
     "two start from random openings, each played in both seats; in larger games the agent and one opponent at a\n"
-    "time take turns on all seats. Scores come with 95 % intervals."
+    "time take turns on all seats. Scores come with 95 % intervals. With --scenarios each agent in turn takes its\n"
+    "seats at fixed tables of background agents; these games go into no store."
 )
 _EXAMPLES = (
     "torus-small-v0 --agents greedy random rollout:64 --games 400",
     "grid-adaptation-v0 --agents trained greedy --out results/grid",
     "--agents results/train/torus-small-v0-ppo-seed=0",
     "torus-small-v0 --agents model.zip trained",
+    "grid-adaptation-v0 --agents trained --scenarios",
+    "grid-adaptation-small-v0 --agents my_bots:MyBot random --scenarios visitors-1 residents-2",
 )
 _MOVED = {
     "--game": "GAME in front of the options",
@@ -82,6 +86,7 @@ def add(commands: Any) -> None:
         required=False,
     )
     add_spending(command)
+    add_scenarios(command)
     add_options(command, EvaluationOptions.options(), without=["chunk"])
     add_store(command)
     add_out(command, "a folder for the table and a record of every game")
@@ -95,6 +100,13 @@ def _run(arguments: argparse.Namespace) -> int:
     if not arguments.agents:
         agent = arguments.game if arguments.game not in (None, *registry.REGISTRY) else "trained"
         raise UserError(f"expected the agent to measure, and any opponents, after --agents, such as --agents {agent}")
+    if arguments.scenarios is not None:
+        if arguments.game is None:
+            raise UserError(
+                "--scenarios needs GAME in front of the options; `cellgames list` shows which have scenarios"
+            )
+        evaluate_scenarios(arguments, options, arguments.game, _DATA, _FILES)
+        return 0
     game = _game(arguments)
     agent, *against = arguments.agents
     against = against or [spec for spec in default_opponents(game) if spec != agent]

@@ -1,4 +1,4 @@
-"""`cellgames list`: games and agents."""
+"""`cellgames list`: games, agents and scenarios."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from cellgames.agents.agent_specs import AGENTS, AgentSpec
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
+from cellgames.arena.play.scenarios import SCENARIOS
 from cellgames.cli.console import print_columns, program
 from cellgames.cli.shared_options import add_command, add_json
 from cellgames.envs import registry
@@ -18,7 +19,7 @@ __all__ = ["add"]
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "list", "", _run, "Show all games and agents.", ("", "--json"))
+    command = add_command(commands, "list", "", _run, "Show all games, agents and scenarios.", ("", "--json"))
     add_json(command)
 
 
@@ -34,7 +35,11 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     agents.append({"spec": "module:Name", "summary": "your own, by import path"})
     if arguments.json:
-        print(json.dumps({"version": __version__, "games": games, "agents": agents}, indent=2))
+        scenarios = [
+            {"id": each.id, "focal": each.focal, "background": each.background, "parameters": dict(each.parameters)}
+            for each in SCENARIOS.values()
+        ]
+        print(json.dumps({"version": __version__, "games": games, "agents": agents, "scenarios": scenarios}, indent=2))
         return 0
     print("Games")
     lines = [
@@ -47,6 +52,9 @@ def _run(arguments: argparse.Namespace) -> int:
         if "games" in agent:
             agent["summary"] += f": {', '.join(agent['games'])}"
     print_columns([(agent["spec"], agent["summary"]) for agent in agents])
+    print("\nScenarios")
+    print_columns([(scenario.id, scenario.summary) for scenario in SCENARIOS.values()])
+    print("  `cellgames evaluate GAME --agents AGENT --scenarios` scores an agent in them.")
     print()
     print(f"Try: {program()} play torus-v0 --agents greedy")
     return 0

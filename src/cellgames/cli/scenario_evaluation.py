@@ -1,0 +1,108 @@
+"""`cellgames evaluate --scenarios`: an agent among background agents, and baselines in its place.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cellgames.agents.agent_names import by_name
+from cellgames.arena.play.match_options import EvaluationOptions
+from cellgames.arena.play.scenarios import SCENARIOS, choose_scenarios
+from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_line, with_seed
+from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
+from cellgames.utils.run_folders import opened, refuse_foreign
+
+from .console import UserError, program, recorded, warn
+from .shared_options import parameters
+
+if TYPE_CHECKING:
+    from cellgames.arena.play.scenario_games import ScenarioScore
+    from cellgames.arena.records.record_lines import Record
+
+__all__ = ["add_scenarios", "evaluate_scenarios"]
+
+BASELINES = ("random", "greedy")
+"""Agents that play in the place of the measured one where no others are given."""
+
+
+def add_scenarios(command: argparse.ArgumentParser) -> None:
+    """Add the option."""
+    command.add_argument(
+        "--scenarios",
+        metavar="SCENARIO",
+        nargs="*",
+        help="measure each of --agents among background agents instead: in these scenarios of the game, which "
+        "`cellgames list` shows, or in all of them (default agents after the first: random greedy)",
+    )
+
+
+def evaluate_scenarios(
+    arguments: argparse.Namespace, options: EvaluationOptions, game: str, data: str, files: Mapping[str, str]
+) -> None:
+    """Play the scenarios, show the table and write the files.
+
+    Args:
+        arguments: of `cellgames evaluate`.
+        options: the same as a dataclass.
+        game: id.
+        data: name of the file for programs.
+        files: names of all files, with what is in them.
+    """
+    from cellgames.agents.loading import load
+    from cellgames.arena.play import scenario_games
+    from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+    from cellgames.arena.stats.tables import forfeits, thinking
+    from cellgames.utils.report.files import write_report
+    from cellgames.utils.report.text import plain_table
+
+    if parameters(arguments):
+        raise UserError("--scenarios takes no --param and no --size: a scenario has its own parameters")
+    scenarios = choose_scenarios(game, arguments.scenarios)
+    measured, *others = arguments.agents
+    given = by_name([measured, *(others or [spec for spec in BASELINES if spec != measured])])
+    boards = {scenario.id: scenario_games.scenario_game(scenario) for scenario in scenarios}
+    # Before the first game, so that an agent that cannot play is refused at once.
+    loaded = {
+        (id, name): load(str(spec), board, name=name) for id, board in boards.items() for name, spec in given.items()
+    }
+    out = arguments.out
+    scores: list[ScenarioScore] = []
+    games: list[Record] = []
+    options = with_seed(options, out, data, warn)
+    with contextlib.nullcontext() if out is None else opened(out, [*files, FORFEIT_LOG]):
+        if out is not None:
+            refuse_foreign(out, data)
+            (out / FORFEIT_LOG).unlink(missing_ok=True)  # of an evaluation before
+        log = None if out is None else ForfeitLog(out)
+        for scenario in scenarios:
+            for name in given:
+                agent = loaded[scenario.id, name]
+                records = scenario_games.play_scenario(scenario, agent, options, progress=not arguments.quiet)
+                scores.append(scenario_games.scenario_score(scenario, name, records))
+                games += records
+                if log is not None:
+                    log.add(traces_of(records))
+        names = list(given)
+        print(f"{names[0]} in scenarios of {game}, {options.games} games each, with {' and '.join(names[1:])}:\n")
+        print(plain_table(scenario_games.scenario_table(scores, SCENARIOS)))
+        print(f"\n{scenario_games.NOTE}")
+        for line in [*thinking_notes(thinking(games)), *forfeit_notes(forfeits(games), several=True)]:
+            print(line)
+        if options.secret_seed:
+            warn(revealed_line(options.seed))
+        if out is not None:
+            report = scenario_games.scenario_report(recorded(arguments), scenarios, scores, given, options)
+            if options.secret_seed:
+                report = replace(report, data={**report.data, COMMITMENT: commitment(options.seed)})
+            lines = "".join(record.to_json() + "\n" for record in games)
+            more = {"games.jsonl": lines}
+            write_report(out, replace(report, page_file="evaluation.md", data_file=data, more_files=more))
+            print(f"Written to {out}: {', '.join(files)}")
+            print(f"Next:\n  {program()} replay {shlex.quote(str(out))}   check every game")
