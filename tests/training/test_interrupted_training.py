@@ -18,6 +18,7 @@ import cellgames
 from cellgames.training import train
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
+from cellgames.training.checkpoint_files import write_state
 from cellgames.training.runs import run
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept
 from cellgames.training.runs.interrupts import Interrupts, Stopped
@@ -270,3 +271,14 @@ def test_the_command_names_the_steps_that_it_keeps(number: int, code: int, tmp_p
     assert "stopping: the iteration under way is finished first" in err
     assert f"Stopped. All {steps:,} steps of learning are kept in run; to continue:" in err
     assert "Traceback" not in err
+
+
+def test_a_checkpoint_with_a_turned_bit_keeps_no_steps(tmp_path: Path) -> None:
+    weights = torch.arange(64.0)
+    write_state(tmp_path / CHECKPOINT, {"at": {"steps": 70}, "learner": {"weights": weights}})
+    assert steps_kept(tmp_path) == 70
+    data = (tmp_path / CHECKPOINT).read_bytes()
+    place = data.index(weights.numpy().tobytes()) + 9
+    (tmp_path / CHECKPOINT).write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+    assert steps_kept(tmp_path) == 0  # torch alone would read other weights without a word
+    assert steps_kept(tmp_path / "nowhere") == 0

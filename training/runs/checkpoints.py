@@ -192,9 +192,8 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
 def steps_kept(folder: Path) -> int:
     """Return the steps of the checkpoint in a folder; 0 if there is none that can be read."""
     try:
-        with (folder / CHECKPOINT).open("rb") as file:
-            return int(torch.load(file, map_location="cpu", weights_only=True)["at"]["steps"])
-    except Exception:  # unpickling fails in many ways
+        return int(read_state(folder / CHECKPOINT, torch.device("cpu"))["at"]["steps"])
+    except Exception:  # torch raises many kinds
         return 0
 
 
