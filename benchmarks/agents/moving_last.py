@@ -93,12 +93,12 @@ def _options(world: str) -> tuple[dict[str, Any], ...]:
 PLAN = (
     *(
         Match("seats", world, agent, agent, games)
-        for agent, small, full in (("random", 400, 400), ("greedy", 200, 200), ("trained", 100, 100))
+        for agent, small, full in (("random", 400, 400), ("greedy", 200, 200), ("trained", 60, 60))
         for world, games in (("small", small), ("full", full))
     ),
-    *(Match("options", world, "greedy", "greedy", 60, changed) for world in WORLDS for changed in _options(world)),
-    *(Match("agents", world, *pair, 60) for world in WORLDS for pair in (("trained", "greedy"), ("greedy", "trained"))),
-    *(Match("seats", world, "rollout:16", "rollout:16", 20) for world in WORLDS),
+    *(Match("options", world, "greedy", "greedy", 40, changed) for world in WORLDS for changed in _options(world)),
+    *(Match("agents", world, *pair, 40) for world in WORLDS for pair in (("trained", "greedy"), ("greedy", "trained"))),
+    *(Match("seats", world, "rollout:16", "rollout:16", 16) for world in WORLDS),
 )
 """All matches, in the order in which they are played."""
 
@@ -129,9 +129,8 @@ def measured(match: Match, seed: int, games: int | None = None) -> dict[str, Any
         rounds += state.round.tolist()
     first, last = map(sum, zip(*outcomes, strict=True))
     decided = first + last
-    share = last / decided if decided else float("nan")
-    low, high = wilson_interval(share, decided) if decided else (0.0, 1.0)
-    # The first of all verdicts can end a game, and later ones where leads change.
+    share = last / decided if decided else None
+    low, high = (0.0, 1.0) if share is None else wilson_interval(share, decided)
     return {
         "games": count,
         "first wins": first,
@@ -151,7 +150,7 @@ def measured(match: Match, seed: int, games: int | None = None) -> dict[str, Any
 
 def _draw(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw the share of the last seat for agents of one kind, and with each option."""
-    found = [row for row in rows if row["first"] == row["last"]]
+    found = [row for row in rows if row["first"] == row["last"] and row["share"] is not None]
     names = list(dict.fromkeys(_label(row) for row in found))
     figure.set_size_inches(7.2, 1.2 + 0.3 * len(names))
     figure.set_layout_engine("constrained")
@@ -181,6 +180,8 @@ def _label(row: Mapping[str, Any]) -> str:
 
 
 def _interval(row: Mapping[str, Any]) -> str:
+    if row["share"] is None:
+        return "none decided"
     return f"{percent(row['share'])} ({percent(row['low'])} to {percent(row['high'])})"
 
 
@@ -203,7 +204,7 @@ def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     mended = [name for name, own in by_option.items() if len(own) > 1 and all(row["high"] < _EVEN for row in own)]
     if mended:
         return f"With {' or '.join(f'`{name}`' for name in mended)} the share of the last seat stays below 60 %."
-    least = min(agents, key=lambda row: row["share"])
+    least = min(agents, key=lambda row: row["high"])
     return (
         "**No option mends it**: none brings the interval of both worlds below 60 %. The nearest is "
         f"`{_label(least)}` in the {least['world']} world, where player_b wins {_interval(least)} %."
@@ -224,12 +225,16 @@ def _report(command: str, rows: Sequence[Mapping[str, Any]], data: Mapping[str, 
     )
     plain = [
         _cells(row, row["world"], row["first"], f"{percent(row['first verdict ends'])}")
-        for row in sorted(seats, key=lambda row: (row["world"], row["share"]))
+        for row in sorted(seats, key=lambda row: (row["world"], row["share"] or 0))
     ]
     table = []
     for row in changed:
         before = base.get((row["world"], row["first"]))
-        gap = "" if before is None else f"{100 * (row['share'] - before['share']):+.0f}"
+        gap = (
+            ""
+            if before is None or None in (row["share"], before["share"])
+            else f"{100 * (row['share'] - before['share']):+.0f}"
+        )
         table.append(_cells(row, row["world"], _label(row), gap))
     pairs = [_cells(row, row["world"], row["first"], row["last"]) for row in agents]
     parts = (
@@ -302,7 +307,7 @@ def _report(command: str, rows: Sequence[Mapping[str, Any]], data: Mapping[str, 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play what is missing and write the page; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.moving_last", description=__doc__.split("\n")[0])
-    parser.add_argument("--games", type=int, metavar="N", help="of every match, at most (default: 20 to 400, by match)")
+    parser.add_argument("--games", type=int, metavar="N", help="of every match, at most (default: 16 to 400, by match)")
     parser.add_argument("--threads", type=int, metavar="N", help="threads of torch (default: its own)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
