@@ -93,7 +93,7 @@ def _options(world: str) -> tuple[dict[str, Any], ...]:
 PLAN = (
     *(
         Match("seats", world, agent, agent, games)
-        for agent, small, full in (("random", 400, 400), ("greedy", 200, 200), ("trained", 60, 60))
+        for agent, small, full in (("random", 400, 400), ("greedy", 200, 200), ("trained", 200, 40))
         for world, games in (("small", small), ("full", full))
     ),
     *(Match("options", world, "greedy", "greedy", 40, changed) for world in WORLDS for changed in _options(world)),
