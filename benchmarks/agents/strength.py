@@ -3,6 +3,9 @@
 In every game `trained` meets other agents, in both seats or in half of the seats, and in some so does a search.
 A page for each goes to results/strength/, and a table of all to results/strength/README.md. A match that is done is
 kept, so that the same command goes on after Ctrl-C.
+
+The table has a column for exploiters: results/strength/exploiters/PAGE-NAME.json is the `result.json` of a
+`cellgames exploit trained`, with the command that made it. Of several the best one counts.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 
 import cellgames
 from benchmarks.pages import write_page
+from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, shipped
@@ -180,6 +184,23 @@ def _lines(setting: Setting, rows: list[evaluation.Row]) -> list[Sequence[Cell]]
     ]
 
 
+def _exploiter(setting: Setting, out: Path) -> str:
+    """Return the score of the best exploiter that was found, with its share of the agent's own compute."""
+    found = [
+        result
+        for path in sorted((out / "exploiters").glob(f"{setting.page}-*.json"))
+        if (result := json.loads(path.read_text(encoding="utf-8")))["agent"] == setting.agent
+    ]
+    if not found:
+        return ""
+    best = max(found, key=lambda result: float(result["score"]))
+    score, low, high = (f"{100 * best[name]:.1f}" for name in ("score", "low", "high"))
+    share = best["share_of_compute"]
+    compute = f"{best['steps']:,} steps" if share is None else f"{share:.0%} of the compute"
+    old = best["identity"] != identity(setting.agent, cellgames.make(setting.game))
+    return f"{score} ({low} to {high}) by {best['algorithm']}, {compute}{', of earlier weights' * old}"
+
+
 def _known(setting: Setting, out: Path) -> list[Sequence[Cell]]:
     """Return the rows of a page that is there already; none if it is not."""
     path = out / f"{setting.page}.json"
@@ -216,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.strength", description=__doc__.split("\n")[0])
     parser.add_argument("--games", type=int, default=1000, metavar="N", help="of each match, even (default 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
-    parser.add_argument("--only", nargs="+", metavar="PAGE", help="pages to measure now; others stay")
+    parser.add_argument("--only", nargs="*", metavar="PAGE", help="pages to measure now, or none; others stay")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -231,17 +252,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines: list[Sequence[Cell]] = []
     try:
         for setting in SETTINGS:
-            if options.only and setting.page not in options.only:
-                lines += _known(setting, options.out)
+            exploiter = _exploiter(setting, options.out)
+            if options.only is not None and setting.page not in options.only:
+                lines += [(*line, exploiter) for line in _known(setting, options.out)]
                 continue
             began = time.perf_counter()
-            lines += _page(cellgames.make(setting.game), setting, options)
+            lines += [(*line, exploiter) for line in _page(cellgames.make(setting.game), setting, options)]
             print(f"{setting.page}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
     except KeyboardInterrupt:
         print("\nStopped. Whole matches are kept; the same command goes on.", file=sys.stderr)
         return 130
-    columns = ("game", "agent", "against", "score", "low", "high", "")
-    table = Table("", columns, lines, text=("game", "agent", "against", ""))
+    columns = ("game", "agent", "against", "score", "low", "high", "", "best exploiter found")
+    table = Table("", columns, lines, text=("game", "agent", "against", "", "best exploiter found"))
     print(markdown_table(table))
     parts: tuple[Part, ...] = (
         f"`python -m benchmarks.agents.strength`: {options.games} games each (of searches 400, on the larger board "
@@ -249,6 +271,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "Scores in %, a draw a half, with 95 % intervals; "
         "where more than two play, of the pairs of seats.",
         table,
+        "The last column is the score of the best exploiter that was found against the agent "
+        "(`cellgames exploit`), with its 95 % interval and its steps as a share of those of the agent's own training; "
+        "`exploiters/` has the commands. It is a lower bound: a better exploiter may exist.",
         "Each agent has a page for each game, with ratings, and with what made the weights.",
     )
     write_page(options.out / "README.md", "How strong the shipped agents are", parts)
