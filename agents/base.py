@@ -11,6 +11,7 @@ Search agents need positions to play on from; they get them only in games in tur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, runtime_checkable
 
 import torch
@@ -155,7 +156,7 @@ class BaseAgent:
 
 
 class GameAgent(BaseAgent, Generic[G_co]):
-    """A base class of agents that keep the game that they play."""
+    """A base class of agents that keep the game that they play, and their seats where all act at once."""
 
     plays: ClassVar[type[Game]] = Game  # type: ignore[type-abstract]  # for isinstance
     """The class of games that it plays."""
@@ -169,6 +170,11 @@ class GameAgent(BaseAgent, Generic[G_co]):
             raise must_start(self)
         return self._game
 
+    @cached_property
+    def seats(self) -> Seats:
+        """The agent's seats in the games that were started; empty in games in turns."""
+        return Seats()
+
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the agent can play the game."""
         if not isinstance(game, self.plays):
@@ -178,6 +184,8 @@ class GameAgent(BaseAgent, Generic[G_co]):
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.check_game(game)
         self._game = game  # type: ignore[assignment]  # checked
+        if game.info.simultaneous:
+            self.seats.start(game, players, env_ids)
 
 
 class ByGame(BaseAgent):

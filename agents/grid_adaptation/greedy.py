@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, Seats, draw_seeds, must_start
+from cellgames.agents.base import GameAgent, draw_seeds, must_start
 from cellgames.envs.core import Game, chance, sampling
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import VOTE
@@ -38,7 +38,6 @@ class GridPlayer(GameAgent[GridAdaptation]):
         if guesses < 1:
             raise ValueError(f"expected at least 1 guess, got {guesses}")
         self._guesses = guesses
-        self._seats = Seats()
         self._planner: Planner | None = None
 
     @property
@@ -52,7 +51,6 @@ class GridPlayer(GameAgent[GridAdaptation]):
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
         self._planner = Planner(self.others(self.game), self._guesses)
-        self._seats.start(game, players, env_ids)
 
     def others(self, game: GridAdaptation) -> Others:
         """Return the model of how all others play."""
@@ -61,7 +59,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, int64 [L, 7]; chance comes from a seed of each row."""
         game = self.planner.game
-        view, players = seen(game, observation), self._seats.of(env_ids)
+        view, players = seen(game, observation), self.seats.of(env_ids)
         seeds = draw_seeds(len(env_ids), generator, observation.device)
         actions = nothing(game, len(view), observation.device)
         ballot = sampling.pack(action_mask[:, -game.info.action_nvec[VOTE] :])

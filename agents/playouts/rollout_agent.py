@@ -11,10 +11,8 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
-from typing_extensions import override
 
-from cellgames.agents.base import Seats
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import State
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
@@ -45,16 +43,10 @@ class RolloutAgent(PlayoutAgent):
             raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
         super().__init__(name if name is not None else f"rollout:{playouts}", playouts)
         self.candidates = affordable(playouts, candidates)
-        self._seats = Seats()
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        self._seats.start(game, players, env_ids)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each row, int64 [L]."""
-        game, seats = self.game, self._seats.of(env_ids)
+        game, seats = self.game, self.seats.of(env_ids)
         state: State = resolve(plugin_of(game).determinize)(game, observation, seats)
         return self._search(state, seats, action_mask, generator)
 

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import dataclasses
 from functools import reduce
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, Seats, draw_seeds, must_start
+from cellgames.agents.base import GameAgent, draw_seeds, must_start
 from cellgames.agents.playouts.playouts import at_once
-from cellgames.envs.core import Game, chance, sampling
+from cellgames.envs.core import Game, chance
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
 
+from .arrangements import random_placements
 from .determinization import determinize
 
 __all__ = ["ToroidalCupGreedy"]
 
-_BANDS = 4  # for how long Life is watched, in generations for each column of a band
 _CANDIDATE, _GUESS = range(chance.USER, chance.USER + 2)
 
 
@@ -40,25 +41,26 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
     plays = ToroidalCup
     memoryless = True
 
+    bands: ClassVar[int] = 4
+    """How long Life is watched, in generations for each column of a band."""
+
     def __init__(self, name: str = "greedy", *, candidates: int = 32, guesses: int = 4) -> None:
         super().__init__(name)
         if candidates < 1 or guesses < 1:
             raise ValueError(f"expected at least 1 candidate and 1 guess, got {candidates} and {guesses}")
         self.candidates, self.guesses = candidates, guesses
-        self._seats = Seats()
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        watched = min(self.game.max_generations, _BANDS * self.game.lattice.band)
+        watched = min(self.game.max_generations, self.bands * self.game.lattice.band)
         self._watched = dataclasses.replace(self.game, max_generations=watched)
-        self._seats.start(game, players, env_ids)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose a placement for each row, int64 [L]."""
         if self._game is None:
             raise must_start(self)
-        game, seats = self._watched, self._seats.of(env_ids)
+        game, seats = self._watched, self.seats.of(env_ids)
         state = determinize(game, observation, seats)
         seeds = draw_seeds(len(env_ids), generator, state.device)
         together = max(1, at_once(game) // (self.candidates * self.guesses))
@@ -98,10 +100,7 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
 
     def _guesses(self, game: ToroidalCup, state: CupState, seeds: Tensor) -> Tensor:
         """Return random legal actions of all teams, int64 [L, G, P]."""
-        words = sampling.pack(game.legal_actions(state).flatten(0, 1)).view(len(state), 1, game.teams, -1)
-        words = words.expand(-1, self.guesses, -1, -1).flatten(0, 2)
-        bits = chance.draw(seeds[:, None], _GUESS, torch.arange(self.guesses * game.teams, device=seeds.device))
-        return sampling.random_legal(words, bits.flatten() & 0x7FFFFFFF).view(len(state), self.guesses, game.teams)
+        return random_placements(game.legal_actions(state), seeds, _GUESS, self.guesses)
 
 
 def _last_shapes(state: CupState) -> CupState:

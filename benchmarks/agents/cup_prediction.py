@@ -15,14 +15,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from typing_extensions import override
 
 import cellgames
-from cellgames.agents.base import AnyAgent, GameAgent, Seats
+from cellgames.agents.base import AnyAgent, GameAgent
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play
 from cellgames.agents.toroidal_cup.determinization import determinize
-from cellgames.envs.core import Game, seeds
+from cellgames.envs.core import seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.utils.statistics import wilson_interval
 
@@ -44,16 +43,10 @@ class Foresight(GameAgent[ToroidalCup]):
         super().__init__("foresight")
         self.asked: Any = asked
         self.draws, self.candidates = draws, candidates
-        self._seats = Seats()
-
-    @override
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        super().start(game, players, env_ids)
-        self._seats.start(game, players, env_ids)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose a placement for each row, int64 [L]."""
-        game, seats = self.game, self._seats.of(env_ids)
+        game, seats = self.game, self.seats.of(env_ids)
         state = determinize(game, observation, seats)
         chosen = self._place(observation, action_mask, seats, generator)
         last = game.is_last_turn(state).nonzero().squeeze(1)

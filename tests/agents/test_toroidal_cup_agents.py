@@ -19,6 +19,8 @@ from cellgames.agents.playouts import rollout_agent as rollout
 from cellgames.agents.playouts.playouts import MAX_BATCH, at_once, finish
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
+from cellgames.agents.toroidal_cup import placement_search
+from cellgames.agents.toroidal_cup.arrangements import random_placements
 from cellgames.agents.toroidal_cup.determinization import determinize
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
 from cellgames.agents.toroidal_cup.placement_search import CupSearch
@@ -219,6 +221,8 @@ def test_they_find_placements_that_are_good_against_all_that_the_other_may_do(se
     assert worth.quantile(0.75) < worth.max() - 0.1
     chosen = ask(ToroidalCupGreedy(candidates=len(own), guesses=24), SMALL, state, seat)
     assert float(worth[own == chosen]) > worth.max() - 0.1
+    chosen = ask(CupSearch(4000, mixed=False), SMALL, state, seat)
+    assert float(worth[own == chosen]) > worth.quantile(0.9)
     chosen = ask(RolloutAgent(600), SMALL, state, seat)
     assert float(result[own == chosen]) > result.quantile(0.75)
 
@@ -291,25 +295,68 @@ def _started(players: Tensor) -> ToroidalCupGreedy:
 # ---------------------------------------------------------------- the search of the last placements
 
 
-@pytest.mark.parametrize(("simulations", "candidates", "guesses"), [(1, 1, 1), (16, 8, 2), (1024, 64, 16)])
-def test_simulations_are_shared_out_over_candidates_and_guesses(
-    simulations: int, candidates: int, guesses: int
-) -> None:
+@pytest.mark.parametrize("simulations", [1, 7, 64, 4096])
+def test_a_search_plays_about_as_many_games_as_it_says(simulations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = []
+
+    def life(game: ToroidalCup, boards: Tensor) -> Any:
+        played.append(len(boards))
+        return run(game, boards)
+
+    run = ToroidalCup.life
+    monkeypatch.setattr(ToroidalCup, "life", life)
     agent = CupSearch(simulations)
-    assert (agent.name, agent.candidates, agent.guesses) == (f"mcts:{simulations}", candidates, guesses)
-    with pytest.raises(ValueError, match="at least 1 simulation, got 0"):
-        CupSearch(0)
+    assert agent.name == f"mcts:{simulations}"
+    chosen = ask(agent, SMALL, drawn(), 0)
+    assert SMALL.legal_actions(drawn())[0, 0, chosen]
+    assert 0.7 * simulations < sum(played) < 1.1 * simulations + 20  # no fewer candidates than legal placements
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        ToroidalCup(12, 30, pattern="randys", stride=3, shapes=2, max_generations=40),
+        ToroidalCup(12, 50, 3, "randys", shapes=2, survivors="keep", max_generations=40),  # 2 columns are nobody's
+    ],
+    ids=["two", "three, keep"],
+)
+def test_a_search_plays_the_very_games_beside_the_better_guesses(
+    game: ToroidalCup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Teams in their places, ties of colours as the numbers say, the best rival."""
+    state = play(game, game.init(seeds(0, 1)), 1)
+    drawn: list[Tensor] = []
+
+    def known(*asked: Any) -> Tensor:
+        drawn.append(random_placements(*asked))
+        return drawn[-1]
+
+    monkeypatch.setattr(placement_search, "random_placements", known)
+    agent = CupSearch(600)
+    for seat in range(game.teams):
+        agent.start(game, torch.tensor([seat]), torch.tensor([0]))
+        mask = game.legal_actions(state)[:, seat]
+        actions, payoff = agent._survivors(game, state, torch.tensor([seat]), mask, seeds(1, 1))
+        own, lead = leads(game, state, seat, drawn[-1][0])
+        expected = (lead.sign() + lead) / 2
+        assert expected.shape[1] == 2 * payoff.shape[2]
+        rows = expected[(own == actions[0, :, None]).int().argmax(1)]
+        same = (rows[:, :, None] - payoff[0, :, None]).abs().amax(0) < 1e-3
+        assert same.any(0).all(), "each payoff is that of one of the guesses"
+        met = same.any(1)
+        assert expected[:, met].mean() < expected[:, ~met].mean() - 0.02
+        assert rows.mean() > expected.mean() + 0.1, "the better candidates are left"
 
 
 def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rock, paper and scissors, and a move that loses: a third each, whoever is asked, in whichever game."""
+    """Rock, paper and scissors, and a move that loses: a third each if all games are answered, in whichever game."""
     wins = torch.tensor([[0, -1, 1], [1, 0, -1], [-1, 1, 0.25], [-1, -1, -1]], dtype=torch.float64)
-    agent = CupSearch(12)
+    agent = CupSearch(12, answered=1.0)
 
     def known(game: Any, state: State, seats: Tensor, mask: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
         return mask.nonzero()[:, 1].view(len(state), -1)[:, :4], wins.expand(len(state), -1, -1)
 
-    monkeypatch.setattr(agent, "_leads", known)
+    monkeypatch.setattr(agent, "_survivors", known)
     first = SMALL.init(seeds(0, 900))
     legal = SMALL.legal_actions(first)[0, 0].nonzero().flatten()
     assert (ask(agent, SMALL, first, 0) == legal[2]).all()
@@ -320,7 +367,9 @@ def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monk
     assert all(0.2 < share < 0.5 for share in shares[:3])
     assert sum(shares[:3]) > 0.99
     assert torch.equal(ask(agent, SMALL, last[:5], 1), chosen[:5]), "a move depends on its row alone"
-    agent.mixed = False
+    agent.answered = 0.0
+    assert (ask(agent, SMALL, last, 1) == legal[2]).float().mean() > 0.95, "nobody answers: the best mean"
+    agent.mixed, agent.answered = False, 1.0
     assert (ask(agent, SMALL, last, 1) == legal[2]).all()
 
 
@@ -368,12 +417,17 @@ def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once()
 def test_bad_numbers_wrong_games_and_no_start_are_explained() -> None:
     with pytest.raises(ValueError, match="at least 1 candidate and 1 guess, got 0 and 4"):
         ToroidalCupGreedy(candidates=0)
+    with pytest.raises(ValueError, match="at least 1 simulation, got 0"):
+        CupSearch(0)
+    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
+        CupSearch(4, answered=2.0)
     with pytest.raises(ValueError, match="'greedy' plays toroidal-cup-v0, got torus-v0"):
         ToroidalCupGreedy().start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))
     seen = RANDYS.observe(RANDYS.init(seeds(0, 1)), 0)
     for agent, message in (
         (ToroidalCupGreedy(), "must be started before"),
         (RolloutAgent(4), "must be started before it acts"),
+        (CupSearch(4), "must be started before it acts"),
     ):
         with pytest.raises(ValueError, match=message):
             agent.act(seen, torch.ones(1, RANDYS.info.num_actions, dtype=torch.bool), torch.tensor([0]), generator())

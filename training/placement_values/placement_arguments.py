@@ -24,4 +24,7 @@ class PlacementArguments(Arguments):
 
     placements: int = option(24, "placements that are tried in place of each one that was played", low=1)
     generations: int = option(0, "generations of Life after which a lead counts; 0 plays games to their end", low=0)
+    later_shapes: bool = option(
+        True, "let Life run from arrangements with all later shapes; otherwise from those right after the placement"
+    )
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
