@@ -26,7 +26,7 @@ _ROUNDS = 4  # of halving; as many games as in one of them are played before, to
 _DRAWN_A_GUESS = 2  # placements of the others, of which the better one is met
 _DRAWN, _OTHERS = range(chance.USER + 2, chance.USER + 4)  # after those of greedy
 _ITERATIONS = 200  # of regret matching
-_LOTS = 1 << 20  # equally likely numbers, by one of which a placement is drawn
+_LOTS = 1 << 20  # equally likely numbers, one of which draws a placement
 _PARTS = 512  # of a payoff, whole numbers of which add up in any order to the same
 
 
@@ -37,7 +37,7 @@ class CupSearch(ToroidalCupGreedy):
     the better half of random ones. Then the worse half of the candidates goes, and the rest meet twice as many new
     guesses, three times in all (sequential halving). A payoff is the mean of the result, +1 or -1, and of the lead in
     shares of the live cells. Life runs for twice as long as `greedy` watches it, and shapes that are still to come are
-    left out, as there. Before the last step the search plays the candidate of the best mean payoff.
+    left out, as there. Before the last step it plays the candidate of the best mean payoff.
 
     The last placements are a matrix game of the candidates that are left and all guesses. The search draws its
     placement from a restricted Nash response (Johanson, Zinkevich, Bowling: "Computing robust counter-strategies",
@@ -53,9 +53,7 @@ class CupSearch(ToroidalCupGreedy):
 
     bands: ClassVar[int] = 8
 
-    def __init__(
-        self, simulations: int, *, mixed: bool = True, answered: float = 0.25, name: str | None = None
-    ) -> None:
+    def __init__(self, simulations: int, *, mixed: bool = True, answered: float = 0.2, name: str | None = None) -> None:
         if simulations < 1:
             raise ValueError(f"expected at least 1 simulation, got {simulations}")
         if not 0 <= answered <= 1:
@@ -74,10 +72,7 @@ class CupSearch(ToroidalCupGreedy):
         if last.any():
             among = payoff[last]
             among = self.answered * among + (1 - self.answered) * among.mean(2, keepdim=True)
-            mixture = solve_matrix(among, _ITERATIONS).row
-            lots = chance.uniform_int(chance.draw(seeds[last], _DRAWN, torch.zeros_like(seeds[last])), _LOTS)
-            drawn = mixture.cumsum(1) <= lots[:, None] / _LOTS  # the candidates that are passed by
-            best[last] = drawn.sum(1).clamp(max=mixture.shape[1] - 1)
+            best[last] = _draw(solve_matrix(among, _ITERATIONS).row, seeds[last])
         return actions.gather(1, best[:, None]).squeeze(1)
 
     def _survivors(
@@ -128,3 +123,10 @@ class CupSearch(ToroidalCupGreedy):
 def _taken(part: Tensor, order: Tensor) -> Tensor:
     """Return rows of each game, [L, K, ...], of `part` [L, C, ...] by `order`, int64 [L, K]."""
     return part.gather(1, order[..., None].expand(-1, -1, part.shape[2]))
+
+
+def _draw(probabilities: Tensor, seeds: Tensor) -> Tensor:
+    """Return a draw from each row of `probabilities`, float [L, K]: int64 [L]."""
+    lots = chance.uniform_int(chance.draw(seeds, _DRAWN, torch.zeros_like(seeds)), _LOTS)
+    sums = probabilities.double().cumsum(1)
+    return (sums / sums[:, -1:] <= lots[:, None] / _LOTS).sum(1)  # those that are passed by; never all

@@ -324,7 +324,7 @@ def test_a_search_plays_the_very_games_beside_the_better_guesses(
     game: ToroidalCup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Teams in their places, ties of colours as the numbers say, the best rival."""
-    state = play(game, game.init(seeds(0, 1)), 1)
+    state: Any = play(game, game.init(seeds(0, 1)), 1)
     drawn: list[Tensor] = []
 
     def known(*asked: Any) -> Tensor:

@@ -46,10 +46,13 @@ def learner_of(game: ToroidalCup, folder: Path, **changes: Any) -> PlacementLear
     return learner
 
 
+@pytest.mark.parametrize("later_shapes", [True, False])
 @pytest.mark.parametrize("game", [SMALL, MIXED, THREE], ids=["small", "mixed", "three"])
-def test_targets_are_the_ends_of_the_games_with_one_placement_replaced(game: ToroidalCup, tmp_path: Path) -> None:
+def test_targets_are_the_ends_of_the_games_with_one_placement_replaced(
+    game: ToroidalCup, later_shapes: bool, tmp_path: Path
+) -> None:
     """Replayed by the rules alone, step by step; where the game refuses a later placement the weight is 0."""
-    learner = learner_of(game, tmp_path, num_envs=4)
+    learner = learner_of(game, tmp_path, num_envs=4, later_shapes=later_shapes)
     steps = learner._play()
     band = torch.arange(game.teams)[:, None] * game.lattice.band
     counted = 0
@@ -64,7 +67,7 @@ def test_targets_are_the_ends_of_the_games_with_one_placement_replaced(game: Tor
                 board = torch.zeros(game.rows * game.cols, dtype=torch.int8)
                 own = torch.zeros_like(board, dtype=torch.bool)
                 overlap = False
-                for place, step in enumerate(steps):
+                for place, step in enumerate(steps if later_shapes else steps[: number + 1]):
                     for team in range(game.teams):
                         cells = step.cells[env_id, team]
                         if (place, team) == (number, seat):
@@ -82,7 +85,7 @@ def test_targets_are_the_ends_of_the_games_with_one_placement_replaced(game: Tor
                 live = game.life(board.view(1, game.rows, game.cols)).scores[0].tolist()
                 rival = max(live[:seat] + live[seat + 1 :])
                 assert target == pytest.approx(0.5 + 0.5 * (live[seat] - rival) / max(1, sum(live)))
-    assert counted > 25
+    assert counted > 20
 
 
 @pytest.fixture(scope="module")
