@@ -100,6 +100,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.training.learning
 	$(BIN)/python -m benchmarks.agents.search
 	$(BIN)/python -m benchmarks.arena.census_speed
+	$(BIN)/python -m benchmarks.arena.worth_of_objects
 	$(BIN)/python -m benchmarks.arena.tournament
 	$(BIN)/python -m benchmarks.arena.page_speed
 	$(BIN)/python -m benchmarks.arena.bot_overhead

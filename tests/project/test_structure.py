@@ -55,7 +55,8 @@ LAYERS = """
     arena.play
     arena.season
     arena.insight.readers | arena.insight.census
-    arena.insight.placement | arena.insight.behaviour | arena.insight.over_time | arena.insight.interventions
+    arena.insight.placement | arena.insight.behaviour | arena.insight.over_time
+    arena.insight.interventions | arena.insight.probes
     arena.insight
     training.league
     web.views

@@ -33,6 +33,7 @@ PACKAGES = (
     "cellgames.arena.formats",
     "cellgames.arena.insight",
     "cellgames.arena.insight.interventions",
+    "cellgames.arena.insight.probes",
     "cellgames.cluster",
     "cellgames.web",
 )

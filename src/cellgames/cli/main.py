@@ -41,7 +41,7 @@ from .commands import (
     sweep_command,
     train_command,
 )
-from .commands.analysis import analyse_command, explain_command, solve_command
+from .commands.analysis import analyse_command, explain_command, probe_command, solve_command
 from .commands.formats import export_command, import_command
 from .commands.populations import exploit_command, league_command
 from .console import MOST_MESSAGE, UserError, forget_warnings, printable_output
@@ -58,6 +58,7 @@ _COMMANDS = (
     evaluate_command,
     analyse_command,
     explain_command,
+    probe_command,
     solve_command,
     round_robin_command,
     free_for_all_command,

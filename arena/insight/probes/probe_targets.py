@@ -1,0 +1,112 @@
+"""The quantities that probes read: for each game, names of classes, and the class of a position for a player.
+
+A target may look at what the player cannot see, and at what happens later in the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cellgames.agents.torus.distance import stones_to_win
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.core import Game, State
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.torus.game import Torus
+from cellgames.envs.torus.winning_path import winning_class, winning_path
+
+__all__ = ["Target", "targets_of"]
+
+_FARTHEST = 5  # stones to win that are told apart
+_AHEAD = 2  # rounds
+_SEQUENCES = 8
+
+Label = Callable[[Game, Sequence[State], int, int], int]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A quantity of a position.
+
+    Attributes:
+        name: In tables.
+        classes: Names of its classes.
+        label: Function of a game, the states of a record, the number of one of them and a seat to the class; -1 where
+            there is none.
+    """
+
+    name: str
+    classes: tuple[str, ...]
+    label: Label
+
+
+def targets_of(game: Game) -> tuple[Target, ...]:
+    """Return the targets of a game; every game has its outcome."""
+    outcome = Target("outcome", ("loss", "draw", "win"), _outcome)
+    if isinstance(game, Torus):
+        far = (*map(str, range(1, _FARTHEST)), f"{_FARTHEST} or more")
+        return (
+            Target("winding of the path that wins", ("straight", "helix"), _winding),
+            Target("own stones to win", far, _distance(0)),
+            Target("opponent's stones to win", far, _distance(1)),
+            outcome,
+        )
+    if isinstance(game, ClothOfGold):
+        ahead = Target(f"more territory in {_AHEAD} rounds", ("no", "yes"), _territory)
+        return ahead, Target("more units now", ("no", "yes"), _units), outcome
+    if isinstance(game, GridAdaptation):
+        names = tuple(f"{number:03b}" for number in range(_SEQUENCES))
+        return (
+            Target("next player's sequence", names, _sequence(1)),
+            Target("own sequence", names, _sequence(0)),
+            outcome,
+        )
+    return (outcome,)
+
+
+def _outcome(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+    return int(game.outcome(states[-1])[0, seat]) + 1 if bool(states[-1].done) else -1
+
+
+def _winding(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+    """Return 1 if the path that wins in the end is a helix, 0 if it is a ring or a bracelet."""
+    if not bool(states[-1].terminated):
+        return -1
+    assert isinstance(game, Torus)
+    end: Any = states[-1]
+    winner = int(end.scores[0].argmax())
+    path = winning_path(game.board(end)[0].tolist(), size=game.size, winner=winner)
+    return int(winning_class(path).endswith("helix"))
+
+
+def _distance(whose: int) -> Label:
+    def label(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+        stones = int(stones_to_win(game.observe(states[number], seat))[0, whose])
+        return min(max(stones, 1), _FARTHEST) - 1
+
+    return label
+
+
+def _territory(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+    """Return the class after two more rounds; -1 where the record ends before."""
+    now: Any = states[number]
+    later: Any = next((state for state in states[number:] if int(state.round) >= int(now.round) + _AHEAD), None)  # type: ignore[attr-defined]
+    if later is None:
+        return -1
+    assert isinstance(game, ClothOfGold)
+    own, other = (int(game.territories(later)[0, side].sum()) for side in (seat, 1 - seat))
+    return int(own > other)
+
+
+def _units(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+    state: Any = states[number]
+    return int(state.live[0, seat] > state.live[0, 1 - seat])
+
+
+def _sequence(ahead: int) -> Label:
+    def label(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+        state: Any = states[number]
+        return int(state.sequence[0, (seat + ahead) % game.info.num_players])
+
+    return label

@@ -1,0 +1,124 @@
+"""`cellgames probe`: what the layers of networks tell about positions.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.cli.console import UserError, warn
+from cellgames.cli.shared_options import add_command, add_json, add_out, add_quiet, add_seed, file_name
+from cellgames.utils.run_folders import check_writable
+
+if TYPE_CHECKING:
+    from cellgames.agents.networks.networks import Network
+    from cellgames.arena.records.record_lines import Record
+    from cellgames.envs.core import Game
+
+__all__ = ["add"]
+
+_TEXT = (
+    "Probe what a network knows. A linear probe reads a quantity off each layer: in Torus the winding of the shortest\n"
+    "path and the stones to win, in Cloth of Gold the territory two rounds ahead, in Grid Adaptation another player's\n"
+    "sequence, everywhere the outcome. Accuracies are those of held-out games, with intervals, beside random weights\n"
+    "and shuffled labels. PATH is a folder of `cellgames train`, whose snapshots are all probed, or a file of weights."
+)
+_EXAMPLES = (
+    "results/train/torus-small-v0-ppo-seed=0",
+    "results/train/size4 --games 300 --out results/probes",
+    "weights.safetensors --records results/torus5",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "probe", "PATH ", _run, _TEXT, _EXAMPLES)
+    command.add_argument("path", metavar="PATH", type=Path, help="a folder of `cellgames train`, or a file of weights")
+    command.add_argument(
+        "--records",
+        metavar="PATH",
+        type=Path,
+        nargs="+",
+        help="files of records, or folders of round robins, free-for-all games, evaluations and seasons",
+    )
+    command.add_argument("--games", metavar="N", type=int, help="games of the last network to play (default 200)")
+    command.add_argument("--positions", metavar="N", type=int, help="positions of these games (default 3,000)")
+    add_seed(command)
+    add_out(command, "the folder (default: in results/probe)")
+    add_json(command)
+    add_quiet(command)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.arena.insight.probes import probe_section, probing
+    from cellgames.utils.report import files, model
+
+    _check(arguments)
+    game, networks, steps = _networks(arguments.path)
+    folder = arguments.out or Path("results") / "probe" / file_name([arguments.path.resolve().stem])
+    check_writable(folder)
+    records = _records(arguments, game, list(networks.values())[-1])
+
+    def step(name: str) -> None:
+        if not arguments.quiet and not arguments.json:
+            print(f"{name}: {len(records)} games", flush=True)
+
+    positions = arguments.positions or probing.POSITIONS
+    found = probing.probe_networks(game, networks, records, positions=positions, seed=arguments.seed, step=step)
+    section = probe_section.probe_section(found, steps)
+    title = f"What networks know of {game.info.title}"
+    about = f"`{game}`; networks from `{arguments.path}`."
+    files.write_report(folder, model.Report(title, (about, section), section.data), warn)
+    if arguments.json:
+        print(json.dumps({**section.data, "folder": str(folder)}, indent=1))
+    else:
+        print("", *probe_section.lines(found), "", f"Written to {folder}: report.md", sep="\n")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    for name in ("games", "positions"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise UserError(f"--{name} must be at least 1, got {value}")
+    if arguments.records and arguments.games is not None:
+        raise UserError("--games says how many to play, but --records gives the games; leave one out")
+    if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
+        raise UserError(f"--out {arguments.out} is a file; a report needs a folder")
+
+
+def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:
+    """Return the game, networks by name, and how many steps each had learned from."""
+    from cellgames.agents.networks.saved import load_network
+    from cellgames.arena.insight.behaviour import network_checkpoints as kept
+
+    if path.is_dir():
+        found = kept.checkpoints(path)
+        networks = {checkpoint.name: load_network(checkpoint.path).network for checkpoint in found}
+        return kept.game_of_run(found), networks, [checkpoint.steps for checkpoint in found]
+    if not path.is_file():
+        raise UserError(f"{path}: expected a folder of `cellgames train` or a file of weights, found none")
+    saved = load_network(path)
+    return saved.network.game, {path.stem: saved.network}, [0]
+
+
+def _records(arguments: argparse.Namespace, game: Game, network: Network) -> Sequence[Record]:
+    """Return the games from which positions come."""
+    from cellgames.agents.loading import load
+    from cellgames.arena.insight.agent_games import play_some
+    from cellgames.arena.insight.probes.probing import GAMES
+    from cellgames.arena.insight.readers.record_groups import grouped, read_paths
+
+    if arguments.records:
+        groups = [games for games in grouped(read_paths(arguments.records, warn)) if games.game == game]
+        if not groups or not groups[0].records:
+            raise UserError(f"{', '.join(map(str, arguments.records))}: found no games of {game}")
+        return groups[0].records
+    agents = {"network": network.agent("network", sample=True), "random": load("random", game)}
+    games = arguments.games or GAMES
+    return play_some(game, agents, games + games % 2, seed=arguments.seed, shown=not arguments.quiet)
