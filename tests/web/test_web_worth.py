@@ -93,7 +93,7 @@ def test_a_browser_asks_for_the_worth_and_paints_it(site: str, chromium: Any) ->
 
 
 def test_an_exported_page_has_the_worth_inside(chromium: Any, tmp_path: Path) -> None:
-    record = RECORDS["cloth-of-gold-v0"]
+    record = recorded("cloth-of-gold-v0", ["greedy", "random"])
     export_html(record, tmp_path / "game.html", explanation=explain(record, ["turn", "placement"]))
     with page(chromium, offline=True) as (p, complaints):
         p.goto((tmp_path / "game.html").as_uri())

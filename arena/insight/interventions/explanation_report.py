@@ -83,7 +83,8 @@ def lines(explanation: Explanation, top: int = 5) -> Iterator[str]:
 def _line(effect: Effect) -> str:
     notes = [f"outcome {effect.result:+d}"] if effect.result else []
     notes += [f"{effect.left_out} later moves left out"] if effect.left_out else []
-    return f"{effect.worth:+8.4g}  {effect.name}" + (f" ({'; '.join(notes)})" if notes else "")
+    worth = f"{round(effect.worth, 3):+.5g}" if round(effect.worth, 3) else "0"
+    return f"{worth:>8}  {effect.name}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def write_explanation(

@@ -38,7 +38,7 @@ SOLVED = (3, 4)
 
 _AGENTS = ("gumbel:256", "mcts:1000")  # the first that can search the board
 _MOST_AT_ONCE = 256
-_SURE = 0.999  # from which on a value counts as a win
+_WON = 0.5  # from which on a value counts as a win
 
 Values: TypeAlias = npt.NDArray[np.float64]
 
@@ -80,7 +80,7 @@ class TorusWorld:
             f"Stones are taken from the position after move {self.at}: all other stones stay, the same player is to "
             "move, and the value is that of the position from then on, not of the recorded moves that follow. For a "
             "move, the value after it is compared with that after another move of the same player; the moves that "
-            "follow are free in both."
+            "follow are free in both. A value of 0.5 or more counts as won, one of -0.5 or less as lost."
         )
 
     # --- interventions
@@ -193,7 +193,7 @@ class TorusWorld:
 
 def _ends(values: Values, against: Values) -> Replays:
     """Return values of positions, [N, 2], and of those that they are compared with, as replays."""
-    outcome, other = (np.where(abs(part) > _SURE, np.sign(part), 0).astype(np.int64) for part in (values, against))
+    outcome, other = (np.where(abs(part) >= _WON, np.sign(part), 0).astype(np.int64) for part in (values, against))
     return Replays(values, outcome, values, np.zeros(len(values), dtype=np.int64), against, other)
 
 

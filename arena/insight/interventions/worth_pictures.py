@@ -36,13 +36,16 @@ from .effects import Effect, Explanation
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
 
-__all__ = ["HARM", "LAYERS", "WORTH", "animate_worth", "colour_of", "draw_worth", "film_frames"]
+__all__ = ["FILMED", "HARM", "LAYERS", "WORTH", "animate_worth", "colour_of", "draw_worth", "film_frames"]
 
 WORTH, HARM = "#1b7837", "#c51b7d"
 """Colours of what helps and of what harms its own player; both are told apart in every kind of colour vision."""
 
 LAYERS = {"cell": ("cell", "empty"), "empty": ("cell", "empty")}
 """Kinds that are drawn on one board; every other kind has its own."""
+
+FILMED = ("placement", "action", "stone", "turn")
+"""Kinds that a film shows; the first that there is."""
 
 _INK, _PAPER, _NONE = "#1d1a16", "#fffdf8", "#ffffff"
 _WORDS = {("cell", "empty"): "cell, live or empty,", ("empty",): "empty cell", ("move",): "place, seen from others,"}
@@ -210,10 +213,10 @@ def film_frames(record: Record, explanation: Explanation) -> list[list[Picture]]
     framed.
     """
     game, states = explanation.game, replay(record)
-    effects = [effect for effect in explanation.effects if effect.kind in _FILMED]
+    effects = [effect for effect in explanation.effects if effect.kind in FILMED]
     if not effects:
-        raise ValueError(f"a film needs effects of moves ({', '.join(_FILMED)}), got {', '.join(explanation.kinds)}")
-    kind = next(kind for kind in _FILMED if any(effect.kind == kind for effect in effects))
+        raise ValueError(f"a film needs effects of moves ({', '.join(FILMED)}), got {', '.join(explanation.kinds)}")
+    kind = next(kind for kind in FILMED if any(effect.kind == kind for effect in effects))
     effects = [effect for effect in effects if effect.kind == kind]
     most = max(abs(effect.worth) for effect in effects)
     steps: list[list[Picture]] = []
@@ -229,9 +232,6 @@ def film_frames(record: Record, explanation: Explanation) -> list[list[Picture]]
         steps.append(marked)
     start = headed(game.draw(states[0]), f"{game.info.title}: what each {kind} was worth to its player")
     return [[start], *steps]
-
-
-_FILMED = ("placement", "action", "stone", "turn")
 
 
 def _marked(game: Game, pictures: Sequence[Picture], made: Sequence[Effect], most: float) -> list[Picture]:

@@ -9,16 +9,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cellgames.agents.torus.distance import stones_to_win
+from cellgames.agents.torus.distance import CLOSED, cycle_costs, stones_to_win
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.winning_path import winning_class, winning_path
 
 __all__ = ["Target", "targets_of"]
 
 _FARTHEST = 5  # stones to win that are told apart
+_MOST_EXTRA = 4
 _AHEAD = 2  # rounds
 _SEQUENCES = 8
 
@@ -45,9 +45,10 @@ def targets_of(game: Game) -> tuple[Target, ...]:
     """Return the targets of a game; every game has its outcome."""
     outcome = Target("outcome", ("loss", "draw", "win"), _outcome)
     if isinstance(game, Torus):
+        extra = (*map(str, range(_MOST_EXTRA)), f"{_MOST_EXTRA} or more")
         far = (*map(str, range(1, _FARTHEST)), f"{_FARTHEST} or more")
         return (
-            Target("winding of the path that wins", ("straight", "helix"), _winding),
+            Target("extra stones for a helix", extra, _winding),
             Target("own stones to win", far, _distance(0)),
             Target("opponent's stones to win", far, _distance(1)),
             outcome,
@@ -70,14 +71,10 @@ def _outcome(game: Game, states: Sequence[State], number: int, seat: int) -> int
 
 
 def _winding(game: Game, states: Sequence[State], number: int, seat: int) -> int:
-    """Return 1 if the path that wins in the end is a helix, 0 if it is a ring or a bracelet."""
-    if not bool(states[-1].terminated):
-        return -1
-    assert isinstance(game, Torus)
-    end: Any = states[-1]
-    winner = int(end.scores[0].argmax())
-    path = winning_path(game.board(end)[0].tolist(), size=game.size, winner=winner)
-    return int(winning_class(path).endswith("helix"))
+    """Return how many stones more the mover's shortest helix needs than its shortest straight path."""
+    costs = cycle_costs(game.observe(states[number], seat))[0][0]
+    straight, helix = (int(part.min()) for part in costs.chunk(2))
+    return -1 if straight >= CLOSED else min(max(helix - straight, 0), _MOST_EXTRA)
 
 
 def _distance(whose: int) -> Label:

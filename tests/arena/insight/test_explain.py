@@ -253,6 +253,7 @@ def test_the_command_writes_tables_pictures_and_a_page(folder: Path, capsys: pyt
         ([f"{TORUS.id}.jsonl", "--places", "0"], "--places must be at least 1"),
         ([f"{TORUS.id}.jsonl", "--film", "game.png"], "expected a file for --film"),
         ([f"{TORUS.id}.jsonl", "--html", "no/game.html"], "there is no folder"),
+        ([f"{CUP.id}.jsonl", "--kinds", "cell", "--film", "game.gif"], "add one of these to --kinds cell"),
         (["nothing.jsonl"], "No such file"),
     ],
 )

@@ -82,6 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     _check(arguments)
     record, number = _record(arguments)
+    _check_film(arguments, record)
     folder = arguments.out or _folder(arguments.path, number)
     check_writable(folder)
 
@@ -116,6 +117,22 @@ def _check(arguments: argparse.Namespace) -> None:
         from cellgames.utils.animations import check_animation
 
         check_animation(arguments.film)
+
+
+def _check_film(arguments: argparse.Namespace, record: Record | CupRecord) -> None:
+    """Complain about a film of a game or of kinds that have none, before anything is played."""
+    if arguments.film is None:
+        return
+    from cellgames.arena.insight.interventions.worth_pictures import FILMED
+    from cellgames.arena.records.record_lines import Record
+
+    if not isinstance(record, Record):
+        raise UserError("--film shows what placements were worth, and in a season of the Cup nobody placed any")
+    if arguments.kinds and not set(FILMED) & {*arguments.kinds, arguments.pairs}:
+        raise UserError(
+            f"--film shows what moves were worth, {', '.join(FILMED)}; add one of these to --kinds "
+            f"{' '.join(arguments.kinds)}"
+        )
 
 
 def _record(arguments: argparse.Namespace) -> tuple[Record | CupRecord, int]:
@@ -156,8 +173,7 @@ def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Expl
     if arguments.film is not None:
         from cellgames.arena.insight.interventions.worth_pictures import animate_worth
 
-        if not isinstance(record, Record):
-            raise UserError("--film shows what placements were worth, and in a season of the Cup nobody placed any")
+        assert isinstance(record, Record)  # `_check_film` has looked
         animate_worth(record, found, arguments.film)
     if arguments.html is not None:
         from cellgames.web.export import export_html
