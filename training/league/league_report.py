@@ -256,8 +256,9 @@ def _draw_payoffs(found: League, figure: Figure) -> None:
     names = list(found.strategy)
     places = [found.table.agents.index(name) for name in names]
     scores: NDArray[np.float64] = found.table.score[np.ix_(places, places)]
-    below = [["" for _ in names] for _ in names]
-    heat_map(figure, names, scores.tolist(), below, "Score of the row against the column", "")
+    games = found.table.games[np.ix_(places, places)].tolist()
+    below = [[str(count) if count else "" for count in row] for row in games]
+    heat_map(figure, names, scores.tolist(), below, "Score of the row against the column", "games below")
 
 
 def _draw_strategy(found: League, figure: Figure) -> None:
