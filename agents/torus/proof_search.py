@@ -26,12 +26,17 @@ from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
 from cellgames.utils.run_folders import replacing
 
+from .table_file import table_file
+
 __all__ = ["SEARCHED_SIZES", "Progress", "ProofSearch"]
 
 SEARCHED_SIZES = (3, 4, 5, 6)
 
-_LONGEST = {3: 18, 4: 12, 5: 14, 6: 12}
-"""Cells of the largest winning sets that the search sees, by size; of longer ones it learns when the board is full."""
+_LONGEST = {3: 18, 4: 16, 5: 14, 6: 12}
+"""Cells of the largest winning sets that the search sees, by size; of longer ones it learns when the board is full.
+
+At sizes 3 and 4 these are all, in games whose players take turns.
+"""
 
 _MIB = 1 << 20
 _SLICE = 20_000  # nodes between two looks whether the user has pressed Ctrl-C
@@ -67,15 +72,16 @@ class ProofSearch:
         size: the board's.
     """
 
-    def __init__(self, size: int, memory: int = 64 * _MIB) -> None:
-        """Make a solver with an empty table.
+    def __init__(self, size: int, memory: int = 64 * _MIB, *, table: Path | None = None) -> None:
+        """Make a solver with an empty table, or with the table of a file.
 
         Args:
             size: the board's, 3 to 6.
             memory: bytes of the table; it is rounded down to a power of two.
+            table: file in which the table lies; it is made if there is none, and keeps its size otherwise.
 
         Raises:
-            ValueError: another size, or too little memory.
+            ValueError: another size, too little memory, or a file of another search.
             RuntimeError: there is no native code, or no memory.
         """
         if size not in SEARCHED_SIZES:
@@ -90,7 +96,12 @@ class ProofSearch:
             problem = status().problem or "it is turned off here"
             raise RuntimeError(f"solving Torus of size {size} needs the native library, but {problem}")
         self._native = native
-        self._handle: int = native.cellgames_torus_solver(size, _LONGEST[size], memory // (8 * self._numbers))
+        entries = 1 << (memory // (8 * self._numbers)).bit_length() - 1
+        longest, place = _LONGEST[size], None
+        if table is not None:
+            self._table = table_file(table, {"size": size, "longest": longest}, entries, 8 * self._numbers)
+            entries, place = self._table.nbytes // (8 * self._numbers), self._table.ctypes.data
+        self._handle: int = native.cellgames_torus_solver_new(size, longest, entries, place)
         if not self._handle:
             raise RuntimeError(f"there is no memory for a table of {memory / _MIB:.0f} MiB; ask for less")
         weakref.finalize(self, native.cellgames_torus_solver_end, self._handle)
@@ -114,6 +125,29 @@ class ProofSearch:
         """
         return self._values(self._boards(state), state.current_player, nodes)
 
+    def solve_each(self, state: TorusState, nodes: int) -> tuple[Tensor, Tensor]:
+        """Return values as `solve` does, and winning moves or -1: int64 [L] both.
+
+        Each position is searched with an empty table, so its result depends on nothing else. What the table has is
+        forgotten.
+
+        Args:
+            state: positions of the solver's size.
+            nodes: searched at most for each position.
+        """
+        boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
+        found = torch.empty((len(boards), 5), dtype=torch.int64)
+        self._native.cellgames_torus_solver_each(
+            self._handle,
+            *boards.shape,
+            pointer(boards, torch.int8),
+            pointer(players, torch.int64),
+            nodes,
+            pointer(found, torch.int64),
+        )
+        value = found[:, 0]
+        return value, torch.where(value == 1, found[:, 1], -1)
+
     def move_values(self, state: TorusState, nodes: int = _UNLIMITED) -> Tensor:
         """Return for each cell 1 if a stone there wins with best play, -1 if it loses, int8 [L, N].
 
@@ -124,22 +158,71 @@ class ProofSearch:
             nodes: searched at most for each move.
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
-        legal = Torus(self.size).legal_actions(state).to("cpu")
         values = torch.zeros_like(boards)
-        for place in legal.any(1).nonzero().squeeze(1).tolist():
-            board, player, searched = boards[place], players[place : place + 1], 0
-            while searched < nodes and (values[place] == 0)[legal[place]].any():
-                self._native.cellgames_torus_solver_moves(
-                    self._handle,
-                    1,
-                    len(board),
-                    pointer(board, torch.int8),
-                    pointer(player, torch.int64),
-                    min(_SLICE, nodes - searched),
-                    pointer(values[place], torch.int8),
-                )
-                searched += _SLICE
+        for place in Torus(self.size).legal_actions(state).any(1).nonzero().squeeze(1).tolist():
+            values[place] = self._move_values(boards[place], players[place : place + 1], nodes)
         return values
+
+    def _move_values(self, board: Tensor, player: Tensor, nodes: int) -> Tensor:
+        """Return what `move_values` says of one unfinished position, int8 [N]."""
+        values, searched = torch.zeros_like(board), 0
+        while searched < nodes and ((values == 0) & (board == 0)).any():
+            self._native.cellgames_torus_solver_moves(
+                self._handle,
+                1,
+                len(board),
+                pointer(board, torch.int8),
+                pointer(player, torch.int64),
+                min(_SLICE, nodes - searched),
+                pointer(values, torch.int8),
+            )
+            searched += _SLICE
+        return values
+
+    def distances(self, state: TorusState, nodes: int = _UNLIMITED) -> tuple[Tensor, Tensor]:
+        """Return how long positions last with best play, and the best moves: int64 [L] and bool [L, N].
+
+        The winner wins as soon as possible and the loser loses as late as possible. The distance counts turns of both
+        players, positive if the player to move wins, negative if it loses: 1 is a win with the next stone, -2 a loss
+        by the answer to it. Where the limit of nodes leaves that open it is 0, with no moves. It is exact for sizes 3
+        and 4. On larger boards a win by a longer path than the search sees may be sooner.
+
+        Args:
+            state: unfinished positions of the solver's size.
+            nodes: searched at most for who wins, for each number of stones of the winner's, and for all moves.
+        """
+        boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
+        values = self.solve(state, nodes)
+        turns, best = torch.zeros(len(boards), dtype=torch.int64), torch.zeros(boards.shape, dtype=torch.bool)
+        for place in (values != 0).nonzero().squeeze(1).tolist():
+            one = slice(place, place + 1)
+            board, player, won = boards[one], players[one], bool(values[place] == 1)
+            winner = int(player) if won else 1 - int(player)
+            try:
+                for stones in range(1, boards.shape[1]):
+                    self._native.cellgames_torus_solver_bound(self._handle, winner, stones)
+                    in_time = int(self._values(board, player, nodes))
+                    if in_time == 0:
+                        break
+                    if (in_time == 1) == won:
+                        turns[place] = 2 * stones - 1 if won else -2 * stones
+                        best[place] = self._best_moves(board, player, won, stones, winner, nodes)
+                        break
+            finally:
+                self._native.cellgames_torus_solver_bound(self._handle, -1, 0)
+        turns[~best.any(1)] = 0
+        return turns, best
+
+    def _best_moves(self, board: Tensor, player: Tensor, won: bool, stones: int, winner: int, nodes: int) -> Tensor:
+        """Return the moves that keep the distance, bool [N]; none if the limit of nodes leaves one open."""
+        if not won:  # all moves lose within so many stones; some hold out against fewer
+            stones -= 1
+            if stones == 0:
+                return board[0] == 0
+            self._native.cellgames_torus_solver_bound(self._handle, winner, stones)
+        free = board[0] == 0
+        values = self._move_values(board[0], player, max(1, nodes // int(free.sum())))
+        return values == 1 if (values != 0)[free].all() else torch.zeros_like(free)
 
     def search(self, state: TorusState, slice_nodes: int = _SLICE) -> Iterator[Progress]:
         """Search one position; yield the progress after each slice of nodes, at last with the result.

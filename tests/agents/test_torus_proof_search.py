@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -14,7 +16,7 @@ import torus_reference as ref
 from benchmarks.agents import truth
 from native_code import native_library
 
-from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.agents.torus.proof_search import Progress, ProofSearch
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import seeds
 from cellgames.envs.native import without_native
@@ -110,16 +112,81 @@ def test_late_positions_are_what_minimax_says(size: int, free: int, count: int) 
     assert 0 < int(winning.any(1).sum()) < count
 
 
+def distance(stones: Stones, player: int, size: int, known: dict[tuple[Stones, int], int]) -> int:
+    """Return the turns to the end, positive if the player to move wins, by trying all moves."""
+    if (stones, player) not in known:
+        free = [cell for cell in range(2 * size * size) if not (stones[0] | stones[1]) >> cell & 1]
+        after = [distance_after(stones, player, cell, size, known) for cell in free]
+        wins = [turns for turns in after if turns > 0]
+        known[stones, player] = min(wins) if wins else min(after)
+    return known[stones, player]
+
+
+def distance_after(stones: Stones, player: int, cell: int, size: int, known: dict[tuple[Stones, int], int]) -> int:
+    later = (stones[0] | (1 - player) << cell, stones[1] | player << cell)
+    if holds(player, later[player], size):
+        return 1
+    turns = -distance(later, 1 - player, size, known)
+    return turns + 1 if turns > 0 else turns - 1
+
+
+@pytest.mark.parametrize(("size", "free", "count"), [(3, 9, 60), (4, 7, 60)])
+def test_distances_are_those_of_minimax(size: int, free: int, count: int) -> None:
+    positions = late(size, count, free)
+    turns, best = search(size).distances(states([(stones, mover(stones)) for stones in positions], size))
+    for stones, found, moves in zip(positions, turns.tolist(), best.tolist(), strict=True):
+        expected = distance(stones, mover(stones), size, {})
+        assert found == expected
+        cells = [cell for cell in range(2 * size * size) if not (stones[0] | stones[1]) >> cell & 1]
+        after = {cell: distance_after(stones, mover(stones), cell, size, {}) for cell in cells}
+        assert moves == [after.get(cell) == expected for cell in range(2 * size * size)]
+    assert 0 < int((turns > 0).sum()) < count
+    assert len(turns.unique()) > 3
+
+
+def test_sets_in_which_a_path_crosses_itself_are_known() -> None:
+    """Black threatens to win on c2 and on c3, there by a bracelet and a helix that meet."""
+    state = Torus(4).string_to_state("xxxo/oo.x/xx.o/ooox oo.x/xxxo/ooox/oxxx w")
+    turns, best = search(4).distances(state)
+    assert turns.item() == -2
+    assert int(best.sum()) == 3
+
+
+def test_winning_sets_of_size_four_are_complete() -> None:
+    """With a stone of a full board's winner missing that it needs, the search sees that it wins by it at once."""
+    rng, positions = random.Random(0), list[tuple[Stones, int]]()
+    while len(positions) < 100:
+        cells = rng.sample(range(32), 32)
+        black, white = (sum(1 << cell for cell in some) for some in (cells[:16], cells[17:]))
+        needed = [cell for cell in cells[:16] if holds(0, black, 4) and not holds(0, black ^ 1 << cell, 4)]
+        positions += [((black ^ 1 << cell, white), 0) for cell in needed[:1]]
+    turns, _ = search(4).distances(states(positions, 4))
+    assert (turns == 1).all()
+
+
+def test_a_limit_of_nodes_leaves_distances_open() -> None:
+    turns, best = search(5).distances(Torus(5).init(seeds(0, 1)), nodes=50)
+    assert turns.tolist() == [0]
+    assert not best.any()
+
+
 @pytest.mark.parametrize("instructions", [0, 1, 2, 3])
 def test_all_instruction_sets_search_the_same_positions(instructions: int) -> None:
     native, state = native_library(), random_states(4, 8, 4)
-    expected = [list(ProofSearch(4, memory=1 << 20).search(state[i : i + 1]))[-1] for i in range(len(state))]
+
+    def results() -> list[Progress]:
+        search, found = ProofSearch(4, memory=1 << 20), []
+        for place in range(len(state)):
+            search.clear()
+            found.append(list(search.search(state[place : place + 1]))[-1])
+        return found
+
+    expected = results()
     native.cellgames_instruction_set(instructions)
     try:
-        found = [list(ProofSearch(4, memory=1 << 20).search(state[i : i + 1]))[-1] for i in range(len(state))]
+        assert results() == expected
     finally:
         native.cellgames_instruction_set(3)
-    assert found == expected
 
 
 # ---------------------------------------------------------------- facts
@@ -199,6 +266,68 @@ def test_a_small_table_still_gives_right_answers() -> None:
 def test_finished_games_are_lost_for_the_player_to_move() -> None:
     won = states([((0b0001_0001_0001_0001, 0b1110), 1), ((0b0001_0001_0001_0001, 0b1110), 0)], 4)
     assert search(4).solve(won).tolist() == [-1, 1]
+
+
+def test_positions_that_are_searched_alone_do_not_depend_on_others() -> None:
+    found, state = ProofSearch(5, memory=1 << 18), random_states(5, 40, 16)
+    values, moves = found.solve_each(state, nodes=100)
+    assert set(values.tolist()) == {-1, 0, 1}
+    assert torch.equal(moves >= 0, values == 1)
+    for place in (0, 7, 39):
+        value, move = found.solve_each(state[place : place + 1], nodes=100)
+        assert (value.item(), move.item()) == (values[place].item(), moves[place].item())
+    whole = search(5).solve(state)
+    assert torch.equal(whole[values != 0].long(), values[values != 0])
+    won = values == 1
+    judged = search(5).move_values(state[won][:10])
+    assert (judged.gather(1, moves[won][:10, None]) == 1).all()
+
+
+# ---------------------------------------------------------------- tables in files
+
+
+def test_a_killed_search_goes_on_from_its_table(tmp_path: Path) -> None:
+    """The process is killed in the middle of native code; nothing but the file is left."""
+    path, state = tmp_path / "search.table", random_states(5, 1, 9, seed=1)
+    script = f"""
+from pathlib import Path
+from cellgames.agents.torus import ProofSearch
+from cellgames.envs.torus.game import Torus
+search = ProofSearch(5, memory=1 << 22, table=Path({str(path)!r}))
+for _ in search.search(Torus(5).string_to_state({Torus(5).state_to_string(state)!r}), slice_nodes=300):
+    print(search.nodes, flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= 3000:
+            break
+    process.kill()
+    process.wait()
+    fresh, kept = ProofSearch(5, memory=1 << 22), ProofSearch(5, memory=1 << 25, table=path)
+    found = len(kept.entries())
+    assert found > 20
+    begun, ahead = (next(iter(one.search(state, slice_nodes=1))) for one in (fresh, kept))
+    assert (begun.proof, begun.disproof) != (ahead.proof, ahead.disproof)
+    steps = [list(one.search(state))[-1] for one in (fresh, kept)]
+    assert steps[0].value == steps[1].value
+    assert steps[1].nodes < steps[0].nodes
+    with pytest.raises(
+        ValueError, match=r"is the table of another search \(size 5, longest 14, not size 4, longest 16\)"
+    ):
+        ProofSearch(4, table=path)
+
+
+def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "search.table"
+    path.write_text("no table")
+    with pytest.raises(ValueError, match="is no table of a Torus search"):
+        ProofSearch(4, table=path)
+    path.unlink()
+    ProofSearch(4, memory=1 << 16, table=path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="is damaged: its length"):
+        ProofSearch(4, table=path)
 
 
 def test_what_it_refuses() -> None:

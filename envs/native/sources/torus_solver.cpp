@@ -1,4 +1,5 @@
 // The solver of small boards of Torus, for Python: `agents/torus/proof_search.py`.
+#include <atomic>
 #include <map>
 #include <new>
 #include <utility>
@@ -21,6 +22,7 @@ class SmallSolver {
     virtual int64_t entries(int64_t least, int64_t most, uint64_t* out) const = 0;
     virtual void add_entries(int64_t count, const uint64_t* rows) = 0;
     virtual void clear() = 0;
+    virtual void bound(int64_t attacker, int64_t stones) = 0;
 };
 
 }  // namespace cellgames::torus
@@ -30,11 +32,12 @@ class SmallSolver {
 
 using cellgames::torus::SmallSolver;
 
-// A new solver with room for so many positions, or 0 if there is no memory for it.
-CELLGAMES_EXPORT int64_t cellgames_torus_solver(int64_t size, int64_t longest, int64_t entries) {
+// A new solver with room for so many positions, or 0 if there is no memory for it. Its table lies in `memory` if that is
+// not null: zeros, or what an earlier solver of the same kind has left.
+CELLGAMES_EXPORT int64_t cellgames_torus_solver_new(int64_t size, int64_t longest, int64_t entries, void* memory) {
     try {
         return reinterpret_cast<int64_t>(
-            CELLGAMES_CHOSEN(torus::make_solver)(static_cast<int>(size), static_cast<int>(longest), entries));
+            CELLGAMES_CHOSEN(torus::make_solver)(static_cast<int>(size), static_cast<int>(longest), entries, memory));
     } catch (const std::bad_alloc&) {
         return 0;
     }
@@ -57,6 +60,21 @@ CELLGAMES_EXPORT void cellgames_torus_solver_search(int64_t solver, int64_t coun
     for (int64_t i = 0; i < count; ++i)
         chosen.search(colours + i * cells, players[i], nodes, out + 5 * i,
                       carriers ? carriers + i * chosen.words() : nullptr);
+}
+
+// Search positions as above, but each with an empty table, so that none depends on the others.
+CELLGAMES_EXPORT void cellgames_torus_solver_each(int64_t solver, int64_t count, int64_t cells, const int8_t* colours,
+                                                  const int64_t* players, int64_t nodes, int64_t* out) {
+    SmallSolver& chosen = *reinterpret_cast<SmallSolver*>(solver);
+    for (int64_t i = 0; i < count; ++i) {
+        chosen.clear();
+        chosen.search(colours + i * cells, players[i], nodes, out + 5 * i, nullptr);
+    }
+}
+
+// From now on `attacker` (0 Black, 1 White) must win with so many stones, else the opponent wins; -1: no bound.
+CELLGAMES_EXPORT void cellgames_torus_solver_bound(int64_t solver, int64_t attacker, int64_t stones) {
+    reinterpret_cast<SmallSolver*>(solver)->bound(attacker, stones);
 }
 
 // Judge all moves of positions, each with so many nodes: int8 [count, cells], 1 wins, -1 loses, 0 is open or no move.

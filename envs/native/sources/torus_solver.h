@@ -11,7 +11,11 @@
 // tried if a stone on an octagon beside it would kill it: that stone is worth at least as much as both.
 //
 // The table knows a position up to all symmetries, with full keys: the sets of both sides' stones as the mover sees
-// them, dead squares in both.
+// them, dead squares in both. It may lie in a file that is mapped into memory: an entry is complete or empty whenever
+// the process ends.
+//
+// A search may be bounded: one side, the attacker, must win with a number of stones, else it has lost. A refutation that
+// only holds because the stones run out needs all free cells. Keys of such positions have the bound in unused bits.
 
 namespace CELLGAMES_NAMESPACE {
 
@@ -105,14 +109,19 @@ template <int W>
 struct Entry {
     Cells<W> own, other, carrier;
     // Proof and disproof numbers of a win of the mover's. Once one of them is 0, the other one tells the work in
-    // nodes and, for a win, the move: work * 128 + cell.
-    uint32_t proof, disproof;
+    // nodes and, for a win, the move: work * 128 + cell. They are one word, so that it is written at once.
+    uint64_t numbers;
+
+    uint32_t proof() const { return static_cast<uint32_t>(numbers >> 32); }
+    uint32_t disproof() const { return static_cast<uint32_t>(numbers); }
+    static uint64_t joined(uint32_t proof, uint32_t disproof) { return uint64_t{proof} << 32 | disproof; }
 };
 
 template <int W>
 class Solver final : public SmallSolver {
   public:
-    Solver(int size, int longest, int64_t entries)
+    // The table is `memory`, or new memory if that is null.
+    Solver(int size, int longest, int64_t entries, void* memory)
         : b_(size), cells_(b_.cells), symmetries_(4 * b_.octagons), own_half_(b_.octagons) {
         for (const Cells<W>& set : WinningSets<W>(b_, longest).sets) {
             sets_[0].push_back(set);
@@ -121,7 +130,8 @@ class Solver final : public SmallSolver {
         make_symmetries();
         for (slots_ = 2; slots_ * 2 <= entries; slots_ *= 2) {
         }
-        table_.resize(static_cast<size_t>(slots_));
+        if (!memory) owned_.resize(static_cast<size_t>(slots_));
+        table_ = memory ? static_cast<Entry<W>*>(memory) : owned_.data();
         double weight = 4e5;
         for (int count = 0; count < kScored + 2; ++count) {
             weights_[count] = static_cast<int>(weight) + 1;
@@ -142,7 +152,7 @@ class Solver final : public SmallSolver {
             name(hashes_[0], plies_[0], key);
             const Entry<W>* entry = find(key);
             if (entry && solved(*entry)) recall(*entry, key.symmetry, value);
-            else if (!borrowed(value)) value = prove(0, key, kInfinite, kInfinite);
+            else if (attacker_ >= 0 || !borrowed(value)) value = prove(0, key, kInfinite, kInfinite);
         }
         const bool won = value.proof == 0, lost = value.disproof == 0;
         out[0] = won ? 1 : lost ? -1 : 0;
@@ -160,6 +170,8 @@ class Solver final : public SmallSolver {
         int8_t after[kMostSolvedCells];
         std::copy(colours, colours + cells_, after);
         std::fill(out, out + cells_, int8_t{0});
+        const int given = stones_left_;
+        if (player == attacker_) --stones_left_;
         for (int cell = 0; cell < cells_; ++cell) {
             if (colours[cell] || out[cell]) continue;
             int64_t found[5];
@@ -174,6 +186,12 @@ class Solver final : public SmallSolver {
             for (int other = 0; other < cells_; ++other)
                 if (!colours[other] && !b_.has(needed, other)) out[other] = -1;
         }
+        stones_left_ = given;
+    }
+
+    void bound(int64_t attacker, int64_t stones) override {
+        attacker_ = static_cast<int>(attacker);
+        stones_left_ = static_cast<int>(stones);
     }
 
     // Write the winner's moves in a proof, see `agents/torus/proof_checker.py`; return how many there are, or -1.
@@ -196,13 +214,14 @@ class Solver final : public SmallSolver {
     // Solved positions with at least so much work in them: own, other, carrier, and both numbers.
     int64_t entries(int64_t least, int64_t most, uint64_t* out) const override {
         int64_t count = 0;
-        for (const Entry<W>& entry : table_) {
+        for (int64_t slot = 0; slot < slots_; ++slot) {
+            const Entry<W>& entry = table_[slot];
             if (!solved(entry) || work_of(entry) < least) continue;
             if (out && count < most) {
                 uint64_t* row = out + count * (3 * W + 1);
                 for (int w = 0; w < W; ++w)
                     row[w] = entry.own.word[w], row[W + w] = entry.other.word[w], row[2 * W + w] = entry.carrier.word[w];
-                row[3 * W] = uint64_t{entry.proof} << 32 | entry.disproof;
+                row[3 * W] = entry.numbers;
             }
             ++count;
         }
@@ -221,7 +240,7 @@ class Solver final : public SmallSolver {
         }
     }
 
-    void clear() override { std::fill(table_.begin(), table_.end(), Entry<W>{}); }
+    void clear() override { std::fill(table_, table_ + slots_, Entry<W>{}); }
 
   private:
     // What is known of a position for the player to move.
@@ -237,7 +256,7 @@ class Solver final : public SmallSolver {
     // A position on the way that is searched.
     struct Ply {
         Cells<W> stones[2], dead;
-        int player;
+        int player, left;                     // stones of the attacker's that are left
         int64_t start[2];                     // of the lists in `lists_`
         int counts[2][kMostSolvedCells + 1];  // of sets by missing cells
         Threats<W> threats[2];
@@ -254,7 +273,9 @@ class Solver final : public SmallSolver {
     std::vector<Cells<W>> sets_[2];
     std::vector<uint64_t> codes_;  // [3, cells, symmetries]: Black's stone, White's and a dead square; exclusive or
     std::vector<Cells<W>> quarter_;  // [4, bytes, 256]: what turns make of eight cells
-    std::vector<Entry<W>> table_;
+    std::vector<Entry<W>> owned_;
+    Entry<W>* table_;
+    int attacker_ = -1, stones_left_ = 0;
     int64_t slots_ = 0, nodes_ = 0, limit_ = 0;
     bool stopped_ = false;
     const volatile int32_t* stop_ = nullptr;  // set by who waits for a proof
@@ -329,12 +350,19 @@ class Solver final : public SmallSolver {
         key.hash = least;
         key.own = seen(ply.stones[ply.player] | ply.dead, symmetry);
         key.other = seen(ply.stones[ply.player ^ 1] | ply.dead, symmetry);
+        if (attacker_ < 0) return;
+        const uint64_t bound = static_cast<uint64_t>(2 * ply.left + 2 + (ply.player == attacker_));
+        key.own.word[0] |= bound << kBound;
+        key.hash ^= mixed(bound);
     }
+
+    static constexpr int kBound = 56;  // the bits of a word from here on are not cells'
 
     // The hash of a position that is named already.
     uint64_t hash_of(const Key<W>& key) const {
         const Cells<W> dead = key.own & key.other;
-        uint64_t hash = 0;
+        const uint64_t bound = key.own.word[0] >> kBound;
+        uint64_t hash = bound ? mixed(bound) : 0;
         for (int cell = 0; cell < cells_; ++cell) {
             if (b_.has(dead, cell)) hash ^= code(2, cell)[0];
             else if (b_.has(key.own, cell)) hash ^= code(0, cell)[0];
@@ -345,15 +373,15 @@ class Solver final : public SmallSolver {
 
     // ---- the table
 
-    static bool solved(const Entry<W>& entry) { return (entry.proof == 0) != (entry.disproof == 0); }
-    static int64_t work_of(const Entry<W>& entry) { return entry.proof == 0 ? entry.disproof >> 7 : entry.proof >> 7; }
+    static bool solved(const Entry<W>& entry) { return (entry.proof() == 0) != (entry.disproof() == 0); }
+    static int64_t work_of(const Entry<W>& entry) { return (entry.proof() | entry.disproof()) >> 7; }  // one is 0
 
-    Entry<W>* cluster(uint64_t hash) { return table_.data() + (hash >> 8 & static_cast<uint64_t>(slots_ - 1) & ~uint64_t{1}); }
+    Entry<W>* cluster(uint64_t hash) { return table_ + (hash >> 8 & static_cast<uint64_t>(slots_ - 1) & ~uint64_t{1}); }
 
     CELLGAMES_INLINE_MEMBER Entry<W>* find(const Key<W>& key) {
         Entry<W>* two = cluster(key.hash);
         for (int i = 0; i < 2; ++i)
-            if (two[i].own == key.own && two[i].other == key.other && (two[i].proof | two[i].disproof)) return two + i;
+            if (two[i].own == key.own && two[i].other == key.other && two[i].numbers) return two + i;
         return nullptr;
     }
 
@@ -362,12 +390,16 @@ class Solver final : public SmallSolver {
         if (!entry) {
             Entry<W>* two = cluster(key.hash);
             const auto worth = [](const Entry<W>& e) -> int64_t {
-                if (!(e.proof | e.disproof)) return -1;
-                return solved(e) ? 8 * work_of(e) : int64_t{e.proof} + e.disproof;
+                if (!e.numbers) return -1;
+                return solved(e) ? 8 * work_of(e) : int64_t{e.proof()} + e.disproof();
             };
             entry = worth(two[0]) <= worth(two[1]) ? two : two + 1;
         }
-        *entry = {key.own, key.other, carrier, proof, disproof};
+        entry->numbers = 0;  // a process that is killed in between leaves an empty entry
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        entry->own = key.own, entry->other = key.other, entry->carrier = carrier;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        entry->numbers = Entry<W>::joined(proof, disproof);
     }
 
     void store(const Key<W>& key, const Value& value) {
@@ -385,13 +417,13 @@ class Solver final : public SmallSolver {
     }
 
     void recall(const Entry<W>& entry, int symmetry, Value& value) const {
-        value.proof = entry.proof, value.disproof = entry.disproof;
+        value.proof = entry.proof(), value.disproof = entry.disproof();
         if (!solved(entry)) return;
         value.carrier = unseen(entry.carrier, symmetry);
         value.work = 1;
-        if (entry.proof == 0) {
+        if (entry.proof() == 0) {
             value.disproof = kInfinite;
-            const int move = static_cast<int>(entry.disproof & 127);
+            const int move = static_cast<int>(entry.disproof() & 127);
             value.move = move == kNoMove ? -1 : b_.first(unseen(b_.bit(move), symmetry));
         } else {
             value.proof = kInfinite;
@@ -459,6 +491,7 @@ class Solver final : public SmallSolver {
         next.stones[ply.player] = ply.stones[ply.player] | b_.bit(cell);
         next.stones[ply.player ^ 1] = ply.stones[ply.player ^ 1];
         next.player = ply.player ^ 1;
+        next.left = ply.left - (ply.player == attacker_);
         next.dead = dead_squares(next.stones[0], next.stones[1]);
     }
 
@@ -510,6 +543,7 @@ class Solver final : public SmallSolver {
         Ply& ply = plies_[0];
         ply = {};
         ply.player = player;
+        ply.left = stones_left_;
         for (int cell = 0; cell < cells_; ++cell)
             if (colours[cell]) ply.stones[colours[cell] - 1] = ply.stones[colours[cell] - 1] | b_.bit(cell);
         ply.dead = dead_squares(ply.stones[0], ply.stones[1]);
@@ -521,18 +555,24 @@ class Solver final : public SmallSolver {
                 return value;
             }
         for (int side = 0; side < 2; ++side) {
-            std::vector<Cells<W>> left;
-            for (const Cells<W>& set : sets_[side])
-                if (!(set & (ply.stones[side ^ 1] | ply.dead)).any()) left.push_back(set.without(ply.stones[side]));
-            const auto fewer = [](const Cells<W>& a, const Cells<W>& b) {
-                const int x = size_of(a), y = size_of(b);
-                return x != y ? x < y : a < b;
-            };
-            std::sort(left.begin(), left.end(), fewer);
-            left.erase(std::unique(left.begin(), left.end()), left.end());
-            for (const Cells<W>& set : left) ++ply.counts[side][size_of(set)];
-            if (lists_[side].size() < left.size() + 16) lists_[side].resize(2 * left.size() + 16);
-            std::copy(left.begin(), left.end(), lists_[side].begin());
+            const int all = static_cast<int>(sets_[side].size());
+            if (lists_[side].size() < sets_[side].size() + 16) lists_[side].resize(sets_[side].size() + 16);
+            Cells<W>* open = lists_[side].data();
+            const int kept = keep(sets_[side].data(), all, ply.stones[side ^ 1] | ply.dead, open);
+            int starts[kMostSolvedCells + 2] = {};
+            for (int i = 0; i < kept; ++i) ++starts[size_of(open[i] = open[i].without(ply.stones[side])) + 1];
+            for (int count = 0; count <= cells_; ++count) starts[count + 1] += starts[count];
+            std::vector<Cells<W>> left(static_cast<size_t>(kept));
+            int places[kMostSolvedCells + 2];
+            std::copy(starts, starts + kMostSolvedCells + 2, places);
+            for (int i = 0; i < kept; ++i) left[static_cast<size_t>(places[size_of(open[i])]++)] = open[i];
+            for (int count = 1; count <= cells_; ++count) {
+                const auto from = left.begin() + starts[count], to = left.begin() + starts[count + 1];
+                std::sort(from, to);
+                const auto end = std::unique(from, to);
+                ply.counts[side][count] = static_cast<int>(end - from);
+                open = std::copy(from, end, open);
+            }
         }
         hash(ply, hashes_[0]);
         find_threats(0);
@@ -557,7 +597,7 @@ class Solver final : public SmallSolver {
                 Key<W> key;
                 name(hashes, other, key);
                 const Entry<W>* entry = find(key);
-                if (!entry || entry->proof != 0 || !entry->disproof) continue;
+                if (!entry || entry->proof() != 0) continue;
                 recall(*entry, key.symmetry, value);
                 if (!(value.carrier & stone).any() && value.move >= 0) return true;
                 value = {};
@@ -593,6 +633,13 @@ class Solver final : public SmallSolver {
             return won(b_.bit(cell), cell);
         }
         const Cells<W> forced = other.one;
+        const bool bounded = attacker_ >= 0, attacks = ply.player == attacker_;
+        if (bounded) {
+            const Cells<W> whole = b_.all.without(ply.stones[0] | ply.stones[1]);
+            if (attacks && ply.left <= 1) return lost(whole);
+            if (!attacks && (ply.left <= 0 || (ply.left == 1 && !forced.several())))
+                return won(whole, forced.any() ? b_.first(forced) : -1);
+        }
         if (forced.several()) {
             const Cells<W> cell = b_.bit(b_.first(forced)), rest = forced ^ cell;
             return lost(cell | b_.bit(b_.first(rest)));
@@ -608,6 +655,7 @@ class Solver final : public SmallSolver {
         }
         const Cells<W>& mine = ply.stones[ply.player];
         const Cells<W>& theirs = ply.stones[ply.player ^ 1];
+        if (bounded && attacks && ply.left <= 2) return lost(b_.all.without(mine | theirs));
         const Cells<W> free = b_.all.without(mine | theirs | ply.dead);
         if (!free.any()) {  // all that is left is dead
             const Cells<W> dead = b_.all.without(mine | theirs);
@@ -776,6 +824,17 @@ class Solver final : public SmallSolver {
     static constexpr int kMostScored = 400, kFirst = 2;
     static constexpr double kWidening = 0.15;
 
+    // Decide a bounded search where the attacker has no winning set within its stones.
+    void judge_sets(const Ply& ply, Value& value) const {
+        for (int count = 1; count <= std::min(ply.left, cells_); ++count)
+            if (ply.counts[attacker_][count]) return;
+        const bool attacks = ply.player == attacker_;
+        value.proof = attacks ? kInfinite : 0;
+        value.disproof = attacks ? 0 : kInfinite;
+        value.carrier = b_.all.without(ply.stones[0] | ply.stones[1]);
+        value.move = -1;
+    }
+
     Value prove(int at, const Key<W>& key, uint32_t most_proof, uint32_t most_disproof) {
         const Ply& ply = plies_[at];
         const int64_t began = nodes_++;
@@ -783,6 +842,7 @@ class Solver final : public SmallSolver {
         Value value;
         Cells<W> open{};
         judge(ply, ply.threats[ply.player], ply.threats[ply.player ^ 1], value, open);
+        if (attacker_ >= 0 && !value.decided()) judge_sets(ply, value);
         if (value.decided()) {
             store(key, value);
             return value;
@@ -875,9 +935,9 @@ class Solver final : public SmallSolver {
     }
 };
 
-inline SmallSolver* make_solver(int size, int longest, int64_t entries) {
-    if (size <= 5) return new Solver<1>(size, longest, entries);
-    return new Solver<2>(size, longest, entries);
+inline SmallSolver* make_solver(int size, int longest, int64_t entries, void* memory) {
+    if (size <= 5) return new Solver<1>(size, longest, entries, memory);
+    return new Solver<2>(size, longest, entries, memory);
 }
 
 }  // namespace torus

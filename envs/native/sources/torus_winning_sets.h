@@ -142,11 +142,12 @@ struct SolvedBoard {
     }
 };
 
-// The least sets with which Black wins, those up to a number of cells, without unions of two losing cycles.
+// The least sets with which Black wins, those up to a number of cells. Boards of size 3 and 4 also have those in which a
+// path crosses itself, where two losing cycles meet; on larger ones they are left out.
 template <int W>
 class WinningSets {
   public:
-    WinningSets(const SolvedBoard<W>& board, int longest) : b_(board), longest_(longest) {
+    WinningSets(const SolvedBoard<W>& board, int longest) : b_(board), longest_(longest), crossing_(board.size <= 4) {
         path_[0] = 0, at_[0] = 0;
         grow(1, b_.bit(0));
         unique(found_);
@@ -164,6 +165,7 @@ class WinningSets {
   private:
     const SolvedBoard<W>& b_;
     int longest_;
+    bool crossing_;
     int path_[kMostSolvedCells], at_[kMostSolvedCells];  // the cells of a path from octagon 0, and their windings
     std::vector<Cells<W>> found_;
 
@@ -200,10 +202,16 @@ class WinningSets {
                 found_.push_back(set);
                 continue;
             }
-            if (b_.has(set, other) || length >= longest_ || length + way_back(other, there) > longest_) continue;
+            const bool again = b_.has(set, other);
+            if ((again && !crossing_) || length >= longest_ || length + way_back(other, there) > longest_) continue;
             if (touches(other, there, length - 1)) continue;  // a shorter way leads there
+            const Cells<W> longer = set | b_.bit(other);
+            if (crossing_ && !again && (b_.around[other] & set).several() && b_.won(longer, 1)) {
+                found_.push_back(longer);
+                continue;
+            }
             path_[length] = other, at_[length] = there;
-            grow(length + 1, set | b_.bit(other));
+            grow(length + 1, longer);
         }
     }
 
