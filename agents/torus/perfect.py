@@ -32,7 +32,8 @@ PERFECT_SIZES = (2, 3, 4, 5)
 _OPENINGS = Path(__file__).with_name("openings_5.npz")
 """Solved positions of size 5 that take long, written by `ProofSearch.save`."""
 
-_NODES = 400_000  # searched at most for a move at size 5, some seconds
+_NODES = 400_000  # searched at most for a winner at size 5, some seconds
+_DISTANCE_NODES = 20_000  # then for each number of stones
 _MEMORY = {4: 1 << 24, 5: 1 << 25}
 
 
@@ -40,12 +41,15 @@ class TorusPerfect(GameAgent[Torus]):
     """An agent that wins every position that can be won, at once if one stone does it.
 
     On boards of size 2 and 3 it looks positions up in a table; positions that alternating turns do not lead to are
-    refused there with a `ValueError`, see `solver`. At size 4 it solves each position, in milliseconds. Among equal
-    moves it chooses at random, and in lost positions among all (sizes 2 and 3) or as `greedy` does.
+    refused there with a `ValueError`, see `solver`. At size 4 it plays by distance: it wins as soon as possible and
+    loses as late as possible. A move takes milliseconds, and up to two seconds with one or two stones on the board.
+    Among equal moves it chooses at random, and in lost positions of size 2 and 3 among all.
 
     At size 5 it has the opening in a file and solves the rest within seconds, by up to 400,000 nodes a move. It wins
-    from its first stone on an octagon, and as White if Black begins on a square. In positions with few stones that
-    best play does not lead to, the search may not end; then it plays the most promising move.
+    from its first stone on an octagon, and as White if Black begins on a square. It plays by distance, too, as far as
+    some more nodes tell it; else it takes the winning move that it knows, and in lost positions moves as `greedy` does.
+    In positions with few stones that best play does not lead to, the search may not end; then it plays the most
+    promising move.
     """
 
     plays = Torus
@@ -86,16 +90,19 @@ class TorusPerfect(GameAgent[Torus]):
         return torch.where(winning.any(1, keepdim=True), winning, legal)
 
     def _solved(self, state: TorusState) -> Tensor:
-        """Return moves to choose from, bool [L, N]; none in lost positions."""
+        """Return moves to choose from, bool [L, N]; none in lost positions of unknown distance."""
         search = _search(self.game.size)
         if self.game.size == 4:
-            return search.move_values(state) == 1
+            return search.distances(state)[1]
         choice = torch.zeros(state.codes.shape, dtype=torch.bool)
         for place in range(len(state)):
             search.clear()  # so that a move does not depend on other games
             search.add(_openings())
-            found = next(search.search(state[place : place + 1], slice_nodes=_NODES))
+            one = state[place : place + 1]
+            found = next(search.search(one, slice_nodes=_NODES))
             choice[place, found.move] = found.move >= 0
+            if found.value and (best := search.distances(one, nodes=_DISTANCE_NODES)[1]).any():
+                choice[place] = best[0]
         return choice
 
 

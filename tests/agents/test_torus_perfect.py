@@ -10,6 +10,7 @@ import cellgames
 from cellgames.agents import load, random_openings
 from cellgames.agents.play_loop import play
 from cellgames.agents.selection import select
+from cellgames.agents.torus import perfect
 from cellgames.agents.torus.perfect import TorusPerfect
 from cellgames.agents.torus.proof_search import ProofSearch
 from cellgames.envs.core import seeds
@@ -27,7 +28,7 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-@pytest.mark.parametrize(("size", "plies", "games"), [(4, 1, 6), (4, 4, 20), (5, 14, 20)])
+@pytest.mark.parametrize(("size", "plies", "games"), [(4, 1, 4), (4, 4, 12), (5, 14, 8)])
 def test_it_wins_every_won_position_against_itself_and_random(size: int, plies: int, games: int) -> None:
     game = Torus(size)
     opening = random_openings(game, games, plies, generator(plies))
@@ -65,26 +66,51 @@ def test_it_ends_the_game_at_once_if_a_stone_does() -> None:
     assert set(agent.act_on_state(many, env_ids, generator()).tolist()) == {12}
 
 
-def test_lost_positions_are_played_as_greedy_does_and_moves_do_not_depend_on_other_games() -> None:
-    game = Torus(5)
+@pytest.mark.parametrize(("size", "stones"), [(4, 9), (5, 19)])
+def test_it_wins_as_soon_and_loses_as_late_as_possible_whatever_other_games_there_are(size: int, stones: int) -> None:
+    game = Torus(size)
     state = game.init(seeds(0, 8))
-    opening = random_openings(game, 8, 19, generator(3))
+    opening = random_openings(game, 8, stones, generator(3))
     for action in opening.t():
         state = game.step(state, action)
     agent = TorusPerfect()
     agent.start(game, state.current_player, torch.arange(8))
     together = agent.act_on_state(state, torch.arange(8), generator())
-    search = ProofSearch(5)
-    for place in range(8):
-        one = state[place : place + 1]
-        alone = agent.act_on_state(one, torch.arange(1), generator())
-        value = search.solve(one).item()
-        if value == 1:
-            assert alone.item() == together[place].item()
-            assert search.move_values(one)[0, alone].item() == 1
-        else:
-            assert alone.item() in {_move("greedy", game, one, seed) for seed in range(10)}
-    assert search.solve(state).unique().tolist() == [-1, 1]
+    turns, best = ProofSearch(size).distances(state)
+    assert (turns > 0).any()
+    assert (turns < 0).any()
+    assert best.gather(1, together[:, None]).all()
+    alone = [agent.act_on_state(state[[place]], torch.arange(1), generator()).item() for place in range(8)]
+    assert best.gather(1, torch.tensor(alone)[:, None]).all()
+    for place in (best.sum(1) == 1).nonzero()[:, 0].tolist():
+        assert alone[place] == together[place].item()
+
+
+def test_games_between_perfect_players_last_as_long_as_they_say() -> None:
+    game = Torus(4)
+    players = [load("perfect", game), load("perfect", game)]
+    opening = random_openings(game, 6, 7, generator(5))
+    state = game.init(seeds(0, 6))
+    for action in opening.t():
+        state = game.step(state, action)
+    turns, _ = ProofSearch(4).distances(state)
+    played = play(game, players, torch.tensor([[0, 1]] * 6), seeds(0, 6), [generator(1), generator(2)], opening=opening)
+    assert torch.equal(played.state.turn.long(), 7 + turns.abs())
+
+
+def test_lost_positions_of_unknown_distance_are_played_as_greedy_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(perfect, "_DISTANCE_NODES", 1)
+    game = Torus(5)
+    opening = random_openings(game, 40, 19, generator(3))
+    state = game.init(seeds(0, 40))
+    for action in opening.t():
+        state = game.step(state, action)
+    turns, _ = ProofSearch(5).distances(state, nodes=100_000)
+    state = state[turns < -6][:3]
+    agent, rows = TorusPerfect(), torch.arange(3)
+    agent.start(game, state.current_player, rows)
+    for place, move in enumerate(agent.act_on_state(state, rows, generator()).tolist()):
+        assert move in {_move("greedy", game, state[[place]], seed) for seed in range(10)}
 
 
 def _move(spec: str, game: Torus, state: TorusState, seed: int) -> int:
