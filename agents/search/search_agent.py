@@ -6,6 +6,7 @@ Letters: `L` games to move in.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent, PolicyLog, must_start, refuse
 from cellgames.agents.networks.trained import search_network
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
 from .evaluators import NetworkEvaluator
 from .gumbel import GumbelSearch
@@ -27,6 +30,7 @@ from .uct import UCTSearch
 __all__ = ["SearchAgent", "gumbel_alphazero", "mcts"]
 
 _NOBODY = -1  # stands for an env of which nothing is kept
+_NODES = 8  # of a game's solver for each simulation
 _KEPT = 2  # trees are kept of up to so many times the simulations of a search
 
 
@@ -40,18 +44,21 @@ class _Kept(NamedTuple):
 class SearchAgent(BaseAgent):
     """An agent that searches in games in turns, with perfect information and plain actions.
 
+    If the game has a solver (`GamePlugin.solve`), it is asked first. A position that it finds won is not searched.
+
     Args:
         name: as in `Agent`.
         make: makes the search for a game.
         reuse: whether the part of a tree that the game has come to is searched on at the next move.
+        solve: whether the game's solver is asked.
 
     Attributes:
         policy_log: gets the policy of each search, if it is not None.
     """
 
-    def __init__(self, name: str, make: Callable[[Game], Search], *, reuse: bool = True) -> None:
+    def __init__(self, name: str, make: Callable[[Game], Search], *, reuse: bool = True, solve: bool = True) -> None:
         super().__init__(name)
-        self._make, self.reuse = make, reuse
+        self._make, self.reuse, self.solve = make, reuse, solve
         self.policy_log: PolicyLog | None = None
         self._search: Search | None = None
         self._game: Game | None = None
@@ -92,10 +99,28 @@ class SearchAgent(BaseAgent):
             return search.run(state, generator)
         tree, new = self._continued(search, state, env_ids)
         search.plant(tree, new, state[new], generator)
+        lost = self._solve(search, tree)
         result = search.grow(tree, generator)
+        if lost.any():
+            own = torch.arange(search.players, device=lost.device) == state.current_player[:, None]
+            result = replace(result, value=torch.where(lost[:, None], torch.where(own, -1.0, 1.0), result.value))
         self._keep(search, tree, result, env_ids)
         tree.release()
         return result
+
+    def _solve(self, search: Search, tree: Tree) -> Tensor:
+        """Resolve the roots that the game's solver finds won; return True where it finds them lost, bool [B]."""
+        open_roots = ~tree.of_root(tree.resolved)
+        lost = torch.zeros_like(open_roots)
+        target = plugin_of(search.game).solve if self.solve else None
+        if target is None or tree.actions is not None:
+            return lost
+        rows = open_roots.nonzero().squeeze(1)
+        nodes = tree.roots[rows]
+        value, move = resolve(target)(search.game, tree.state[nodes], _NODES * search.simulations)
+        tree.prove(nodes[value == 1], move[value == 1])
+        lost[rows] = value == -1
+        return lost
 
     def _continued(self, search: Search, state: State, env_ids: Tensor) -> tuple[Tree, Tensor]:
         """Return trees with what is known of the positions, and those of them that know nothing, int64."""

@@ -161,6 +161,14 @@ class Tree:
         self.status[nodes] = torch.where(wins, CLOSED, self.status[nodes]).to(torch.int8)
         self.edge_visits[nodes] = self.edge_total[nodes] = wins.float()
 
+    def prove(self, nodes: Tensor, edges: Tensor) -> None:
+        """Resolve nodes, in a game for two, by edges that are known to win: int64 [L] both."""
+        wins = torch.zeros_like(self.status[nodes], dtype=torch.bool)
+        self.decide(nodes, wins.scatter(1, edges[:, None], True))
+        mine = torch.arange(self.worth.shape[1], device=self.device) == self.mover[nodes, None]
+        self.worth[nodes] = torch.where(mine, 1.0, -1.0)
+        self.resolved[nodes] = True
+
     def hang(self, nodes: Tensor, parents: Tensor, edges: Tensor) -> None:
         """Let edges int64 [L] of `parents` lead to `nodes`, int64 [L] both."""
         self.parent[nodes] = (parents % self.capacity).int()

@@ -462,7 +462,7 @@ def test_the_improved_policy_is_the_prior_moved_by_results() -> None:
 
 
 def test_the_tree_is_kept_where_the_game_goes_on_and_is_the_same_below() -> None:
-    agent = SearchAgent("kept", lambda game: UCTSearch(game, 100, evaluator=Counted()))
+    agent = SearchAgent("kept", lambda game: UCTSearch(game, 100, evaluator=Counted()), solve=False)
     state = midway(SMALL, 16, 2)
     env_ids = torch.arange(len(state)) * 3
     agent.start(SMALL, state.current_player, env_ids)
@@ -528,7 +528,8 @@ def test_agents_by_name_play_whole_games(tmp_path: Any) -> None:
 
 
 def test_more_simulations_play_better() -> None:
-    strong, weak = load("mcts:50", SMALL), load("mcts:3", SMALL)
+    strong = SearchAgent("strong", lambda game: UCTSearch(game, 50), solve=False)
+    weak = SearchAgent("weak", lambda game: UCTSearch(game, 3), solve=False)
     seats = torch.tensor([[0, 1], [1, 0]] * 15)
     played = play(SMALL, [strong, weak], seats, seeds(0, 30), [generator(1), generator(2)])
     won = played.state.scores.gather(1, (seats == 0).int().argmax(1, keepdim=True)).mean()

@@ -123,6 +123,9 @@ class GamePlugin:
         native_uct: function that adds simulations to the trees of a UCT search by native code, as
             `agents.torus.native_uct.simulate` does.
         native_gumbel: the same for a Gumbel AlphaZero search, as `agents.torus.native_gumbel.simulate` does.
+        solve: function of a game, `L` unfinished games and a number of nodes to who wins them and by which move,
+            int64 [L] both: 1 the player to move, -1 the opponent, 0 if so many nodes leave it open; the move is -1
+            unless the player to move wins. For zero-sum games for two in turns. The search agents ask it at the root.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
             this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
         improver: target of a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns
@@ -151,6 +154,7 @@ class GamePlugin:
     playout: Target | None = None
     native_uct: Target | None = None
     native_gumbel: Target | None = None
+    solve: Target | None = None
     determinize: Target | None = None
     improver: Target | None = None
     algorithm: str = "ppo"

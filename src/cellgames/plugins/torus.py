@@ -23,6 +23,7 @@ TORUS = GamePlugin(
     transfer_parameters=("size",),
     native_uct="cellgames.agents.torus.native_uct:simulate",
     native_gumbel="cellgames.agents.torus.native_gumbel:simulate",
+    solve="cellgames.agents.torus.root_solver:solve",
     presets=(
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),
         TrainingPreset("alphazero", {**_EVAL, "layers": 4, "num_envs": 256, "num_epochs": 2}),
