@@ -2,7 +2,8 @@
 
 By the board's symmetries there are two first moves, an octagon and a square. For sizes 2 to 5 the study says who wins
 after each, by which replies, and how a game goes on in which the winner makes no mistake and the loser plays as
-`greedy` does. At size 5 the replies to a square take long; those that are not judged in the time given are named.
+`greedy` does. At size 5 the replies to a square take hours; those that are not judged in the time given are named. With
+`--table FILE` the same command goes on later with all that it knew, also after it was killed.
 A page and its numbers go to results/studies/torus_solved/.
 """
 
@@ -46,7 +47,9 @@ def opened(size: int, kind: str) -> TorusState:
     return game.step(game.init(seeds(0, 1)), torch.tensor([size * size * FIRST_MOVES.index(kind)]))
 
 
-def replies(size: int, kind: str, seconds: float, solved: Path | None = None) -> dict[str, Any]:
+def replies(
+    size: int, kind: str, seconds: float, solved: Path | None = None, table: Path | None = None
+) -> dict[str, Any]:
     """Return the replies to a first move that win, those that lose, and those that are still open.
 
     Args:
@@ -54,13 +57,15 @@ def replies(size: int, kind: str, seconds: float, solved: Path | None = None) ->
         kind: of the first move.
         seconds: no new round of the search begins after them.
         solved: positions of size 5 that are solved already.
+        table: file of the search's table at size 5.
     """
     game, state, began, nodes = Torus(size), opened(size, kind), time.monotonic(), 0
     legal = game.legal_actions(state)[0]
     if size in SOLVED_SIZES:
         values = torch.where(solver(size).winning_moves(state)[0], 1, -1)
     else:
-        search, budget = ProofSearch(size, _MEMORY[size]), _NODES
+        search = ProofSearch(size, _MEMORY[size], table=table if size == 5 else None)
+        budget = _NODES
         if solved is not None and size == 5:
             search.load(solved)
         while True:
@@ -105,6 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sizes", type=int, nargs="+", choices=PERFECT_SIZES, default=PERFECT_SIZES, metavar="N")
     parser.add_argument("--seconds", type=float, default=60.0, metavar="S", help="for a first move (default 60)")
     parser.add_argument("--solved", type=Path, metavar="FILE", help="solved positions of size 5, of `cellgames solve`")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="keep the table of size 5 there, to go on later")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the games (default 0)")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -113,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows, games = [], []
     for size in options.sizes:
         for kind in FIRST_MOVES:
-            found = replies(size, kind, options.seconds, options.solved)
+            found = replies(size, kind, options.seconds, options.solved, options.table)
             winner = "White" if found["win"] else "Black" if not found["open"] else "open"
             rows.append({**found, "winner": winner})
             games.append({"size": size, "first move": kind, "line": line(size, kind, options.seed)})

@@ -11,14 +11,24 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import GameId, add_command, add_json, add_parameters, add_quiet, make_game
+from cellgames.cli.shared_options import (
+    GameId,
+    add_command,
+    add_json,
+    add_parameters,
+    add_quiet,
+    add_ray,
+    make_game,
+    workers_of,
+)
 from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
-    from cellgames.agents.torus import ProofSearch
+    from cellgames.agents.torus import Progress, ProofSearch
+    from cellgames.agents.torus.shared_search import SharedSearch
     from cellgames.envs.torus.game import Torus
     from cellgames.envs.torus.state import TorusState
 
@@ -28,18 +38,24 @@ _TEXT = (
     "Solve a position of Torus, of size 3 to 6: who wins with best play, and by which moves. Size 4 takes less than\n"
     "a second. Size 5 takes a minute or two from the first moves, and less later on. Nobody has solved size 6.\n\n"
     "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
-    "that shares nothing with the solver."
+    "that shares nothing with the solver.\n\n"
+    "Long searches: --table keeps all that the search knows in a file at any time, so that it goes on after Ctrl-C,\n"
+    "kill -9 or --time. --ray shares the search of one position among workers, with a table of --memory each; their\n"
+    "results are lines of the file of --journal, from which it goes on."
 )
 _EXAMPLES = (
     "torus-v0 --size 4",
     'torus-v0 --size 4 --moves "a1+ b2" --proof a1+b2.proof',
     "torus-v0 --size 5 --moves a1 --winner --memory 1 --solved octagon.npz",
+    "torus-v0 --size 6 --moves a1 --winner --memory 8 --table octagon.table --time 3600",
+    "torus-v0 --size 6 --moves a1 --winner --memory 1 --journal octagon.jsonl --ray",
     "--verify results/proofs/torus-n4-octagon.proof",
 )
 _GIB = 1 << 30
 _NODES = 20_000  # searched of every open move between two looks at the clock
 _SILENT = 2.0  # seconds before progress is shown
 _MOST_MEMORY = 1024.0
+_LEAF_NODES = 200_000
 
 
 def add(commands: Any) -> None:
@@ -63,6 +79,21 @@ def add(commands: Any) -> None:
         type=Path,
         help="take solved positions from this file if it is there, and write them at the end, also after Ctrl-C",
     )
+    command.add_argument(
+        "--table",
+        metavar="FILE",
+        type=Path,
+        help="keep the table in this file, which has the size of --memory when it is new",
+    )
+    command.add_argument("--journal", metavar="FILE", type=Path, help="the file of results of --ray")
+    command.add_argument(
+        "--leaf-nodes",
+        metavar="N",
+        type=int,
+        default=_LEAF_NODES,
+        help=f"positions that a worker of --ray searches below each leaf (default {_LEAF_NODES:,})",
+    )
+    add_ray(command, "leaves searched")
     add_json(command)
     add_quiet(command)
 
@@ -92,7 +123,7 @@ def _solve(arguments: argparse.Namespace) -> int:
 
     if arguments.game is None:
         raise UserError("name a game, such as torus-v0 --size 4, or a proof with --verify FILE")
-    for path in (arguments.proof, arguments.solved):
+    for path in (arguments.proof, arguments.solved, arguments.table, arguments.journal):
         if path is not None and not path.parent.is_dir():
             raise UserError(f"{path}: there is no folder {path.parent}")
     if not 0.001 <= arguments.memory <= _MOST_MEMORY:
@@ -103,12 +134,34 @@ def _solve(arguments: argparse.Namespace) -> int:
     if not isinstance(game, Torus):
         raise UserError(f"cellgames solve is for Torus, torus-v0 and torus-small-v0, got {arguments.game}")
     state = _position(arguments, game)
+    if arguments.ray is not None or arguments.journal is not None:
+        return _shared(arguments, game, state)
     try:
-        solver = ProofSearch(game.size, memory=int(arguments.memory * _GIB))
+        solver = ProofSearch(game.size, memory=int(arguments.memory * _GIB), table=arguments.table)
     except RuntimeError as error:
         raise UserError(str(error)) from error
     with _kept(arguments, solver):
-        return _Solving(arguments, game, state, solver).run()
+        return _Solving(arguments, game, state, solver, solver.search(state)).run()
+
+
+def _shared(arguments: argparse.Namespace, game: Torus, state: TorusState) -> int:
+    """Have the workers of a cluster search the position; return the exit code."""
+    from cellgames.agents.torus import ProofSearch
+    from cellgames.agents.torus.shared_search import LeafWork, SharedSearch
+
+    if arguments.ray is None or arguments.journal is None or not arguments.winner:
+        raise UserError("--ray and --journal FILE go together, with --winner")
+    if arguments.table or arguments.solved or arguments.proof:
+        raise UserError("--ray takes --journal, but not --table, --solved or --proof, which are for one process")
+    if arguments.leaf_nodes < 1:
+        raise UserError(f"--leaf-nodes must be at least 1, got {arguments.leaf_nodes}")
+    solver = ProofSearch(game.size)  # so that what is wrong is said here and not by each worker
+    del solver
+    work = LeafWork(game.size, int(arguments.memory * _GIB), arguments.leaf_nodes)
+    search = SharedSearch(state, work, arguments.journal)
+    with workers_of(arguments) as workers:
+        assert workers is not None
+        return _Solving(arguments, game, state, search, search.run(workers)).run()
 
 
 def _position(arguments: argparse.Namespace, game: Torus) -> TorusState:
@@ -137,8 +190,15 @@ def _kept(arguments: argparse.Namespace, solver: ProofSearch) -> Iterator[None]:
 class _Solving:
     """The work of one call."""
 
-    def __init__(self, arguments: argparse.Namespace, game: Torus, state: TorusState, solver: ProofSearch) -> None:
-        self.arguments, self.game, self.state, self.solver = arguments, game, state, solver
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        game: Torus,
+        state: TorusState,
+        search: ProofSearch | SharedSearch,
+        steps: Iterator[Progress],
+    ) -> None:
+        self.arguments, self.game, self.state, self.search, self.steps = arguments, game, state, search, steps
         self.line = StatusLine(not arguments.quiet, every_s=10.0)
         self.began = time.monotonic()
 
@@ -153,7 +213,7 @@ class _Solving:
         mover = int(self.state.current_player)
         winner = self.game.info.players[mover if value == 1 else 1 - mover]
         if self.arguments.json:
-            found = {"winner": winner, "move": self._name(move), "nodes": self.solver.nodes, "seconds": self._seconds()}
+            found = {"winner": winner, "move": self._name(move), "nodes": self.search.nodes, "seconds": self._seconds()}
             print(json.dumps(found if self.arguments.winner else {**found, "winning_moves": moves}))
         else:
             print(self.game.text(self.state))
@@ -163,14 +223,19 @@ class _Solving:
             else:
                 print(f"Winning moves: {' '.join(moves)}" if moves else "Every move loses.")
         if self.arguments.proof is not None:
-            self._prove(winner)
+            self._prove(self._solver, winner)
         return 0
 
-    def _prove(self, winner: str) -> None:
+    @property
+    def _solver(self) -> ProofSearch:
+        """Return the search of this process."""
+        return cast("ProofSearch", self.search)  # workers are asked for the winner alone
+
+    def _prove(self, solver: ProofSearch, winner: str) -> None:
         from cellgames.agents.torus.proof_checker import write
 
         self.line.show("writing the proof", news=True)
-        moves = self.solver.winning_strategy(self.state)
+        moves = solver.winning_strategy(self.state)
         self.line.end()
         text = self.game.state_to_string(self.state)
         write(self.arguments.proof, self.game.size, text, winner, moves)
@@ -179,7 +244,7 @@ class _Solving:
 
     def _value(self) -> tuple[int, int]:
         """Return who wins (1 the mover, -1 the other, 0 if time is up) and a winning move or -1."""
-        for step in self.solver.search(self.state):
+        for step in self.steps:
             if time.monotonic() - self.began > _SILENT:
                 self.line.show(f"{self._spent()}; proof number {step.proof}, disproof number {step.disproof}")
             if step.value or self._late():
@@ -188,9 +253,9 @@ class _Solving:
 
     def _winning_moves(self) -> list[str]:
         """Return the moves that win."""
-        legal = self.game.legal_actions(self.state)
+        solver, legal = self._solver, self.game.legal_actions(self.state)
         while True:
-            values = self.solver.move_values(self.state, nodes=_NODES)
+            values = solver.move_values(self.state, nodes=_NODES)
             left = int(legal.sum() - (values != 0).sum())
             if not left:
                 return [self.game.action_to_string(cell) for cell in (values[0] == 1).nonzero().squeeze(1).tolist()]
@@ -204,8 +269,10 @@ class _Solving:
         return self.arguments.time is not None and time.monotonic() - self.began > self.arguments.time
 
     def _again(self) -> str:
-        kept = self.arguments.solved
-        return f"; --solved {kept} goes on" if kept else "; with --solved FILE it can go on later"
+        for name in ("table", "journal", "solved"):
+            if kept := getattr(self.arguments, name):
+                return f"; --{name} {kept} goes on"
+        return "; with --solved FILE or --table FILE it can go on later"
 
     def _name(self, cell: int) -> str | None:
         return self.game.action_to_string(cell) if cell >= 0 else None
@@ -214,4 +281,4 @@ class _Solving:
         return round(time.monotonic() - self.began, 2)
 
     def _spent(self) -> str:
-        return f"{self.solver.nodes:,} nodes, {self._seconds():.1f} s"
+        return f"{self.search.nodes:,} nodes, {self._seconds():.1f} s"
