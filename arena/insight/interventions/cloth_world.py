@@ -72,9 +72,9 @@ class ClothWorld:
         self, game: ClothOfGold, states: Sequence[ClothState], actions: Sequence[int], options: Options
     ) -> None:
         self.game, self.states, self.actions, self.options = game, states, actions, options
-        rounds = int(states[-1].round)
-        if options.at is not None and not 1 <= options.at <= rounds:
-            raise ValueError(f"expected a round from 1 to {rounds}, the last one of this game, got {options.at}")
+        first, last = self.rounds = max(1, int(states[0].round)), int(states[-1].round)
+        if options.at is not None and not first <= options.at <= last:
+            raise ValueError(f"expected a round from {first} to {last}, the last one of this game, got {options.at}")
 
     @cached_property
     def turn_of(self) -> list[int]:
@@ -85,7 +85,7 @@ class ClothWorld:
     @property
     def at(self) -> int:
         """The round before which cells and objects are removed."""
-        return (int(self.states[-1].round) + 1) // 2 if self.options.at is None else self.options.at
+        return (sum(self.rounds)) // 2 if self.options.at is None else self.options.at
 
     @cached_property
     def middle(self) -> int:

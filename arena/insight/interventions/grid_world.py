@@ -69,7 +69,7 @@ class GridWorld:
                     yield step, seat, choices, doing
 
     def _name(self, step: int, seat: int) -> str:
-        return f"{self.game.info.players[seat]} round {step + 1}"
+        return f"{self.game.info.players[seat]} round {int(self.states[step].round)}"
 
     def _spaces(self, choices: Sequence[int], components: Sequence[int]) -> tuple[int, ...]:
         return tuple(choices[c] for c in components if c < SLOTS.stop)

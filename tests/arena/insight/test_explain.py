@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from native_code import native_library
 from strategy_records import played
+from web_records import registered_toy
 
 import cellgames
 from cellgames.arena.insight.interventions import Explanation, Options, explain, explain_world
 from cellgames.arena.insight.interventions.cloth_world import cloth_world
 from cellgames.arena.insight.interventions.cup_world import CupWorld
 from cellgames.arena.insight.interventions.worth_pictures import draw_worth, film_frames
-from cellgames.arena.records.record_lines import Record, append
+from cellgames.arena.records.record_lines import Forfeit, Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.cup_replays import CupRecord
@@ -169,6 +172,7 @@ def test_grid_actions_are_what_plain_replays_say(records: dict[str, Record]) -> 
 
 
 def test_stones_of_the_winning_path_are_worth_the_game(records: dict[str, Record]) -> None:
+    native_library()  # it solves positions exactly
     found = explain(records[TORUS.id], ["stone", "move"], pairs="stone")
     winner = found.outcome.index(1)
     stones = found.of_kind("stone")
@@ -181,6 +185,7 @@ def test_stones_of_the_winning_path_are_worth_the_game(records: dict[str, Record
 
 
 def test_stones_before_the_end_are_solved_or_searched(records: dict[str, Record]) -> None:
+    native_library()
     at = Options(at=len(records[TORUS.id].moves) - 3)
     exact = explain(records[TORUS.id], options=at)
     searched = explain(records[TORUS.id], options=Options(at=at.at, agent="mcts:64"))
@@ -202,6 +207,48 @@ def test_explanations_repeat_and_are_drawn(records: dict[str, Record]) -> None:
     assert "framed: other cells without" in to_svg(steps[-1][1])
     with pytest.raises(ValueError, match="expected a kind out of"):
         draw_worth(first, "nothing")
+
+
+def test_games_may_begin_in_the_middle(records: dict[str, Record]) -> None:
+    """What lay on the board before the record begins stays, and rounds count as the game counts them."""
+    for id in (CLOTH.id, GRID.id, CUP.id):
+        record = records[id]
+        states = replay(record)
+        game: Any = {game.id: game for game in (CUP, CLOTH, GRID)}[id]
+        ply = next(n for n in range(len(states)) if id != CLOTH.id or int(states[n].round) >= 1) or 1  # type: ignore[attr-defined]
+        later = dataclasses.replace(
+            record, position=game.state_to_string(states[ply]), moves=record.moves[ply:], opening=0, summary={}
+        )
+        if id == CUP.id:
+            later = dataclasses.replace(later, result=dataclasses.replace(later.result, turns=record.result.turns))
+        kinds = ["cell", "object"] if id != GRID.id else ["action"]
+        found = explain(later, kinds)
+        assert found.scores == explain(record, kinds).scores
+        assert found.effects
+
+
+def test_forfeits_and_games_without_interventions_are_refused(
+    records: dict[str, Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = records[TORUS.id]
+    result = dataclasses.replace(record.result, forfeit=Forfeit(0, "crashed"))
+    with pytest.raises(ValueError, match="forfeited"):
+        explain(dataclasses.replace(record, result=result))
+    toy = registered_toy(monkeypatch)
+    with pytest.raises(ValueError, match="has no interventions"):
+        explain(played(toy, ["random"], 1)[0])
+
+
+def test_three_teams_and_colours_that_stay() -> None:
+    game = cellgames.make("toroidal-cup-v0", rows=24, cols=72, teams=3, pattern="randys", shapes=2, survivors="keep")
+    (record,) = played(game, ["random"], 1)
+    found = explain(record, ["placement", "turn"])
+    scores = np.array(record.result.scores)
+    assert len(found.of_kind("placement")) == 6
+    for effect in found.of_kind("placement"):
+        without = np.array(effect.scores)
+        lead = [s[effect.player] - np.delete(s, effect.player).max() for s in (scores, without)]
+        assert effect.worth == lead[0] - lead[1]
 
 
 # ---------------------------------------------------------------- the command
