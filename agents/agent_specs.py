@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.networks.file_names import MODEL_SUFFIX, SAMPLE, WEIGHTS_FILE, WEIGHTS_SUFFIX
+from cellgames.agents.networks.file_names import CHAMPION_FILE, MODEL_SUFFIX, SAMPLE, WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import Target, resolve
@@ -45,7 +45,7 @@ class AgentSpec:
     @property
     def name(self) -> str:
         """Return the name without arguments."""
-        return self.usage.partition(":")[0]
+        return re.split(r"[:\[]", self.usage, maxsplit=1)[0]
 
     @property
     def is_wrapper(self) -> bool:
@@ -102,6 +102,8 @@ class AgentSpec:
                 raise ValueError(f"{self.usage} needs the path of a folder after the colon, got nothing")
             return [Path(text)]
         if ":N" not in self.usage:
+            if "FILE" in self.usage and text:
+                return [Path(text)]
             if text is not None:
                 raise ValueError(f"agent {self.name!r} takes nothing after its name, got {shown(text)}")
             return []
@@ -206,6 +208,11 @@ AGENTS: dict[str, AgentSpec] = {
             "the mixture of a league, which draws a member by the meta-strategy for each game",
             "mixtures.league_agent:league_agent",
         ),
+        AgentSpec(
+            "champion[:FILE]",
+            "designs that `cellgames evolve` found, of the package or of FILE, in the Toroidal Cup",
+            by_game=True,
+        ),
         AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 to 5", by_game=True),
     )
 }
@@ -242,10 +249,13 @@ def file_of(spec: str) -> AgentFile | None:
     """Return the file that a spec names, None for specs without one."""
     name, _, argument = spec.partition(":")
     if name in AGENTS:
-        number, colon, text = argument.partition(":")
-        if not colon or "FILE" not in AGENTS[name].usage:
+        if "FILE" not in (usage := AGENTS[name].usage):
             return None
-        return AgentFile(_agent_in(text), f"{name}:{number}:")
+        if ":N" not in usage:
+            given = Path(argument)
+            return AgentFile(given / CHAMPION_FILE if given.is_dir() else given, f"{name}:") if argument else None
+        number, colon, text = argument.partition(":")
+        return AgentFile(_agent_in(text), f"{name}:{number}:") if colon else None
     if os.path.isdir(spec) or spec.endswith(WEIGHTS_SUFFIX):
         return AgentFile(_agent_in(spec))
     path = spec.removesuffix(SAMPLE)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .evolution.evolution import Evolution, evolve
+    from .evolution.evolve_options import EvolveOptions
     from .insight.census.census import Census, census
     from .insight.insight_report import Report, analyse_games
     from .play.evaluation import evaluate, play_evaluation
@@ -57,6 +59,8 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "evolution.evolution": ("Evolution", "evolve"),
+            "evolution.evolve_options": ("EvolveOptions",),
             "insight.census.census": ("Census", "census"),
             "insight.insight_report": ("Report", "analyse_games"),
             "play.evaluation": ("evaluate", "play_evaluation"),
@@ -107,6 +111,8 @@ __all__ = [
     "CupUmpire",
     "Cycle",
     "DeviationRatings",
+    "Evolution",
+    "EvolveOptions",
     "Forfeit",
     "FreeForAll",
     "FreeForAllOptions",
@@ -146,6 +152,7 @@ __all__ = [
     "effective_dimension",
     "effective_members",
     "evaluate",
+    "evolve",
     "free_for_all",
     "game_ratings",
     "generate_names",

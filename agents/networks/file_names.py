@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MIXTURE_FILE", "MODEL_SUFFIX", "SAMPLE", "WEIGHTS_FILE", "WEIGHTS_SUFFIX"]
+__all__ = ["CHAMPION_FILE", "MIXTURE_FILE", "MODEL_SUFFIX", "SAMPLE", "WEIGHTS_FILE", "WEIGHTS_SUFFIX"]
 
 MIXTURE_FILE = "mixture.json"
 """The name of the file in a league's folder that says who plays how often."""
@@ -12,6 +12,9 @@ WEIGHTS_SUFFIX = ".safetensors"
 
 WEIGHTS_FILE = f"agent{WEIGHTS_SUFFIX}"
 """The name of the agent's file in the folder of a training run."""
+
+CHAMPION_FILE = "champion.json"
+"""The name of the champion's file in the folder of an evolution."""
 
 MODEL_SUFFIX = ".zip"
 """The end of the name of a model that Stable-Baselines3 saved."""

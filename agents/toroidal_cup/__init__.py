@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .champion import ToroidalCupChampion
     from .determinization import determinize
     from .greedy import ToroidalCupGreedy
     from .network import CupNetwork, PlacementAgent, PlacementValues
@@ -18,6 +19,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "champion": ("ToroidalCupChampion",),
             "determinization": ("determinize",),
             "greedy": ("ToroidalCupGreedy",),
             "network": ("CupNetwork", "PlacementAgent", "PlacementValues"),
@@ -30,6 +32,7 @@ __all__ = [
     "CupSearch",
     "PlacementAgent",
     "PlacementValues",
+    "ToroidalCupChampion",
     "ToroidalCupGreedy",
     "determinize",
 ]

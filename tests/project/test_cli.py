@@ -715,7 +715,18 @@ def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
     several = {flag: found for flag, found in metavars.items() if len(found) > 1}
     assert several == {"--out": {"DIR", "FILE", "PATH"}}  # a folder, a file, and either
     assert games == {
-        *("play", "train", "sweep", "evaluate", "analyse", "round-robin", "free-for-all", "season", "leaderboard"),
+        *(
+            "play",
+            "train",
+            "sweep",
+            "evolve",
+            "evaluate",
+            "analyse",
+            "round-robin",
+            "free-for-all",
+            "season",
+            "leaderboard",
+        ),
         *("check-bot", "import", "solve", "league"),
     }
     assert metavars["--agents"] == {"AGENT"}

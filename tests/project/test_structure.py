@@ -59,6 +59,7 @@ LAYERS = """
     arena.insight.interventions | arena.insight.probes
     arena.insight
     training.league
+    arena.evolution
     web.views
     web
     web.routes

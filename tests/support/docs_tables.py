@@ -10,6 +10,7 @@ from functools import cache
 from paths import ROOT
 
 from cellgames.agents.agent_specs import AGENTS
+from cellgames.arena.evolution.evolve_options import EvolveOptions
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
@@ -29,6 +30,7 @@ PAGES = {
     "agents.md": ("shipped weights",),
     "extending.md": ("treblecross.py",),
     "arena.md": ("round robin options", "free-for-all options"),
+    "evolution.md": ("evolve options",),
     "index.md": ("commands",),
     "populations.md": ("exploit options", "league options"),
     "season.md": ("season options", "team options"),
@@ -49,6 +51,7 @@ def tables() -> dict[str, str]:
         "commands": _commands(),
         "exploit options": _options(ExploitOptions),
         "league options": _options(LeagueOptions),
+        "evolve options": _options(EvolveOptions),
         "sweep options": _options(SweepOptions),
         "settings": _settings(),
         "presets": _presets(),

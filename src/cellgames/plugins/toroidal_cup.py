@@ -43,6 +43,7 @@ TOROIDAL_CUP = GamePlugin(
         )
     },
     agents={
+        "champion": "cellgames.agents.toroidal_cup.champion:ToroidalCupChampion",
         "greedy": "cellgames.agents.toroidal_cup.greedy:ToroidalCupGreedy",
         "mcts": "cellgames.agents.toroidal_cup.placement_search:CupSearch",
     },

@@ -67,6 +67,8 @@ class Option:
         """Return the default for people, "" where help has to say what happens."""
         if self.default in (None, "", ()):
             return ""
+        if isinstance(self.default, tuple):
+            return " ".join(map(str, self.default))
         if self.kind is bool:
             return "yes" if self.default else "no"
         return f"{self.default:g}" if self.kind is float else str(self.default)

@@ -1,0 +1,141 @@
+"""Files of champions: arrangements for the Toroidal Cup that an evolution found, as small JSON.
+
+    {
+      "champion": 1,
+      "game": "toroidal-cup-v0",
+      "parameters": {"rows": 40, "cols": 280, ...},
+      "designs": [
+        {"pattern": "randys", "shapes": 8, "weight": 1.0, "placements": {"rpentomino": "r6c10/3 r10c22/0 ..."}}
+      ]
+    }
+
+A design has a placement for each of its shapes, in the order in which they are placed, and for each stamp that the
+shape may be. Importing this imports no torch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellgames.envs.toroidal_cup.notation import string_to_placement
+from cellgames.utils.foreign_text import shown
+
+__all__ = ["CHAMPIONS", "FORMAT", "ChampionFile", "CupDesign", "read_champion", "shipped_champion", "to_text"]
+
+CHAMPIONS = Path(__file__).parent / "champions"
+"""The files that come with the package."""
+
+FORMAT = 1
+_MOST_BYTES = 1 << 22
+_MOST_SHAPES = 1000
+
+Placement = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class CupDesign:
+    """An arrangement for one pattern and number of shapes.
+
+    Attributes:
+        pattern: whose shapes it places.
+        shapes: of a team.
+        weight: how often it is played, beside other designs for the same task; above 0.
+        placements: row and column of the centre in the band and orientation, by stamp and in order of the shapes.
+    """
+
+    pattern: str
+    shapes: int
+    weight: float
+    placements: Mapping[str, Sequence[Placement]]
+
+
+@dataclass(frozen=True)
+class ChampionFile:
+    """The designs of a champion, and the game for which they were made.
+
+    Attributes:
+        game: id.
+        parameters: of the game.
+        designs: at least one.
+    """
+
+    game: str
+    parameters: Mapping[str, Any]
+    designs: tuple[CupDesign, ...]
+
+
+def to_text(game: str, parameters: Mapping[str, Any], designs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the content of a file, one design a line; `designs` are as in the file."""
+    head = {"champion": FORMAT, "game": game, "parameters": dict(parameters)}
+    lines = ",\n".join(json.dumps(design) for design in designs)
+    return f'{json.dumps(head)[:-1]}, "designs": [\n{lines}\n]}}\n'
+
+
+def read_champion(path: Path) -> ChampionFile:
+    """Return the designs of a file.
+
+    Raises:
+        ValueError: no such file, or no champion's; the message names what is wrong.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        data = json.loads(content) if len(content) <= _MOST_BYTES else None
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}; expected the champion.json of `cellgames evolve`") from None
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict) or "champion" not in data:
+        raise ValueError(f"{path} is no champion; expected the champion.json of `cellgames evolve`")
+    if data["champion"] != FORMAT:
+        raise ValueError(f"{path}: expected a champion of format {FORMAT}, got {shown(data['champion'])}")
+    try:
+        game, parameters, designs = data["game"], data["parameters"], data["designs"]
+        if not (isinstance(game, str) and isinstance(parameters, dict) and isinstance(designs, list) and designs):
+            raise TypeError
+        return ChampionFile(
+            game, parameters, tuple(_design(path, number, one) for number, one in enumerate(designs, 1))
+        )
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError(f"{path} is damaged: expected a game, parameters and a list of designs") from None
+
+
+def _design(path: Path, number: int, data: Mapping[str, Any]) -> CupDesign:
+    pattern, shapes, weight = data["pattern"], data["shapes"], data["weight"]
+    where = f"{path}, design {number}"
+    if not isinstance(pattern, str) or type(shapes) is not int or not 1 <= shapes <= _MOST_SHAPES:
+        raise ValueError(f"{where}: expected a pattern and a number of shapes, got {shown(pattern)}, {shown(shapes)}")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e9:
+        raise ValueError(f"{where}: expected a weight above 0, got {shown(weight)}")
+    placements = {
+        stamp: [string_to_placement(word) for word in text.split()] for stamp, text in data["placements"].items()
+    }
+    if not placements or any(len(every) != shapes or None in every for every in placements.values()):
+        raise ValueError(f"{where}: expected {shapes} placements such as r6c10/3 for each stamp")
+    return CupDesign(
+        pattern, shapes, float(weight), {s: tuple(e for e in every if e) for s, every in placements.items()}
+    )
+
+
+def shipped_champion(game: str, parameters: Mapping[str, Any]) -> Path:
+    """Return the file of the package that suits a game best: made on the same board, else the one of the real board.
+
+    Raises:
+        ValueError: the package has none for this game.
+    """
+    found = {path: read_champion(path) for path in sorted(CHAMPIONS.glob("*.json"))}
+    ours = {path: champion for path, champion in found.items() if champion.game == game}
+    if not ours:
+        raise ValueError(f"the package has no champion for {game}; `cellgames evolve {game}` makes one")
+    same = ("rows", "cols", "teams", "stride")
+
+    def fit(path: Path) -> tuple[int, int]:
+        champion = ours[path]
+        alike = sum(champion.parameters.get(name) == parameters.get(name) for name in same)
+        return alike, len({design.pattern for design in champion.designs})
+
+    return max(ours, key=fit)

@@ -1,0 +1,233 @@
+"""`cellgames evolve`: designs of all families of a game, a champion made of the best ones, and a report.
+
+The folder holds the settings, the state of every family after each iteration, the opponents' arrangements, and in the
+end the champion, its games and the report. A run that is killed at any moment goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cellgames.agents.networks.file_names import CHAMPION_FILE
+from cellgames.agents.toroidal_cup.champion_files import to_text
+from cellgames.arena.play.evaluation import evaluate, play_evaluation
+from cellgames.arena.play.match import load_two_player_agents
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.records.record_lines import Record, plain
+from cellgames.envs.core import Game
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.utils.report.files import write_report
+from cellgames.utils.report.text import json_text
+from cellgames.utils.run_folders import (
+    START_OVER,
+    PathLike,
+    RunError,
+    differences,
+    opened,
+    refuse_foreign,
+    write_atomic,
+)
+from cellgames.utils.version import __version__
+
+from .cup_space import CupOpponents, CupSpace, cup_spaces
+from .evolve_options import EvolveOptions
+from .family import FamilyRun, chosen_measures, seed_of
+
+__all__ = ["EVOLVED", "GAMES", "SETTINGS", "Evolution", "evolve"]
+
+SETTINGS, GAMES = "settings.json", "games.jsonl"
+EVOLVED = "evolved"
+"""The name of the champion in records."""
+
+_FAMILIES, _OPPONENTS = "families", "opponents"
+_GROWING = ("rounds", "champions", "games")  # options that may change when a run goes on
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """A run that is over.
+
+    Attributes:
+        out: its folder.
+        families: by name.
+        results: a row for each opponent of the champion, as `evaluation.evaluate` returns them, with its name.
+        starts: points against published arrangements by family, and how many games these are.
+        files: that were written at the end.
+    """
+
+    out: Path
+    families: Mapping[str, FamilyRun]
+    results: Sequence[Mapping[str, Any]]
+    starts: Mapping[str, tuple[float, int]]
+    files: Sequence[Path]
+
+
+def evolve(
+    game: Game,
+    options: EvolveOptions,
+    out: PathLike,
+    *,
+    resume: bool = True,
+    starts: Path | None = None,
+    command: str = "",
+    report: Callable[[FamilyRun, int, int], None] = lambda family, number, total: None,
+    warn: Callable[[str], None] = lambda message: None,
+) -> Evolution:
+    """Evolve designs for a game, or continue to do so.
+
+    Args:
+        game: the Toroidal Cup with two teams.
+        options: see there; more rounds let a run grow.
+        out: its folder.
+        resume: False deletes the run in the folder first.
+        starts: folder of published arrangements (`recorded_games.jsonl.gz`), against which champions are measured too.
+        command: what was typed, for the report.
+        report: called after each iteration with the family, its number and how many there are.
+        warn: gets a line for each thing left out.
+
+    Raises:
+        ValueError: a game that cannot be evolved, or options that make no sense.
+        RunError: the folder holds something else, or a run with other options.
+        ImportError: pyribs is missing.
+    """
+    if not isinstance(game, ToroidalCup):
+        raise ValueError(f"evolution knows designs of the Toroidal Cup, got {game.id}")
+    spaces = cup_spaces(game)
+    chosen_measures(spaces[0], options.measures)
+    for agent in options.agents:
+        load_two_player_agents(game, [f"one={agent}", "other=random"])  # or say at once what is wrong
+    published = {} if starts is None else _published(starts, spaces)
+    settings = {
+        "cellgames": __version__,
+        "game": game.id,
+        "parameters": plain(game.parameters),
+        **{known.name: plain({"": getattr(options, known.name)})[""] for known in options.options()},
+    }
+    out = Path(out)
+    with opened(out, [SETTINGS, GAMES, CHAMPION_FILE]):
+        _prepare(out, settings, resume=resume)
+        families = {}
+        for number, space in enumerate(spaces, 1):
+            family = FamilyRun(space, options, _pools(out, space, options))
+            for _ in _continued(out, family):
+                report(family, number, len(spaces))
+            families[space.name] = family
+        return _finish(out, game, options, families, published, command, warn)
+
+
+def _prepare(out: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
+    """Open a folder that is empty or holds this run."""
+    refuse_foreign(out, SETTINGS)
+    if not resume:
+        for name in (_FAMILIES, _OPPONENTS):
+            shutil.rmtree(out / name, ignore_errors=True)
+        for name in (SETTINGS, GAMES, CHAMPION_FILE):
+            (out / name).unlink(missing_ok=True)
+    if (out / SETTINGS).exists():
+        try:
+            before = json.loads((out / SETTINGS).read_bytes())
+        except ValueError:
+            raise RunError(f"{out / SETTINGS} is damaged; {START_OVER}") from None
+        fixed = {name: value for name, value in before.items() if name not in _GROWING}
+        if wrong := differences(fixed, settings):
+            raise RunError(f"{out} is another evolution's. {wrong}; {START_OVER}")
+        if before["rounds"] > settings["rounds"]:
+            raise RunError(
+                f"{out} holds an evolution of {before['rounds']} rounds, got {settings['rounds']}; a run can only grow"
+            )
+    for name in (_FAMILIES, _OPPONENTS):
+        (out / name).mkdir(exist_ok=True)
+    write_atomic(out / SETTINGS, json_text(settings))
+
+
+def _pools(out: Path, space: CupSpace, options: EvolveOptions) -> dict[str, CupOpponents]:
+    """Return the opponents of each agent, from the folder if they are there."""
+    pools = {}
+    for number, agent in enumerate(options.agents):
+        path = out / _OPPONENTS / f"{space.name}-{number}.npz"
+        if path.exists():
+            with np.load(path) as saved:
+                pools[agent] = CupOpponents(saved["live"], saved["seat"], saved["queue"])
+            continue
+        pools[agent] = space.pool(agent, options.pool, seed_of(options.seed, space.name, agent))
+        content = BytesIO()
+        np.savez_compressed(content, **vars(pools[agent]))
+        write_atomic(path, content.getvalue())
+    return pools
+
+
+def _continued(out: Path, family: FamilyRun) -> Iterator[None]:
+    """Evolve a family from where its file has it to the end; the file is written after each iteration."""
+    path = out / _FAMILIES / f"{family.space.name}.json"
+    if path.exists():
+        try:
+            family.restore(json.loads(path.read_bytes()))
+        except (ValueError, KeyError, TypeError):
+            raise RunError(f"{path} is damaged; {START_OVER}") from None
+    for _ in family.run():
+        write_atomic(path, json.dumps(family.to_data()))
+        yield
+
+
+def _finish(
+    out: Path,
+    game: ToroidalCup,
+    options: EvolveOptions,
+    families: Mapping[str, FamilyRun],
+    published: Mapping[str, CupOpponents],
+    command: str,
+    warn: Callable[[str], None],
+) -> Evolution:
+    """Write the champion, let it play, and write the report."""
+    from .evolution_report import evolution_report
+
+    designs = [
+        {**family.space.to_data(np.array(one["design"])), "weight": one["weight"]}
+        for family in families.values()
+        for one in family.mixture
+    ]
+    write_atomic(out / CHAMPION_FILE, to_text(game.id, plain(game.parameters), designs))
+    results, records = _measured(game, options, out / CHAMPION_FILE)
+    write_atomic(out / GAMES, "".join(record.to_json() + "\n" for record in records))
+    against = {name: _against_starts(families[name], opponents) for name, opponents in published.items()}
+    written = write_report(out, evolution_report(game, options, families, results, against, command), warn)
+    return Evolution(out, families, results, against, [*written, out / CHAMPION_FILE, out / GAMES])
+
+
+def _measured(
+    game: ToroidalCup, options: EvolveOptions, champion: Path
+) -> tuple[list[Mapping[str, Any]], list[Record]]:
+    """Let the champion play whole games against each of the opponents."""
+    results: list[Mapping[str, Any]] = []
+    records: list[Record] = []
+    if not options.games:
+        return results, records
+    match = MatchOptions(games=options.games, seed=options.seed, opening_plies=0)
+    for agent in options.agents:
+        both = load_two_player_agents(game, [f"{EVOLVED}=champion:{champion}", agent])
+        played = play_evaluation(game, both, match)
+        results.append({"against": agent, **evaluate(game, played, EVOLVED)})
+        records += played
+    return results, records
+
+
+def _published(folder: Path, spaces: Sequence[CupSpace]) -> dict[str, CupOpponents]:
+    """Return published arrangements of the patterns, by family, from the file of recorded games in a folder."""
+    from .published_starts import read_starts
+
+    found = {space.name: read_starts(folder, space) for space in spaces}
+    return {name: opponents for name, opponents in found.items() if len(opponents)}
+
+
+def _against_starts(family: FamilyRun, opponents: CupOpponents) -> tuple[float, int]:
+    """Return the points of a family's best design against published arrangements."""
+    design = np.array([one["design"] for one in family.mixture][:1])
+    return float(family.space.play(design, opponents).points.mean()), len(opponents)

@@ -1,0 +1,144 @@
+"""`cellgames evolve`: search for designs by quality-diversity (MAP-Elites), against a growing set of champions.
+
+Functions import torch and pyribs when they need them, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.arena.evolution.evolve_options import EvolveOptions
+from cellgames.cli.console import UserError, print_files, program, recorded, stopped, warn
+from cellgames.cli.shared_options import (
+    add_command,
+    add_folder,
+    add_game,
+    add_options,
+    file_name,
+    make_game,
+    parameters,
+)
+from cellgames.utils.extras import install
+from cellgames.utils.progress import StatusLine
+from cellgames.utils.run_folders import RunOptions
+
+if TYPE_CHECKING:
+    from cellgames.arena.evolution.evolution import Evolution
+    from cellgames.arena.evolution.family import FamilyRun
+
+__all__ = ["add"]
+
+_TEXT = (
+    "Search for designs: arrangements of one team of the Toroidal Cup. An archive keeps the best design\n"
+    "of each kind (MAP-Elites), designs are varied and play thousands of games against arrangements of\n"
+    "agents and against all former champions. The folder gets a champion, which is an agent:\n"
+    "champion:FOLDER. If a run is stopped, the same command continues it; more --rounds let it grow."
+)
+_EXAMPLES = (
+    "toroidal-cup-small-v0",
+    "toroidal-cup-v0 --param pattern=randys --rounds 5",
+    "toroidal-cup-small-v0 --agents random --measures spread seam --seed 3 --out results/evolution",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "evolve", "GAME ", _run, _TEXT, _EXAMPLES)
+    add_game(command)
+    add_options(command, EvolveOptions.options())
+    add_options(command, RunOptions.options())
+    command.add_argument(
+        "--starts",
+        metavar="DIR",
+        type=Path,
+        help="measure designs against published games too: a folder with recorded_games.jsonl.gz of golly.life",
+    )
+    add_folder(command, "results/evolve/GAME-...")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Evolve, or continue to do so."""
+    options = EvolveOptions.from_given(vars(arguments))
+    game = make_game(arguments)
+    try:
+        import ribs  # noqa: F401  # say at once that it is missing
+    except ImportError as error:
+        raise UserError(f"evolution needs pyribs: {install('evolve')} ({error})") from error
+    from cellgames.arena.evolution.evolution import SETTINGS, evolve
+
+    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
+    out = arguments.out or Path("results") / "evolve" / file_name([*words, f"seed={options.seed}"])
+    line, shown = StatusLine(not arguments.quiet, every_s=10.0), ""
+
+    def report(family: FamilyRun, number: int, total: int) -> None:
+        nonlocal shown
+        line.show(_progress_text(family, number, total), news=family.space.name != shown)
+        shown = family.space.name
+
+    resume = RunOptions.from_given(vars(arguments)).resume
+    try:
+        found = evolve(
+            game,
+            options,
+            out,
+            resume=resume,
+            starts=arguments.starts,
+            command=recorded(arguments),
+            report=report,
+            warn=warn,
+        )
+    except KeyboardInterrupt:
+        kept = f"All finished iterations are kept in {out}"
+        return stopped(arguments, kept if (out / SETTINGS).exists() else "")
+    finally:
+        line.end()
+    _report(found, arguments)
+    return 0
+
+
+def _progress_text(family: FamilyRun, number: int, total: int) -> str:
+    row, options = family.history[-1], family.options
+    done = f"round {row['round'] + 1} of {options.rounds}, iteration {row['iteration']} of {options.iterations}"
+    return (
+        f"{family.space.name} ({number} of {total}): {done}, best {row['best']:.3f}, {row['filled']} elites, "
+        f"{family.games:,} games"
+    )
+
+
+def _report(found: Evolution, arguments: argparse.Namespace) -> None:
+    """Print the results, the files, and what to do next."""
+    from cellgames.arena.evolution.evolution_report import families_table
+    from cellgames.arena.play.evaluation import table
+    from cellgames.utils.report.model import Table
+    from cellgames.utils.report.text import plain_table
+
+    whole = families_table(found.families, found.starts)
+    columns = [place for place, name in enumerate(whole.columns) if name not in _measures(found)]
+    brief = Table("", [whole.columns[p] for p in columns], [[row[p] for p in columns] for row in whole.rows])
+    print("The best design of each family, points in % against arrangements that do not answer it:")
+    print(plain_table(brief))
+    if found.results:
+        print("\nThe champion in whole games, scores in %:")
+        print(plain_table(table(found.results)))
+    about = {
+        "report.md": "all of it on one page",
+        "champion.json": "the champion: an agent",
+        "archives.png": "what the archives hold",
+        "fitness.png": "fitness by round",
+        "games.jsonl": "a record of every game of the champion",
+    }
+    print()
+    print_files(found.out, found.files, about)
+    folder = shlex.quote(str(found.out))
+    game = " ".join([arguments.game.typed, *(f"--param {word}" for word in arguments.param)])
+    print("Next:")
+    print(f"  {program()} replay {folder}   check every game")
+    print(f"  {program()} evaluate {game} --opening-plies 0 --agents champion:{folder} greedy")
+    print("  the same command with more --rounds: evolves on")
+
+
+def _measures(found: Evolution) -> set[str]:
+    return {measure.name for measure in next(iter(found.families.values())).space.measures}

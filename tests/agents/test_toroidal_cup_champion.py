@@ -1,0 +1,158 @@
+"""`champion` in the Toroidal Cup: legal everywhere, true to its designs, and clear about damaged files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from cellgames.agents.agent_specs import file_of
+from cellgames.agents.identity import identity
+from cellgames.agents.loading import load
+from cellgames.agents.play_loop import play
+from cellgames.agents.toroidal_cup.champion import ToroidalCupChampion
+from cellgames.agents.toroidal_cup.champion_files import CHAMPIONS, read_champion, to_text
+from cellgames.envs.core import seeds
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+
+GAME = ToroidalCup(rows=12, cols=32, pattern="randys", shapes=2, max_generations=60)
+DESIGN: dict[str, Any] = {
+    "pattern": "randys",
+    "shapes": 2,
+    "weight": 1,
+    "placements": {"rpentomino": "r2c2/0 r6c10/3"},
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "champion.json"
+    file.write_text(to_text(GAME.id, GAME.parameters, [DESIGN]), encoding="utf-8")
+    return file
+
+
+def games(game: ToroidalCup, agent: Any, count: int = 8) -> Any:
+    seats = torch.zeros(count, game.teams, dtype=torch.int64)
+    return play(game, [agent], seats, seeds(3, count), [torch.Generator().manual_seed(1)]).state
+
+
+def test_alone_it_places_its_design_shifted_down(path: Path) -> None:
+    state = games(GAME, ToroidalCupChampion(path, candidates=1))
+    assert bool(state.done.all())
+    plain = torch.zeros(12, 16, dtype=torch.bool)
+    # r-pentominoes at r2c2/0 and r6c10/3: .oo oo. .o. and the same turned by 270 degrees
+    for row, col in ((1, 2), (1, 3), (2, 1), (2, 2), (3, 2), (5, 10), (6, 9), (6, 10), (6, 11), (7, 10)):
+        plain[row, col] = True
+    own = state.start[:, :, :16] == 1
+    cells = own.sum((1, 2))
+    assert cells.tolist() == [10] * 8
+    columns = {tuple(own[game].any(0).nonzero().flatten().tolist()) for game in range(8)}
+    assert columns == {(1, 2, 3, 9, 10, 11)}
+    rows = {tuple(own[game, :, :4].any(1).nonzero().flatten().tolist()) for game in range(8)}
+    assert len(rows) > 1
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"rows": 12, "cols": 32, "shapes": 2},
+        {"rows": 24, "cols": 48, "shapes": 3},
+        {"rows": 26, "cols": 60, "shapes": 5, "stride": 3},
+        {"rows": 20, "cols": 100, "shapes": 3, "teams": 4, "stride": 2},
+        {"rows": 12, "cols": 106, "shapes": 2, "teams": 4},
+    ],
+)
+def test_it_is_legal_on_boards_of_every_size(path: Path, parameters: dict[str, int]) -> None:
+    game = ToroidalCup(pattern="randys", max_generations=40, **parameters)  # type: ignore[arg-type]  # all whole
+    assert bool(games(game, ToroidalCupChampion(path, candidates=3, guesses=1), 4).done.all())
+
+
+def test_random_opening_moves_do_not_disturb_it(path: Path) -> None:
+    game = ToroidalCup(rows=24, cols=48, pattern="randys", shapes=4, max_generations=40)
+    opening = torch.randint(0, 8, (4, 1, 2), generator=torch.Generator().manual_seed(0))
+    state = game.init(seeds(1, 4))
+    legal = game.legal_actions(state).int().argmax(2)
+    assert opening.shape == (4, 1, 2)
+    agent = ToroidalCupChampion(path, candidates=2, guesses=1)
+    agent.start(game, torch.tensor([0, 1] * 4), torch.arange(4).repeat_interleave(2))
+    state = game.step(state, legal)
+    while not bool(state.done.all()):
+        seen = torch.stack([game.observe(state, seat) for seat in (0, 1)], 1).flatten(0, 1)
+        mask = game.legal_actions(state).flatten(0, 1)
+        chosen = agent.act(seen, mask, torch.arange(4).repeat_interleave(2), torch.Generator().manual_seed(2))
+        assert bool(mask[torch.arange(8), chosen].all())
+        state = game.step(state, chosen.view(4, 2))
+
+
+def test_answers_are_better_than_the_design_alone(path: Path) -> None:
+    """Against a team that stands still, the last placement is changed so that Life gives more."""
+    alone, answering = (ToroidalCupChampion(path, f"c{count}", candidates=count) for count in (1, 32))
+    count = 40
+    seats = torch.tensor([[0, 1], [1, 0]] * (count // 2))
+    played = play(GAME, [alone, answering], seats, seeds(5, count), [torch.Generator().manual_seed(n) for n in (1, 2)])
+    leads = played.state.scores[:, 0] - played.state.scores[:, 1]
+    better = torch.where(seats[:, 0] == 1, leads, -leads)
+    assert float((better > 0).float().mean() + 0.5 * (better == 0).float().mean()) > 0.55
+
+
+def test_the_same_generator_gives_the_same_games(path: Path) -> None:
+    first, second = (games(GAME, ToroidalCupChampion(path, candidates=4, guesses=1)).start for _ in range(2))
+    assert torch.equal(first, second)
+
+
+def test_specs_name_files_and_folders(path: Path) -> None:
+    for spec in (f"champion:{path}", f"champion:{path.parent}"):
+        found = file_of(spec)
+        assert found is not None
+        assert found.path == path
+        assert found.before == "champion:"
+        agent = load(spec, GAME)
+        assert agent.name == spec
+        before = identity(spec, GAME)
+        assert len(before) == 16
+    path.write_text(path.read_text(encoding="utf-8") + " ", encoding="utf-8")
+    assert identity(spec, GAME) != before
+    assert file_of("champion") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is no champion; expected the champion.json of `cellgames evolve`"),
+        ("[" * 100_000, "is no champion"),
+        ('{"champion": 2}', "expected a champion of format 1, got 2"),
+        ('{"champion": 1, "game": "toroidal-cup-v0", "parameters": {}, "designs": []}', "is damaged"),
+        ({"shapes": 3}, "design 1: expected 3 placements such as r6c10/3"),
+        ({"weight": 0}, "design 1: expected a weight above 0, got 0"),
+        ({"pattern": 7}, "design 1: expected a pattern and a number of shapes"),
+        ({"placements": {"rpentomino": "r2c2 r6c10/3"}}, "design 1: expected 2 placements"),
+        ({"placements": {"rpentomino": 5}}, "is damaged"),
+    ],
+)
+def test_damaged_files_are_refused(path: Path, content: str | dict[str, Any], message: str) -> None:
+    text = content if isinstance(content, str) else to_text(GAME.id, GAME.parameters, [{**DESIGN, **content}])
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        load(f"champion:{path}", GAME)
+
+
+def test_missing_files_games_and_patterns_are_named(path: Path) -> None:
+    with pytest.raises(ValueError, match="No such file"):
+        load("champion:nowhere.json", GAME)
+    with pytest.raises(ValueError, match="has no design for donutpi; it has some for randys"):
+        load(f"champion:{path}", ToroidalCup(pattern="donutpi"))
+
+
+def test_the_shipped_champions_play_their_presets() -> None:
+    files = sorted(CHAMPIONS.glob("*.json"))
+    assert [file.stem for file in files] == ["toroidal-cup-small-v0", "toroidal-cup-v0"]
+    real = read_champion(files[1])
+    assert len({(design.pattern, design.shapes) for design in real.designs}) == 15
+    assert json.loads(files[1].read_text(encoding="utf-8"))["parameters"] == dict(ToroidalCup().parameters)
+    agent = ToroidalCupChampion(candidates=1)
+    for game in (ToroidalCup(max_generations=1), ToroidalCup(pattern="randys", rows=24, cols=48, shapes=3)):
+        agent.start(game, torch.zeros(1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))
+        assert bool(games(game, agent, 6).done.all())
