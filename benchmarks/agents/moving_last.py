@@ -43,6 +43,7 @@ __all__ = ["PLAN", "Match", "main", "measured"]
 WORLDS = {"small": "cloth-of-gold-small-v0", "full": "cloth-of-gold-v0"}
 OUT = Path("results/studies/cloth_moving_last")
 
+_GENERATIONS = {"small": 24, "full": 168}
 _DATA = "report.json"
 _TOGETHER = 50  # games at the same time
 _EVEN = 0.6  # a share of the last seat whose interval ends below this counts as mended
@@ -75,19 +76,26 @@ class Match:
         return json.dumps(asdict(self), sort_keys=True)
 
 
-def _options(world: str) -> tuple[dict[str, Any], ...]:
-    """Return the changes of the rules that a world is measured with, one at a time."""
-    generations = {"small": (6, 96), "full": (24, 336)}[world]
-    return (
-        {"first_verdict": 4},
-        {"first_verdict": 8},
-        {"win_rule": "extinction"},
-        {"initial_placement": False},
-        *({"generations": count} for count in generations),
-        {"max_units": 3},
-        {"neutral_births": True},
-        {"neutral_density": 0.1},
-    )
+_CHANGES: tuple[Mapping[str, Any], ...] = (
+    {"first_verdict": 4},
+    {"win_rule": "extinction"},
+    {"initial_placement": False},
+    {"max_units": 3},
+    {"generations": -4},
+    {"generations": 2},
+    {"first_verdict": 8},
+    {"neutral_births": True},
+    {"neutral_density": 0.1},
+)
+"""Changes of the rules, one at a time; generations are those of the world times a number, or divided by it."""
+
+
+def _changed(world: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options that differ in a world."""
+    if "generations" not in changes:
+        return dict(changes)
+    own, times = _GENERATIONS[world], changes["generations"]
+    return {"generations": own * times if times > 0 else own // -times}
 
 
 PLAN = (
@@ -96,8 +104,12 @@ PLAN = (
         for agent, small, full in (("random", 400, 400), ("greedy", 200, 200), ("trained", 200, 40))
         for world, games in (("small", small), ("full", full))
     ),
-    *(Match("options", world, "greedy", "greedy", 40, changed) for world in WORLDS for changed in _options(world)),
-    *(Match("agents", world, *pair, 40) for world in WORLDS for pair in (("trained", "greedy"), ("greedy", "trained"))),
+    *(Match("agents", world, *pair, 40) for pair in (("trained", "greedy"), ("greedy", "trained")) for world in WORLDS),
+    *(
+        Match("options", world, "greedy", "greedy", 40, _changed(world, changes))
+        for changes in _CHANGES
+        for world in WORLDS
+    ),
     *(Match("seats", world, "rollout:16", "rollout:16", 16) for world in WORLDS),
 )
 """All matches, in the order in which they are played."""
@@ -200,7 +212,9 @@ def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     by_option: dict[str, list[Mapping[str, Any]]] = {}
     for row in agents:
         for name, value in row["options"].items():
-            by_option.setdefault(name if name == "generations" else f"{name}={value}", []).append(row)
+            share = value / _GENERATIONS[row["world"]] if name == "generations" else None
+            change = f"{name}={value}" if share is None else f"{share:g} times the generations"
+            by_option.setdefault(change, []).append(row)
     mended = [name for name, own in by_option.items() if len(own) > 1 and all(row["high"] < _EVEN for row in own)]
     if mended:
         return f"With {' or '.join(f'`{name}`' for name in mended)} the share of the last seat stays below 60 %."
