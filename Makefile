@@ -20,7 +20,7 @@ help:
 	@echo "make gpu    test and measure everything on a GPU, in ten minutes (results/benchmarks/gpu.md); DEVICE=cpu tries it"
 	@echo "make strength  let the shipped agents play a thousand games against each of the others"
 	@echo "make bots   let bots in C and JavaScript, greedy and trained play with clocks (results/bots/)"
-	@echo "make study  what should Torus be opened with? (results/studies/)"
+	@echo "make study  what should Torus be opened with, and what does moving last give in Cloth of Gold? (results/studies/)"
 	@echo "make clean  remove .venv and build leftovers"
 
 setup: .venv/installed
@@ -130,6 +130,7 @@ bots: setup
 
 study: setup
 	$(BIN)/python -m benchmarks.agents.first_move --games 300
+	$(BIN)/python -m benchmarks.agents.moving_last
 
 clean:
 	rm -rf .venv build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
