@@ -182,7 +182,10 @@ class Pool:
         self.prune()
 
     def prune(self) -> None:
-        """Delete the files of former members; call it when a checkpoint with the members is on disk."""
+        """Delete the files of former members, and what a killed process left unfinished.
+
+        Call it when a checkpoint with the members is on disk.
+        """
         known = {member.file for member in self.members}
         if self._in_memory:
             self._loaded = {file: agent for file, agent in self._loaded.items() if file in known}
@@ -190,6 +193,8 @@ class Pool:
         for path in self.folder.glob("*.safetensors"):
             if _FILE.fullmatch(path.name) and path.name not in known:
                 path.unlink()
+        for path in self.folder.glob(".*.safetensors.*.part"):  # of `run_folders.replacing`
+            path.unlink(missing_ok=True)
 
     def _has(self, file: str) -> bool:
         return file in self._loaded if self._in_memory else (self.folder / file).is_file()
