@@ -1,9 +1,9 @@
 """A study: what best play of Torus looks like on solved boards. `python -m benchmarks.agents.solved_boards`.
 
 By the board's symmetries there are two first moves, an octagon and a square. For sizes 2 to 5 the study says who wins
-after each, by which replies, and how a game goes on in which the winner makes no mistake and the loser plays as
-`greedy` does. At size 5 the replies to a square take hours; those that are not judged in the time given are named. With
-`--table FILE` the same command goes on later with all that it knew, also after it was killed.
+after each, by which replies, and how a game of `perfect` against itself goes on. At size 5 the replies to a square take
+hours; those that are not judged in the time given are named. With `--table FILE` the same command goes on later with
+all that it knew, also after it was killed.
 A page and its numbers go to results/studies/torus_solved/.
 """
 
@@ -150,8 +150,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "Black wins by beginning on an octagon, and loses by beginning on a square, on all of these boards. Proofs of "
         "sizes 4 and 5 are in results/proofs/, and `cellgames solve --verify` checks them.",
         judged,
-        "Games of `perfect` against itself. The winner makes no mistake; the loser plays as `greedy` does at sizes 4 "
-        "and 5, and at random at sizes 2 and 3. Longer resistance may be possible.",
+        "Games of `perfect` against itself. The winner makes no mistake. At size 4 it cannot win sooner, and the loser "
+        "cannot resist longer. At size 5 that holds from the middle of the game on; before, the loser plays as "
+        "`greedy` does. At sizes 2 and 3 the loser plays at random.",
         lines,
     )
     numbers = {**head(command), "seed": options.seed, "first moves": rows, "games": games}
