@@ -58,7 +58,7 @@ CLOTH_OF_GOLD = GamePlugin(
         TrainingPreset(
             "alphazero",
             {
-                **{"num_envs": 32, "num_steps": 96, "num_epochs": 2, "minibatch_size": 32, "learning_rate": 1e-3},
+                **{"num_envs": 64, "num_steps": 96, "num_epochs": 2, "minibatch_size": 32, "learning_rate": 1e-3},
                 **{"buffer_size": 4096, "random_plies": 0, "gae_lambda": 0.9, "opponents": "self=0.5,greedy=0.5"},
                 **{"eval_games": 40, "eval_every": 10, "checkpoint_every": 10},
             },
