@@ -60,9 +60,10 @@ def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Se
         ]
         columns = ("agent", "Nash share %", f"{100 * payoffs.level:.0f} % interval", "rating")
         parts += [*_nash_text(payoffs, average), Table("", columns, rows, text=("agent",))]
-        parts += [_DEVIATION, deviation_table(payoffs.deviation, payoffs.level)]
-        if by_table is not None:
-            parts += [_by_table_text(by_table), deviation_table(by_table.ratings, by_table.level)]
+    if (rated := deviation_or_none(payoffs)) is not None:
+        parts += [_DEVIATION, deviation_table(rated, payoffs.level)]
+    if by_table is not None and (rated := deviation_or_none(by_table)) is not None:
+        parts += [_by_table_text(by_table), deviation_table(rated, by_table.level)]
     parts += _cycles_text(payoffs)
     if payoffs.rings:
         parts.append(_cycles_plot(payoffs, "", "Rings"))
@@ -107,22 +108,24 @@ def deviation_csv(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Tab
 def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[str, Any]:
     """Return Nash averaging and deviation ratings, None without SciPy, and cycles as JSON."""
     average, _ = _solved(payoffs)
-    rings = cycles_data(payoffs.rings)
-    if average is None:
-        return {"nash": None, "deviation": None, "cycles": rings}
-    columns = ("share", "share_low", "share_high", "in_mixture", "rating")
-    values = (average.strategy, average.low, average.high, average.support, average.rating)
-    shares = [
-        {"agent": agent, **{name: rounded(float(x[k])) for name, x in zip(columns, values, strict=True)}}
-        for k, agent in enumerate(average.agents)
-    ]
-    found = {"nash": shares, "left_out": list(average.left_out), "deviation": _deviation_data(payoffs.deviation)}
+    found: dict[str, Any] = {"nash": None}
+    if average is not None:
+        columns = ("share", "share_low", "share_high", "in_mixture", "rating")
+        values = (average.strategy, average.low, average.high, average.support, average.rating)
+        shares = [
+            {"agent": agent, **{name: rounded(float(x[k])) for name, x in zip(columns, values, strict=True)}}
+            for k, agent in enumerate(average.agents)
+        ]
+        found = {"nash": shares, "left_out": list(average.left_out)}
+    found["deviation"] = _deviation_data(deviation_or_none(payoffs))
     if by_table is not None:
-        found["deviation_tables"] = _deviation_data(by_table.ratings)
-    return {**found, "cycles": rings}
+        found["deviation_tables"] = _deviation_data(deviation_or_none(by_table))
+    return {**found, "cycles": cycles_data(payoffs.rings)}
 
 
-def _deviation_data(found: DeviationRatings) -> list[dict[str, Any]]:
+def _deviation_data(found: DeviationRatings | None) -> list[dict[str, Any]] | None:
+    if found is None:
+        return None
     numbers = zip(found.agents, found.rating, found.low, found.high, strict=True)
     return [
         {"agent": agent, **{name: rounded(float(x)) for name, x in zip(("rating", "low", "high"), own, strict=True)}}
@@ -181,12 +184,13 @@ def _averages(payoffs: Payoffs) -> Section:
         average = payoffs.average
         said += _nash_text(payoffs, average)
         columns += ["Nash share", "share low", "share high", "in the mixture", "Nash rating"]
-        columns += ["deviation rating", "deviation low", "deviation high"]
         values += [average.strategy, average.low, average.high, average.support, average.rating]
-        said.append(_DEVIATION)
-        values += payoffs.deviation[1:4]
     except ImportError as error:
         said.append(escape(f"No Nash averaging: {error}."))
+    if (rated := deviation_or_none(payoffs)) is not None:
+        said.append(_DEVIATION)
+        columns += ["deviation rating", "deviation low", "deviation high"]
+        values += rated[1:4]
     try:
         values.append(payoffs.shares)
         columns.append("alpha-Rank")

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from cellgames.arena.play.free_for_all import every_table
 from cellgames.arena.records.record_lines import Forfeit, Record, Result, read_records
+from cellgames.arena.report.payoff_sections import deviation_csv, payoff_data, payoff_section, sections
+from cellgames.arena.stats import deviation
 from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.deviation import (
     TablePayoffs,
@@ -275,3 +277,21 @@ def test_a_run_of_all_tables_rates_the_whole_game(tmp_path: Path, capsys: pytest
     assert main([*line, "--games", "4", "--out", str(tmp_path / "even")]) == 0
     assert "over all tables" not in capsys.readouterr().out
     assert "all_tables" not in json.loads((tmp_path / "even" / "run.json").read_text())
+
+
+@pytest.mark.parametrize("agents", ["ab", "abc"])
+def test_without_scipy_reports_have_the_rest(agents: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # One agent beats all others, so Nash averaging needs no linear program and is there all the same.
+    def missing(who: str) -> None:
+        raise ImportError(f'{who} SciPy: pip install "cellgames[research]"')
+
+    monkeypatch.setattr(deviation, "optimize", missing)
+    matrix = payoffs_of(PairResult(a, b, k, "first") for a, b in itertools.combinations(agents, 2) for k in range(9))
+    data = payoff_data(matrix)
+    assert data["deviation"] is None
+    assert data["nash"][0]["share"] == 1
+    assert deviation_csv(matrix) is None
+    for section in (payoff_section(matrix), *sections(matrix)):
+        assert "deviation rating" not in str(section.parts)
+    with pytest.raises(ImportError, match="deviation ratings need SciPy"):
+        deviation_ratings(matrix)
