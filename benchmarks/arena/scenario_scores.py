@@ -93,8 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             shares = {score["agent"]: f"{100 * score['ahead']:.0f}" for score in found["scores"]}
             rows.append((found["id"], seats, *(shares.get(spec, "") for spec in AGENTS["grid-adaptation-v0"])))
     columns = ("scenario", "seats", *AGENTS["grid-adaptation-v0"])
+    fewer = ", fewer in the full Cup" if any(str(row[0]).startswith("toroidal-cup-v0") for row in rows) else ""
     text = (
-        f"`{command}`, {options.games} games of each agent and scenario, fewer in the full Cup. The share of "
+        f"`{command}`, {options.games} games of each agent and scenario{fewer}. The share of "
         "background seats that finished behind a seat of the agent, a tie half, in %; the pages have scores and "
         "intervals. `cellgames list` says who sits at the tables."
     )
