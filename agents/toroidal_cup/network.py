@@ -24,7 +24,6 @@ __all__ = ["SHARPNESS", "CupNetwork", "PlacementAgent", "PlacementValues"]
 SHARPNESS = 12.0
 """The logits of `PlacementValues`, over the logit of the share of the lead that a placement is expected to give."""
 
-_SHARPER = 2.0  # of the policy before the last step, over the number of shapes
 _ORIENTATIONS = 8
 _NEAR = 16  # columns from the edge of a band within which a network sees how far it is
 
@@ -88,15 +87,9 @@ class PlacementValues(CupNetwork):
 
 
 class PlacementAgent(NetworkAgent):
-    """An agent that plays by `PlacementValues`: it draws from a policy that is sharper the more shapes a game has.
-
-    The last placement is drawn from the policy as it is, nearly uniform among good ones: nothing can answer it later
-    but a bot that foresees it.
-    """
+    """An agent that plays by `PlacementValues`: it draws from a policy as much sharper as a game has shapes."""
 
     @override
     def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
-        info = self.network.game.info
-        last = observation[:, info.num_players + 1, 0, :1] == 1  # the plane of how many shapes are left
-        sharper = torch.where(last, 1.0, _SHARPER * info.max_turns)
-        return Choices(self.network.forward(observation)[0] * sharper, action_mask, self.network.nvec)
+        logits = self.network.forward(observation)[0] * self.network.game.info.max_turns
+        return Choices(logits, action_mask, self.network.nvec)

@@ -87,8 +87,9 @@ SETTINGS = (
     ),
     Setting("cloth-of-gold-small-v0", opponents=("random", "greedy", "rollout:16"), games=200),  # of 64 an hour
     Setting("cloth-of-gold-v0", opponents=("random", "greedy", "rollout:32"), games=100, chunk=100),
+    Setting("toroidal-cup-v0", opponents=("random", "greedy"), games=200, chunk=100),
     Setting("toroidal-cup-small-v0"),
-    Setting("toroidal-cup-small-v0", opponents=("random", "greedy"), agent="mcts:4096", chunk=200),
+    Setting("toroidal-cup-small-v0", opponents=("random", "greedy"), agent="mcts:4096", games=400, chunk=200),
     Setting(
         "torus-small-v0",
         2,

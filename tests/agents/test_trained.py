@@ -41,6 +41,7 @@ AT_LEAST = {
     "grid-adaptation-v0": (2, 0.85),
     "cloth-of-gold-small-v0": (8, 0.85),
     "cloth-of-gold-v0": (2, 0.85),
+    "toroidal-cup-v0": (20, 0.4),
     "toroidal-cup-small-v0": (60, 0.5),
 }
 """Games of a match against random play, and what they should score at least: less than they do on average."""
