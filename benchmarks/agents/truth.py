@@ -29,7 +29,7 @@ from torch import Tensor
 
 import cellgames
 from benchmarks.pages import head, write_page
-from cellgames.agents.base import draw_seeds
+from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
 from cellgames.agents.torus.proof_search import ProofSearch
@@ -184,10 +184,10 @@ def _read(path: Path, size: int) -> Judged:
     return Judged(size, state, winning)
 
 
-def answers(positions: Judged, spec: str, seed: int) -> Tensor:
+def answers(positions: Judged, spec: str | AnyAgent, seed: int) -> Tensor:
     """Return where an agent, asked for all positions at once, moves so that it still wins: bool [L]."""
     game, state, env_ids = Torus(positions.size), positions.state, torch.arange(len(positions))
-    agent = load(spec, game)
+    agent = load(spec, game) if isinstance(spec, str) else spec
     agent.start(game, state.current_player, env_ids)
     chosen = select(agent, game, state, env_ids, torch.Generator().manual_seed(seed))
     return positions.winning.gather(1, chosen[:, None]).squeeze(1)
