@@ -249,12 +249,8 @@ class CupSpace(DesignSpace[CupOpponents]):
         side = np.minimum(col, lattice.across - 1 - col) / max(1, (lattice.across - 1) / 2)
         boards = live.reshape(-1, lattice.rows, lattice.band)
         empty = ~boards.any(2)
-        grid = Grid(self.game.rows, self.game.cols)
-        alone = np.zeros((len(boards), self.game.rows, self.game.cols), dtype=np.bool_)
-        alone[:, :, : lattice.band] = boards
-        early = life.advance(grid, grid.pack(torch.from_numpy(alone)), _EARLY)
-        late = grid.unpack(life.advance(grid, early, _ALONE - _EARLY)).numpy()
-        reached = grid.unpack(early).numpy().any(1)
+        early, late = self._lived(boards, (_EARLY, _ALONE))
+        reached = early.any(1)
         return np.stack(
             (
                 col.std(1) / max(1, lattice.across / 2),
@@ -265,6 +261,23 @@ class CupSpace(DesignSpace[CupOpponents]):
             ),
             1,
         )
+
+    @override
+    def alone(self, designs: Ints) -> Bools:
+        live, _ = self.band.place(*self._dealt_out(designs, self._reference))
+        boards = live.reshape(-1, self.game.lattice.rows, self.game.lattice.band)
+        return self._lived(boards, (_ALONE,))[0]
+
+    def _lived(self, bands: Bools, times: Sequence[int]) -> list[Bools]:
+        """Return boards of the first team alone, bool [N, rows, cols], at some generations, ascending."""
+        grid = Grid(self.game.rows, self.game.cols)
+        start = np.zeros((len(bands), self.game.rows, self.game.cols), dtype=np.bool_)
+        start[:, :, : self.game.lattice.band] = bands
+        boards, now, found = grid.pack(torch.from_numpy(start)), 0, []
+        for time in times:
+            boards, now = life.advance(grid, boards, time - now), time
+            found.append(np.asarray(grid.unpack(boards).numpy()))
+        return found
 
     @cached_property
     def _reference(self) -> Ints:

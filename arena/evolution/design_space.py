@@ -83,6 +83,10 @@ class DesignSpace(ABC, Generic[Pool]):
         """Return the measures of designs, [N, D]."""
 
     @abstractmethod
+    def alone(self, designs: Ints) -> npt.NDArray[np.bool_]:
+        """Return the boards on which designs have lived without an opponent for a while, bool [N, H, W]."""
+
+    @abstractmethod
     def pool(self, agent: str, count: int, seed: int) -> Pool:
         """Return opponents that an agent makes, by its spec."""
 

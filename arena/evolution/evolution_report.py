@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cellgames.arena.insight.census.census import census
 from cellgames.arena.play.evaluation import note, table
 from cellgames.arena.records.record_lines import plain
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["evolution_report", "families_table"]
 
 _SHOWN = 16  # families of a plot
+_OBJECTS = 4  # kinds that are named
 _WIDE = 4  # plots beside each other
 
 Starts = Mapping[str, tuple[float, int]]
@@ -55,6 +57,7 @@ def evolution_report(
         f"{intro}{game.id} with {settings}. {games:,} games, of which a part was cut short.",
         *([_results(game, options, results)] if results else []),
         _families(families, starts),
+        _alone(families),
         _rounds(families),
         _archives(families),
     ]
@@ -114,6 +117,19 @@ def _families(families: Mapping[str, FamilyRun], starts: Starts) -> Section:
         ["```", *(f"{name}: {text}" for name, one in families.items() for text in _placements(one)), "```"]
     )
     return Section("Families", (text, families_table(families, starts), f"Measures: {measures}.", designs))
+
+
+def _alone(families: Mapping[str, FamilyRun]) -> Section:
+    """Return the census of the best designs after they have lived alone."""
+    rows: list[list[Cell]] = []
+    for name, family in families.items():
+        board = family.space.alone(np.array([family.mixture[0]["design"]]))
+        counts = census(board).counts()
+        commonest = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_OBJECTS]
+        objects = ", ".join(f"{count} {kind}" for kind, count in commonest)
+        rows.append([name, int(board.sum()), sum(counts.values()), objects])
+    text = "The best design of each family after 500 generations of Life alone: live cells, objects and the commonest."
+    return Section("Alone", (text, Table("", ("family", "cells", "objects", "commonest"), rows, shown=40)))
 
 
 def _placements(family: FamilyRun) -> list[str]:

@@ -23,10 +23,12 @@ import torch
 from benchmarks.pages import head, write_page
 from cellgames.agents.loading import load
 from cellgames.agents.toroidal_cup.champion import ToroidalCupChampion
+from cellgames.agents.toroidal_cup.champion_files import read_champion, shipped_champion
 from cellgames.arena.evolution.cup_space import CupSpace, cup_spaces
 from cellgames.arena.evolution.design_space import Floats, Ints
 from cellgames.arena.evolution.evolution import evolve
 from cellgames.arena.evolution.evolve_options import EvolveOptions
+from cellgames.arena.evolution.published_starts import read_starts
 from cellgames.arena.play.match import play_chunk
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.envs import registry
@@ -70,8 +72,13 @@ def compare(space: CupSpace, designs: Ints, seed: int) -> dict[str, Any]:
         1,
     )
     measures = np.concatenate((space.describe(designs), space.describe(others)))
+    strength = np.array(points["random"]["random designs"])
     return {
         "points": points,
+        "correlation": {
+            measure.name: float(np.corrcoef(measures[len(designs) :, place], strength)[0, 1])
+            for place, measure in enumerate(space.measures)
+        },
         "distance": {
             "champions": apart[upper].tolist(),
             "random designs": {"mean": float(strangers.mean()), "twentieth": float(np.quantile(strangers, 0.05))},
@@ -140,6 +147,28 @@ def _by_pattern(game: ToroidalCup, points: Sequence[float], seeds: Sequence[floa
     return found
 
 
+def published(folder: Path) -> dict[str, Any]:
+    """Return points of the shipped designs, and of random ones, against published arrangements, by family."""
+    game = registry.make(ToroidalCup.id)
+    assert isinstance(game, ToroidalCup)
+    shipped = read_champion(shipped_champion(game.id, game.parameters)).designs
+    found = {}
+    for space in cup_spaces(game):
+        opponents = read_starts(folder, space)
+        own = [one for one in shipped if (one.pattern, one.shapes) == (space.game.pattern, space.count)]
+        if not len(opponents) or not own:
+            continue
+        best = max(own, key=lambda one: one.weight)
+        actions = [space.game.lattice.action(*placed) for placed in best.placements[space.game.stamps[0]]]
+        others = space.random(_RANDOM // 4, np.random.default_rng(0))
+        found[space.name] = {
+            "games": len(opponents),
+            "champion": float(space.play(np.array([actions], dtype=np.int64), opponents).points.mean()),
+            "random designs": float(space.play(others, opponents).points.mean()),
+        }
+    return found
+
+
 def _page(numbers: Mapping[str, Any], command: str) -> list[Part]:
     found, seeds = numbers["small board"], numbers["seeds"]
     text = found["points"]
@@ -158,7 +187,10 @@ def _page(numbers: Mapping[str, Any], command: str) -> list[Part]:
     for name, values in found["measures"].items():
         ours, others = values["champions"], values["random designs"]
         figures = (np.mean(ours), np.std(ours), np.mean(others), np.std(others))
-        measured.append((name, *(round(float(value), 3) for value in figures)))
+        tied = found["correlation"][name]
+        low, high = np.tanh(np.arctanh(tied) + np.array((-1.96, 1.96)) / math.sqrt(len(others) - 3))
+        told = f"{tied:+.2f} ({low:+.2f} to {high:+.2f})"
+        measured.append((name, *(round(float(value), 3) for value in figures), told))
     duels = np.array(found["duels"])
     off = duels[~np.eye(len(duels), dtype=bool)]
     cycles = sum(
@@ -180,6 +212,7 @@ def _page(numbers: Mapping[str, Any], command: str) -> list[Part]:
                 "designs would be convergence.",
             ),
         ),
+        Section("Findings", _findings(numbers)),
         Section(
             "Strength",
             (
@@ -199,8 +232,16 @@ def _page(numbers: Mapping[str, Any], command: str) -> list[Part]:
                 f"pairs of random designs ({strangers['twentieth']:.3f}); without convergence {pairs / 20:.1f} would "
                 "be. Champions that resemble each other in groups are convergence to a few kinds, not to one.",
                 Plot("distances", "Distances of the champions of each pair of seeds.", partial(_draw, found=found)),
-                "Measures: mean and standard deviation over the champions and over random designs.",
-                Table("", ("measure", "champions", "std", "random designs", "std of these"), measured),
+            ),
+        ),
+        Section(
+            "Why they win",
+            (
+                "Measures: mean and standard deviation over the champions and over random designs, and over random "
+                "designs the correlation with the points against `random`, with Fisher's 95 % interval. `spread`, "
+                "`seam` and `rows` tell where the shapes lie; `growth` is the share of live cells after 500 "
+                "generations alone, and `speed` the share of the columns that are reached after 100.",
+                Table("", ("measure", "champions", "std", "random designs", "std of these", "correlation"), measured),
             ),
         ),
         Section(
@@ -233,19 +274,61 @@ def _page(numbers: Mapping[str, Any], command: str) -> list[Part]:
                 ),
             )
         )
+    if numbers["published"]:
+        general = [
+            (name, one["games"], f"{100 * one['champion']:.0f}", f"{100 * one['random designs']:.0f}")
+            for name, one in numbers["published"].items()
+        ]
+        parts.append(
+            Section(
+                "Generality",
+                (
+                    "The shipped designs, alone, against arrangements of published games of golly.life, which no "
+                    "evolution met, and random designs against the same; points in %. Only published teams that lie "
+                    "in one half of the board count.",
+                    Table("", ("family", "games", "shipped design", "random designs"), general, text=("family",)),
+                ),
+            )
+        )
     parts.append(
         Section(
             "Limits",
             (
-                "Life is chaotic: a design that wins is not understood by that, and measures explain a part of its "
-                "strength at most. The evolutions are short, and a few seeds are few. On the real board the families "
-                "did not all get the same: patterns with a fixed number of shapes had 3 rounds of 15 iterations, 8 "
-                "switch engines 2 of 10, 8 methuselahs 1 of 9, and other numbers of shapes 1 of 3. So methuselahs are "
-                "the weakest part. Longer runs would show whether they stay so.",
+                "Measures explain a part of a design's strength at most, and correlations are not causes. The "
+                "evolutions of the small board are short and few. On the real board not all families got the same: "
+                "patterns with a fixed number of shapes had 3 rounds of 15 iterations, 8 switch engines 2 of 10, 8 "
+                "methuselahs 1 of 9, and other numbers of shapes 1 of 3. `greedy` tries 128 pairs of placements for "
+                "each shape; the champion tries none for the first half of its shapes, and 256 to 1,024 afterwards. "
+                "Longer evolutions against opponents that answer would show how much of that search designs can save.",
             ),
         )
     )
     return parts
+
+
+def _findings(numbers: Mapping[str, Any]) -> list[str]:
+    """Return a sentence on each question."""
+    found = numbers["small board"]
+    by_size = sorted(found["correlation"].items(), key=lambda pair: -abs(pair[1]))
+    (first, most), (second, less) = by_size[:2]
+    lines = [
+        f"- Of the measures, `{first}` tells most of a design's strength (correlation {most:+.2f}), then `{second}` "
+        f"({less:+.2f})."
+    ]
+    near = sum(value < found["distance"]["random designs"]["twentieth"] for value in found["distance"]["champions"])
+    pairs = len(found["distance"]["champions"])
+    lines.append(
+        f"- Evolutions do not converge to one design: {near} of {pairs} pairs of seeds end close to each other, and "
+        "the others are as far apart as random designs."
+    )
+    for row in numbers["real board"]:
+        if row["agent"] == "champion":
+            score, low, high = (100 * row[name] for name in ("score", "low", "high"))
+            lines.append(
+                f"- On the real board `champion` scores {score:.1f} % against `{row['against']}` in {row['games']} "
+                f"games ({low:.1f} to {high:.1f})."
+            )
+    return ["\n".join(lines)]
 
 
 def _patterns(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -281,6 +364,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="N",
         help="of each pair on the real board (default 0: no more)",
     )
+    parser.add_argument("--starts", type=Path, metavar="DIR", help="folder with recorded_games.jsonl.gz of golly.life")
     parser.add_argument("--runs", type=Path, default=Path("results/evolve"), metavar="DIR", help="folder of the runs")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -303,6 +387,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "seeds": options.seeds,
         "designs": designs,
         "small board": compare(space, np.array(designs), 1),
+        "published": {} if options.starts is None else published(options.starts),
         "real board": real_board(options.runs / "real_board.json", options.games),
     }
     print(write_page(options.out / "report.md", "Designs for the Toroidal Cup", _page(numbers, command), numbers))
