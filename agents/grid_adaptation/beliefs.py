@@ -82,7 +82,7 @@ class Witness(History):
         # Boards before the first round are empty, so a player that joins late has seen none of the last round.
         follows = (number == self._rounds[env_ids, players] + 1) & (number > 1)
         placed = placed_sequences(self.game, self._boards[env_ids, players].permute(1, 2, 0).contiguous(), boards)
-        placed &= torch.arange(8) != own[:, None]
+        placed &= torch.arange(8, device="cpu") != own[:, None]
         rows = follows.nonzero().squeeze(1)
         self._held[env_ids[rows], players[rows], number[rows] - 2] = placed[rows]
         self._boards[env_ids, players] = boards.permute(2, 0, 1)

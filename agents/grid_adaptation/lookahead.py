@@ -110,7 +110,7 @@ def _native_tried(native: Library, base: Tensor, own: Tensor, size: int, generat
     _, own_rows, candidates = own.shape
     if len(base) != 5 or own_rows not in (1, rows) or words != len(own) or words != PackedGrid(size, size).words:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    out = torch.empty((generations, 3, rows, candidates), dtype=torch.int32)
+    out = torch.empty((generations, 3, rows, candidates), dtype=torch.int32, device="cpu")
     work = rows * guesses * candidates * generations
     threads = min(torch.get_num_threads(), 1 + work // _WORK_OF_A_THREAD)
     numbers = (ctypes.c_int64 * 7)(size, rows, own_rows, guesses, candidates, generations, threads)

@@ -71,7 +71,9 @@ class MatchedOthers(KeenOthers):
         available = torch.ones_like(best, dtype=torch.bool)
         regret = torch.zeros_like(best, dtype=torch.float32)
         total = torch.zeros_like(regret)
-        prior = torch.arange(1, count + 1, device=best.device) ** -0.5  # better spaces are likelier at first
+        prior = (
+            torch.arange(1, count + 1, device=best.device, dtype=torch.float32) ** -0.5
+        )  # better spaces are likelier at first
         share = (prior / prior.sum()).expand_as(regret)
         for iteration in range(1, self.iterations + 1):
             at = torch.arange(self.joint_moves, device=seeds.device) + iteration * self.joint_moves

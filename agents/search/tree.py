@@ -166,7 +166,7 @@ class Tree:
         wins = torch.zeros_like(self.status[nodes], dtype=torch.bool)
         self.decide(nodes, wins.scatter(1, edges[:, None], True))
         mine = torch.arange(self.worth.shape[1], device=self.device) == self.mover[nodes, None]
-        self.worth[nodes] = torch.where(mine, 1.0, -1.0)
+        self.worth[nodes] = 2.0 * mine.float() - 1.0
         self.resolved[nodes] = True
 
     def hang(self, nodes: Tensor, parents: Tensor, edges: Tensor) -> None:

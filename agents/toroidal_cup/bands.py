@@ -82,8 +82,8 @@ class Band:
 
         Where a placement leaves the band, its cells are of no meaning.
         """
-        kind = torch.arange(len(self.stamps))[:, None].expand(-1, self.lattice.actions)
-        action = torch.arange(self.lattice.actions).expand_as(kind)
+        kind = torch.arange(len(self.stamps), device="cpu")[:, None].expand(-1, self.lattice.actions)
+        action = torch.arange(self.lattice.actions, device="cpu").expand_as(kind)
         row, col = placement.footprint(self.lattice, self.stamps, kind, action)
         return (row * self.lattice.band + col.clamp(0, self.lattice.band - 1)).numpy()
 

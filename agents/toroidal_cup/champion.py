@@ -64,7 +64,9 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         self.candidates, self.guesses = candidates, guesses
         self._file = None if path is None else read_champion(path / CHAMPION_FILE if path.is_dir() else path)
         self._seats = Seats()
-        self._begun = torch.zeros((0, 0), dtype=torch.int64)  # [envs, P], shapes at the beginning, 0 before
+        self._begun = torch.zeros(
+            (0, 0), dtype=torch.int64, device="cpu"
+        )  # [envs, P], shapes at the beginning, 0 before
         self._plans: dict[tuple[int, int], Ints] = {}  # by env and seat, [K, S]
 
     @override

@@ -94,7 +94,7 @@ class TorusPerfect(GameAgent[Torus]):
         search = _search(self.game.size)
         if self.game.size == 4:
             return search.distances(state)[1]
-        choice = torch.zeros(state.codes.shape, dtype=torch.bool)
+        choice = torch.zeros(state.codes.shape, dtype=torch.bool, device="cpu")
         for place in range(len(state)):
             search.clear()  # so that a move does not depend on other games
             search.add(_openings())

@@ -136,7 +136,7 @@ class ProofSearch:
             nodes: searched at most for each position.
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
-        found = torch.empty((len(boards), 5), dtype=torch.int64)
+        found = torch.empty((len(boards), 5), dtype=torch.int64, device="cpu")
         self._native.cellgames_torus_solver_each(
             self._handle,
             *boards.shape,
@@ -193,7 +193,10 @@ class ProofSearch:
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
         values = self.solve(state, nodes)
-        turns, best = torch.zeros(len(boards), dtype=torch.int64), torch.zeros(boards.shape, dtype=torch.bool)
+        turns, best = (
+            torch.zeros(len(boards), dtype=torch.int64, device="cpu"),
+            torch.zeros(boards.shape, dtype=torch.bool, device="cpu"),
+        )
         for place in (values != 0).nonzero().squeeze(1).tolist():
             one = slice(place, place + 1)
             board, player, won = boards[one], players[one], bool(values[place] == 1)
@@ -249,9 +252,9 @@ class ProofSearch:
             shared: symmetric positions with up to so many stones are proved once.
         """
         board, player = self._boards(state), int(state.current_player)
-        room, stop = 1 << 22, torch.zeros(1, dtype=torch.int32)
+        room, stop = 1 << 22, torch.zeros(1, dtype=torch.int32, device="cpu")
         while True:
-            moves = torch.empty(room, dtype=torch.uint8)
+            moves = torch.empty(room, dtype=torch.uint8, device="cpu")
             addresses = pointer(stop, torch.int32), room, pointer(moves, torch.uint8)
             with ThreadPoolExecutor(1) as threads:
                 running = threads.submit(
@@ -270,7 +273,7 @@ class ProofSearch:
     def entries(self, least: int = 1) -> Tensor:
         """Return the solved positions of the table that took at least so many nodes, int64 [R, C], for `add`."""
         count = self._native.cellgames_torus_solver_entries(self._handle, least, 0, None)
-        rows = torch.empty((count, self._numbers), dtype=torch.int64)
+        rows = torch.empty((count, self._numbers), dtype=torch.int64, device="cpu")
         self._native.cellgames_torus_solver_entries(self._handle, least, count, pointer(rows, torch.int64))
         return rows
 
@@ -334,7 +337,7 @@ class ProofSearch:
 
     def _run(self, boards: Tensor, players: Tensor, nodes: int) -> Tensor:
         """Return what native code says, int64 [L, 5]."""
-        found = torch.empty((len(boards), 5), dtype=torch.int64)
+        found = torch.empty((len(boards), 5), dtype=torch.int64, device="cpu")
         players = players.to("cpu").contiguous()
         for start in range(0, len(boards), _BATCH):
             part = slice(start, start + _BATCH)

@@ -35,7 +35,7 @@ def solve(game: Torus, state: TorusState, nodes: int) -> tuple[Tensor, Tensor]:
 
     Nothing is solved on other boards than those of `LEAST_STONES`, or without the native library.
     """
-    value, move = torch.zeros(len(state), dtype=torch.int64), torch.full((len(state),), -1)
+    value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
     least = LEAST_STONES.get(game.size)
     if least is not None and library(torch.device("cpu")) is not None:
         rows = ((state.codes != 0).sum(1) >= least).nonzero().squeeze(1)

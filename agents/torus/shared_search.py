@@ -172,7 +172,9 @@ class SharedSearch:
         state = self.game.string_to_state(node.text)
         legal = self.game.legal_actions(state)[0].nonzero().squeeze(1).tolist()
         moves = sorted(legal, key=lambda move: move != first)
-        after = self.game.step(state[torch.zeros(len(moves), dtype=torch.int64)], torch.tensor(moves))
+        after = self.game.step(
+            state[torch.zeros(len(moves), dtype=torch.int64, device="cpu")], torch.tensor(moves, device="cpu")
+        )
         texts = dict[str, int]()
         for text, move in zip(self._canonical(after), moves, strict=True):
             texts.setdefault(text, move)
@@ -192,7 +194,9 @@ class SharedSearch:
         """Return the texts of positions, each after the symmetry that keeps the colours and makes it the first."""
         size, cells = self.game.size, 2 * self.game.size**2
         turns = sources(size, torch.device("cpu")).view(4, -1, cells)[::2].flatten(0, 1)
-        marks = torch.tensor([ord(mark) for mark in ".xo"], dtype=torch.uint8)[self.game.board(state).long()]  # [L, N]
+        marks = torch.tensor([ord(mark) for mark in ".xo"], dtype=torch.uint8, device="cpu")[
+            self.game.board(state).long()
+        ]  # [L, N]
         images = np.sort(marks[:, turns].numpy().view(f"S{cells}")[..., 0])  # [L, S]
         texts = []
         for name, player in zip(images[:, 0], state.current_player.tolist(), strict=True):

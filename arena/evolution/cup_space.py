@@ -458,8 +458,8 @@ def cup_spaces(game: ToroidalCup) -> list[CupSpace]:
 def _arranged(game: ToroidalCup, agent: AnyAgent, seeds: torch.Tensor, seed: int) -> tuple[Any, Ints]:
     """Return arrangements before Life, int8 [B, rows, cols], and the shapes, int64 [B, 2, S], of an agent's games."""
     generator = torch.Generator().manual_seed(seed)
-    env_ids = torch.arange(len(seeds)).repeat_interleave(2)
-    seats = torch.arange(2).repeat(len(seeds))
+    env_ids = torch.arange(len(seeds), device="cpu").repeat_interleave(2)
+    seats = torch.arange(2, device="cpu").repeat(len(seeds))
     agent.start(game, seats, env_ids)
     # Life is cut off at once: only the arrangements are wanted.
     still = dataclasses.replace(game, max_generations=1)

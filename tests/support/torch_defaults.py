@@ -24,9 +24,9 @@ DEFAULTS = {
 """Defaults by name; `float32` leaves them as they are."""
 
 AGENTS = {
-    "torus-v0": ("random", "greedy", "amaf:4", "rollout:8", "mcts:8", "gumbel:4", "trained"),
-    "grid-adaptation-v0": ("greedy", "rollout:8"),
-    "toroidal-cup-small-v0": ("greedy", "rollout:4"),
+    "torus-v0": ("random", "greedy", "amaf:4", "rollout:8", "mcts:8", "gumbel:4", "trained", "perfect"),
+    "grid-adaptation-v0": ("greedy", "rollout:8", "mcts:4"),
+    "toroidal-cup-small-v0": ("greedy", "rollout:4", "mcts:4", "champion"),
     "cloth-of-gold-small-v0": ("greedy", "rollout:4", "mcts:4"),
 }
 """Agents by game; smaller boards are in `SMALL`."""
@@ -92,6 +92,20 @@ def agents() -> Iterator[Any]:
             yield id, spec, [*vars(played).values()]
 
 
+def insight() -> Iterator[Any]:
+    """Yield what the parts of recorded games were worth."""
+    import cellgames
+    from cellgames.agents import load
+    from cellgames.arena.insight import play_some
+    from cellgames.arena.insight.interventions import explain
+
+    for id, settings in SMALL.items():
+        game = cellgames.make(id, **settings)
+        for record in play_some(game, {"random": load("random", game)}, 1):
+            found = explain(record)
+            yield id, found.replays, [(effect.name, effect.worth) for effect in found.effects]
+
+
 def adapters() -> Iterator[Any]:
     """Yield what learners of other libraries see in their first steps."""
     import cellgames
@@ -140,7 +154,7 @@ def training() -> Iterator[Any]:
             yield arguments.algorithm, saved["network"], saved["generator"]
 
 
-PARTS = {"games": games, "agents": agents, "adapters": adapters, "training": training}
+PARTS = {"games": games, "agents": agents, "insight": insight, "adapters": adapters, "training": training}
 """The parts that are printed, by name."""
 
 

@@ -220,7 +220,7 @@ class ClothWorld:
             if state is None:
                 continue
             chosen = [changes[game].instead.get(number, action) for game in going]
-            state, skipped = self._step(state, torch.tensor(chosen))
+            state, skipped = self._step(state, torch.tensor(chosen, device="cpu"))
             for game, choice, skip in zip(going, chosen, skipped.tolist(), strict=True):
                 left_out[game] += skip and choice != _LEFT_OUT
             if (done := state.done).any():
@@ -248,12 +248,12 @@ class ClothWorld:
     def _start(self, number: int, without: Sequence[tuple[int, ...]]) -> ClothState:
         """Return the position before a move, once for each set of cells, without the units on them."""
         game = self.game
-        state = self.states[number][torch.zeros(len(without), dtype=torch.int64)]
+        state = self.states[number][torch.zeros(len(without), dtype=torch.int64, device="cpu")]
         edits = [(row, cell) for row, cells in enumerate(without) for cell in cells]
         if not edits:
             return state
-        gone = torch.zeros(len(without), game.cells, dtype=torch.bool)
-        row, cell = torch.tensor(edits).unbind(1)
+        gone = torch.zeros(len(without), game.cells, dtype=torch.bool, device="cpu")
+        row, cell = torch.tensor(edits, device="cpu").unbind(1)
         gone[row, cell] = True
         keep = ~game.grid.pack(gone.view(-1, game.height, game.width)).movedim(-1, 0)
         units = state.units & keep[:, None]
@@ -268,7 +268,7 @@ class ClothWorld:
         acting = (chosen >= 0).nonzero().squeeze(1)
         if len(acting):
             mask = self.game.legal_actions(state[acting] if len(acting) < len(state) else state)
-            legal[acting] = mask[torch.arange(len(acting)), chosen[acting]]
+            legal[acting] = mask[torch.arange(len(acting), device="cpu"), chosen[acting]]
         forced = (ending & ~legal).nonzero().squeeze(1)
         playing = legal.nonzero().squeeze(1)
         if len(playing) == len(state):
@@ -276,7 +276,7 @@ class ClothWorld:
         if len(playing):
             state = state.put(playing, self.game.step(state[playing], chosen[playing], checked=False))
         if len(forced):
-            nothing = torch.full((len(forced), 1), -1)
+            nothing = torch.full((len(forced), 1), -1, device="cpu")
             state = state.put(forced, self.game.play_turn(state[forced], nothing))
         return state, ~legal & ~ending
 

@@ -57,7 +57,9 @@ class Placement:
 
 
 def _footprint(game: ToroidalCup, seat: int, stamp: int, action: int) -> tuple[int, ...]:
-    row, col = placement.footprint(game.lattice, game.stamps, torch.tensor(stamp), torch.tensor(action))
+    row, col = placement.footprint(
+        game.lattice, game.stamps, torch.tensor(stamp, device="cpu"), torch.tensor(action, device="cpu")
+    )
     flat = row * game.cols + (seat * game.lattice.band + col) % game.cols
     return tuple(sorted(set(flat.tolist())))
 
@@ -163,7 +165,7 @@ class CupWorld:
             others = (self.start == placed.seat + 1).ravel()
             others[list(placed.cells)] = False
             band = others.reshape(game.rows, game.cols)[:, first : first + lattice.band]
-            stamp = torch.tensor([placed.stamp])
+            stamp = torch.tensor([placed.stamp], device="cpu")
             legal = placement.legal(lattice, game.stamps, torch.from_numpy(band.copy())[None], stamp)[0]
             legal[placed.action] = False
             places = legal.nonzero().squeeze(1).numpy()
@@ -227,7 +229,7 @@ class CupWorld:
             for cell, owner in {pair[0]: pair[1] for item in chosen for pair in item.edit}.items()
         ]
         if edits:
-            number, cell, owner = torch.tensor(edits).unbind(1)
+            number, cell, owner = torch.tensor(edits, device="cpu").unbind(1)
             starts[number, cell] = owner.to(torch.int8)
         return starts.view(-1, *board.shape)
 
@@ -256,7 +258,7 @@ class CupWorld:
 
     def scene(self, kind: str) -> CupState:
         """See `World.scene`: the arrangement, or the board of generation `at` from which objects are taken."""
-        state = self.game.init(torch.zeros(1, dtype=torch.int64))
+        state = self.game.init(torch.zeros(1, dtype=torch.int64, device="cpu"))
         start, board = (
             torch.from_numpy(cells)[None] for cells in (self.start, self.middle if kind == "object" else self.start)
         )

@@ -118,9 +118,9 @@ class GridWorld:
         for game, edit in enumerate(edits):
             for place, choice in edit.items():
                 wanted[(game, *place)] = choice
-        left_out = torch.zeros(count, dtype=torch.int64)
-        state = self.states[0][torch.zeros(count, dtype=torch.int64)]
-        nothing = torch.tensor([self._none(c) for c in range(wanted.shape[3])])
+        left_out = torch.zeros(count, dtype=torch.int64, device="cpu")
+        state = self.states[0][torch.zeros(count, dtype=torch.int64, device="cpu")]
+        nothing = torch.tensor([self._none(c) for c in range(wanted.shape[3])], device="cpu")
         for step in range(self.game.info.max_turns):
             if state.done.all():
                 break
@@ -142,7 +142,7 @@ class GridWorld:
         first = masks[VOTE].int().argmax(2)  # nobody, where nobody is to vote
         kept[:, :, VOTE] = torch.where(legal[:, :, VOTE], chosen[:, :, VOTE], first)
         voting = (state.round > self.game.rounds)[:, None, None]
-        dropped = ~legal & ~none & ~(voting & (torch.arange(chosen.shape[2]) != VOTE))
+        dropped = ~legal & ~none & ~(voting & (torch.arange(chosen.shape[2], device="cpu") != VOTE))
         return kept, dropped.sum((1, 2))
 
     def scene(self, kind: str) -> GridState:

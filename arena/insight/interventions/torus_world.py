@@ -134,7 +134,7 @@ class TorusWorld:
         return self.game.string_to_state(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
 
     def _after(self, number: int, cell: int) -> TorusState:
-        return self.game.step(self.states[number], torch.tensor([cell]))
+        return self.game.step(self.states[number], torch.tensor([cell], device="cpu"))
 
     def _values(self, states: Sequence[TorusState]) -> Values:
         """Return the values of positions for both players, [N, 2]."""
@@ -154,7 +154,7 @@ class TorusWorld:
 
     def _solved(self, state: TorusState) -> Tensor:
         value = self._solver.solve(state).double()
-        seats = torch.arange(2)
+        seats = torch.arange(2, device="cpu")
         return torch.where(seats == state.current_player[:, None], value[:, None], -value[:, None])
 
     @cached_property
@@ -179,7 +179,7 @@ class TorusWorld:
         searcher = acting(self._agent, self.game)
         if not (takes_states(self._agent, self.game) and hasattr(searcher, "search")):
             raise ValueError(f"agent {shown(self._name)} does not search, so it has no values of positions")
-        env_ids, random = torch.arange(len(state)), torch.Generator()
+        env_ids, random = torch.arange(len(state), device="cpu"), torch.Generator()
         random.manual_seed(derive(self.options.seed, "explain"))
         searcher.start(self.game, state.current_player, env_ids)
         searched = state.replace(seed=draw_seeds(len(state), random, state.device))
