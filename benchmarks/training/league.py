@@ -131,10 +131,12 @@ def _write(given: argparse.Namespace, rows: Sequence[dict[str, Any]], members: i
         f"columns `openings`: the same game after {OPENING} random moves, as matches begin, the mean over all openings."
     )
     reasons = (
-        "What probably stands in the way: two of the three members of each round after the first are exploiters, so "
-        "the main agent has learned from less than half of the steps that plain self-play has. Frozen members take "
-        "their likeliest moves in training, which shows the others few lines. And a mixture that draws a member a game "
-        "cannot hide it: the first moves tell the best response who plays, and it then uses that member's own hole."
+        "What probably stands in the way: exploiters do not find the holes, so neither main agents nor the "
+        "meta-strategy hear of them. Once a main agent beats what its exploiters try, the lines that still beat it "
+        "are too rare for an opponent that learns from results. A mixture that draws a member a game cannot hide "
+        "them: the first moves tell the best response who plays, and it then uses that member's own hole. Exact "
+        "values turn on single lines, so they also depend on settings that have nothing to do with populations; "
+        "[Populations](../../docs/populations.md#what-was-tried) has the measurements."
     )
     write_page(
         given.out,
