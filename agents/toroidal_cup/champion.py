@@ -7,6 +7,7 @@ Letters: `L` games, `D` designs, `K` stamps of the game, `S` shapes of the longe
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +28,13 @@ from .champion_files import ChampionFile, CupDesign, read_champion, shipped_cham
 
 __all__ = ["ToroidalCupChampion"]
 
-_BANDS = 4  # for how long Life is watched, in generations for each column of a band, as `greedy` does
+_BANDS = 4  # for how long Life is watched before the last shape, in generations for each column of a band, as `greedy`
+_MET = 4  # guesses before the last shape
+_EARLIER = (1 / 16, 1 / 8)  # games before the last shape, as shares of those for it; for the last but one
+_ROUNDS = 4  # of halving for the last shape, of about as many games each
+_ANYWHERE = 2  # one of so many candidates for the last shape goes anywhere
+_AT_ONCE = 2048  # games, which bounds the memory
 _NEAR = 2  # steps of the lattice by which a shape is moved at most
-_MORE = {1: 4, 2: 2}  # times as many candidates, by the number of shapes left
 _MOVED, _TURNED = 0.4, 0.2  # chances of changes; else a shape goes anywhere
 
 
@@ -42,26 +47,27 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     keep their relative places.
 
     For the second half of its shapes it tries variations of its plan, with one or two of the shapes that are left
-    moved, turned or put elsewhere, most of them for the last shape. Life runs a while from each whole arrangement,
-    against the same few guesses of what the others will add, and the plan with the largest mean lead is kept. So it is
-    a design with about as much search as `greedy` has; with `candidates=1` it is the design alone.
+    moved, turned or put elsewhere. Life runs a while from each whole arrangement, against the same few guesses of what
+    the others will add, and the plan with the largest mean lead is kept.
+
+    For the last shape games are played to the end, because the lead after a while tells less then. The worse half of
+    the placements goes, and the rest meet twice as many new guesses, three times in all (sequential halving); the
+    placement that wins most is played. With `games=0` the agent is the design alone.
 
     Args:
         path: a champion.json of `cellgames evolve`, or a folder with one; None for the champion of the package.
         name: as in `Agent`.
-        candidates: plans for a placement, the one before included; twice and four times as many for the last two.
-        guesses: of the others' shapes.
+        games: games of Life for the last placement, about; an eighth as many for the last but one, and a sixteenth
+            for those before.
     """
 
     plays = ToroidalCup
 
-    def __init__(
-        self, path: Path | None = None, name: str = "champion", *, candidates: int = 64, guesses: int = 4
-    ) -> None:
+    def __init__(self, path: Path | None = None, name: str = "champion", *, games: int = 4096) -> None:
         super().__init__(name)
-        if candidates < 1 or guesses < 1:
-            raise ValueError(f"expected at least 1 candidate and 1 guess, got {candidates} and {guesses}")
-        self.candidates, self.guesses = candidates, guesses
+        if games < 0:
+            raise ValueError(f"expected a number of games from 0, got {games}")
+        self.games = games
         self._file = None if path is None else read_champion(path / CHAMPION_FILE if path.is_dir() else path)
         self._seats = Seats()
         self._begun = torch.zeros(
@@ -177,46 +183,87 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def _answer(
         self, observation: Tensor, key: tuple[int, int], kind: int, slot: int, draw: np.random.Generator
     ) -> None:
-        """Change what is left of a plan if that leads by more; most candidates are tried for the last shapes.
+        """Change what is left of a plan if that is worth more; most candidates are tried for the last shape.
 
         The shapes to come, one's own and the others', are taken to be like the one to place.
         """
         plan = self._plans[key]
         left = plan.shape[1] - slot
-        if not slot or 2 * left > plan.shape[1] or self.candidates == 1:
+        if not slot or 2 * left > plan.shape[1] or not self.games:
             return
         rest, seat = plan[:, slot:], key[1]
-        count = self.candidates * _MORE.get(left, 1)
-        tries = np.stack([rest, *(self._varied(rest, draw) for _ in range(count - 1))])
-        boards = self._boards(observation, seat, kind, tries[:, kind], draw)
-        scores = self._watched.life(torch.from_numpy(boards)).scores.double()
-        live = scores.view(count, self.guesses, self.game.teams)
-        others = live.clone()
-        others[..., seat] = -1
-        lead = ((live[..., seat] - others.amax(2)) / live.sum(2).clamp(min=1)).mean(1)
-        plan[:, slot:] = tries[int(lead.argmax())]
+        rounds = self._last_rounds() if left == 1 else [(max(1, round(self.games * _EARLIER[left == 2]) // _MET), _MET)]
+        tries = self._tries(rest, rounds[0][0], draw)
+        guesses = self._guesses(observation, seat, kind, (sum(met for _, met in rounds), left), draw)
+        boards = self._boards(observation, seat, 0, kind, tries[:, kind])
+        worth = np.zeros((len(tries), 0))
+        for some, met in rounds:
+            best = np.argsort(-worth.sum(1), kind="stable")[:some]  # the plan before is first among equals
+            tries, boards, worth = tries[best], boards[best], worth[best]
+            worth = np.concatenate((worth, self._worth(boards, guesses[:met], seat, left == 1)), 1)
+            guesses = guesses[met:]
+        plan[:, slot:] = tries[int(worth.sum(1).argmax())]
 
-    def _boards(
-        self, observation: Tensor, seat: int, kind: int, wanted: Ints, draw: np.random.Generator
+    def _last_rounds(self) -> list[tuple[int, int]]:
+        """Return the candidates and the new guesses of each round of halving."""
+        share = max(1, self.games // (_ROUNDS + 1))
+        candidates = max(1, share // max(1, round(math.sqrt(self.games) / 16)))
+        left = [-(-candidates // 2**number) for number in range(_ROUNDS)]
+        return [(some, max(1, share // some)) for some in left]
+
+    def _tries(self, rest: Ints, count: int, draw: np.random.Generator) -> Ints:
+        """Return a plan and variations of it, int64 [C, K, R]."""
+        tries = [rest, *(self._varied(rest, draw) for _ in range(count - 1))]
+        if rest.shape[1] == 1:
+            anywhere = count // _ANYWHERE
+            actions = draw.choice(
+                self.game.lattice.actions, size=min(anywhere, self.game.lattice.actions), replace=False
+            )
+            tries[count - len(actions) :] = [np.full_like(rest, action) for action in actions]
+        return np.stack(tries)
+
+    def _guesses(
+        self, observation: Tensor, seat: int, kind: int, shape: tuple[int, int], draw: np.random.Generator
     ) -> npt.NDArray[np.int8]:
-        """Return whole arrangements of all teams, int8 [C * G, rows, cols], for own plans, int64 [C, R]."""
-        game, lattice, band = self.game, self.game.lattice, self._band
-        seen = observation[: game.teams].bool().cpu().numpy()
-        candidates, left = wanted.shape
-        start = np.zeros((candidates, self.guesses, game.rows, game.cols), dtype=np.int8)
-        for place in range(game.teams):  # around the torus, oneself first
-            team = (seat + place) % game.teams
-            mine = place == 0
-            # Of a board that bands do not fill, the columns at the end belong to nobody.
-            first = (team - seat) * lattice.band % game.cols
-            columns = (first + np.arange(lattice.band)) % game.cols
-            before = seen[place][:, columns].reshape(1, -1)
-            tries = wanted if mine else draw.integers(lattice.actions, size=(self.guesses, left))
-            live, _ = band.place(tries, np.full(tries.shape, kind), np.repeat(before, len(tries), 0))
-            cells = live.reshape(len(tries), lattice.rows, lattice.band)
-            there = slice(team * lattice.band, (team + 1) * lattice.band)
-            start[..., there] = (team + 1) * (cells[:, None] if mine else cells[None])
-        return start.reshape(-1, game.rows, game.cols)
+        """Return whole arrangements of the others by random placements of some shape [G, R]: int8 [G, rows, cols]."""
+        start = np.zeros((shape[0], self.game.rows, self.game.cols), dtype=np.int8)
+        for place in range(1, self.game.teams):
+            wanted = draw.integers(self.game.lattice.actions, size=shape)
+            start |= self._boards(observation, seat, place, kind, wanted)  # cells are of one team each, as bands are
+        return start
+
+    def _boards(self, observation: Tensor, seat: int, place: int, kind: int, wanted: Ints) -> npt.NDArray[np.int8]:
+        """Return whole arrangements of one team, int8 [C, rows, cols], by plans, int64 [C, R].
+
+        Args:
+            observation: of the team in `seat`.
+            seat: whose view it is.
+            place: of the team around the torus, the one in `seat` first.
+            kind: of all shapes to come.
+            wanted: the plans.
+        """
+        game, lattice = self.game, self.game.lattice
+        team = (seat + place) % game.teams
+        # Of a board that bands do not fill, the columns at the end belong to nobody.
+        columns = ((team - seat) * lattice.band % game.cols + np.arange(lattice.band)) % game.cols
+        before = observation[place].bool().cpu().numpy()[:, columns].reshape(1, -1)
+        live, _ = self._band.place(wanted, np.full(wanted.shape, kind), np.repeat(before, len(wanted), 0))
+        start = np.zeros((len(wanted), game.rows, game.cols), dtype=np.int8)
+        cells = live.reshape(len(wanted), lattice.rows, lattice.band)
+        start[..., team * lattice.band : (team + 1) * lattice.band] = (team + 1) * cells
+        return start
+
+    def _worth(
+        self, boards: npt.NDArray[np.int8], guesses: npt.NDArray[np.int8], seat: int, whole: bool
+    ) -> npt.NDArray[np.float64]:
+        """Return the results of whole games, or leads after a while, of all boards by all guesses: float64 [C, G]."""
+        game = self.game if whole else self._watched
+        starts = torch.from_numpy((boards[:, None] | guesses[None]).reshape(-1, game.rows, game.cols))
+        live = torch.cat([game.life(some).scores for some in starts.split(_AT_ONCE)]).double()
+        others = live.clone()
+        others[:, seat] = -1
+        lead = (live[:, seat] - others.amax(1)) / live.sum(1).clamp(min=1)
+        return (lead.sign() if whole else lead).view(len(boards), len(guesses)).numpy()
 
     def _varied(self, plan: Ints, draw: np.random.Generator) -> Ints:
         """Return a plan [K, R] with one or two shapes changed."""

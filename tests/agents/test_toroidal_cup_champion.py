@@ -40,7 +40,7 @@ def games(game: ToroidalCup, agent: Any, count: int = 8) -> Any:
 
 
 def test_alone_it_places_its_design_shifted_down(path: Path) -> None:
-    state = games(GAME, ToroidalCupChampion(path, candidates=1))
+    state = games(GAME, ToroidalCupChampion(path, games=0))
     assert bool(state.done.all())
     plain = torch.zeros(12, 16, dtype=torch.bool)
     # r-pentominoes at r2c2/0 and r6c10/3: .oo oo. .o. and the same turned by 270 degrees
@@ -67,7 +67,7 @@ def test_alone_it_places_its_design_shifted_down(path: Path) -> None:
 )
 def test_it_is_legal_on_boards_of_every_size(path: Path, parameters: dict[str, int]) -> None:
     game = ToroidalCup(pattern="randys", max_generations=40, **parameters)  # type: ignore[arg-type]  # all whole
-    assert bool(games(game, ToroidalCupChampion(path, candidates=3, guesses=1), 4).done.all())
+    assert bool(games(game, ToroidalCupChampion(path, games=30), 4).done.all())
 
 
 def test_random_opening_moves_do_not_disturb_it(path: Path) -> None:
@@ -76,7 +76,7 @@ def test_random_opening_moves_do_not_disturb_it(path: Path) -> None:
     state = game.init(seeds(1, 4))
     legal = game.legal_actions(state).int().argmax(2)
     assert opening.shape == (4, 1, 2)
-    agent = ToroidalCupChampion(path, candidates=2, guesses=1)
+    agent = ToroidalCupChampion(path, games=20)
     agent.start(game, torch.tensor([0, 1] * 4), torch.arange(4).repeat_interleave(2))
     state = game.step(state, legal)
     while not bool(state.done.all()):
@@ -89,7 +89,7 @@ def test_random_opening_moves_do_not_disturb_it(path: Path) -> None:
 
 def test_answers_are_better_than_the_design_alone(path: Path) -> None:
     """Against a team that stands still, the last placement is changed so that Life gives more."""
-    alone, answering = (ToroidalCupChampion(path, f"c{count}", candidates=count) for count in (1, 32))
+    alone, answering = (ToroidalCupChampion(path, f"c{count}", games=count) for count in (0, 320))
     count = 40
     seats = torch.tensor([[0, 1], [1, 0]] * (count // 2))
     played = play(GAME, [alone, answering], seats, seeds(5, count), [torch.Generator().manual_seed(n) for n in (1, 2)])
@@ -99,7 +99,7 @@ def test_answers_are_better_than_the_design_alone(path: Path) -> None:
 
 
 def test_the_same_generator_gives_the_same_games(path: Path) -> None:
-    first, second = (games(GAME, ToroidalCupChampion(path, candidates=4, guesses=1)).start for _ in range(2))
+    first, second = (games(GAME, ToroidalCupChampion(path, games=40)).start for _ in range(2))
     assert torch.equal(first, second)
 
 
@@ -139,6 +139,11 @@ def test_damaged_files_are_refused(path: Path, content: str | dict[str, Any], me
         load(f"champion:{path}", GAME)
 
 
+def test_a_negative_number_of_games_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected a number of games from 0, got -1"):
+        ToroidalCupChampion(games=-1)
+
+
 def test_missing_files_games_and_patterns_are_named(path: Path) -> None:
     with pytest.raises(ValueError, match="No such file"):
         load("champion:nowhere.json", GAME)
@@ -152,7 +157,7 @@ def test_the_shipped_champions_play_their_presets() -> None:
     real = read_champion(files[1])
     assert len({(design.pattern, design.shapes) for design in real.designs}) == 15
     assert json.loads(files[1].read_text(encoding="utf-8"))["parameters"] == dict(ToroidalCup().parameters)
-    agent = ToroidalCupChampion(candidates=1)
+    agent = ToroidalCupChampion(games=0)
     for game in (ToroidalCup(max_generations=1), ToroidalCup(pattern="randys", rows=24, cols=48, shapes=3)):
         agent.start(game, torch.zeros(1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))
         assert bool(games(game, agent, 6).done.all())
