@@ -264,9 +264,9 @@ def _page(numbers: Mapping[str, Any], command: str) -> list[Part]:
                 "The real board",
                 (
                     "The shipped champion on `toroidal-cup-v0`, both seats, without random openings; scores in %, with "
-                    "Wilson's 95 % intervals. `alone` plays its designs and never changes them. `before` is the champion "
-                    "of an earlier version, which chose its last shape by the lead after 560 generations too, among "
-                    "256 placements and 4 guesses.",
+                    "Wilson's 95 % intervals. `alone` plays its designs and never changes them. `before` is the "
+                    "champion of an earlier version, which chose its last shape by the lead after 560 generations as "
+                    "well, among 256 placements and 4 guesses.",
                     Table("", ("agent", "against", "games", "score", "low", "high"), real),
                     "`greedy` sees what is placed and answers it. Evolution meets arrangements that do not answer, so "
                     "a design that wins most games there may lose to `greedy`, which answers it; what the champion "
