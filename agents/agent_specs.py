@@ -210,7 +210,7 @@ AGENTS: dict[str, AgentSpec] = {
         ),
         AgentSpec(
             "champion[:FILE]",
-            "designs that `cellgames evolve` found, of the package or of FILE, in the Toroidal Cup",
+            "designs that `cellgames evolve` found, of the package or of FILE: the Toroidal Cup, Cloth of Gold",
             by_game=True,
         ),
         AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 to 5", by_game=True),

@@ -15,22 +15,20 @@ shape may be. Importing this imports no torch.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellgames.agents.networks.champion_data import check_weight, read_champion_data
 from cellgames.envs.toroidal_cup.notation import string_to_placement
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["CHAMPIONS", "FORMAT", "ChampionFile", "CupDesign", "read_champion", "shipped_champion", "to_text"]
+__all__ = ["CHAMPIONS", "ChampionFile", "CupDesign", "read_champion", "shipped_champion"]
 
 CHAMPIONS = Path(__file__).parent / "champions"
 """The files that come with the package."""
 
-FORMAT = 1
-_MOST_BYTES = 1 << 22
 _MOST_SHAPES = 1000
 
 Placement = tuple[int, int, int]
@@ -68,35 +66,14 @@ class ChampionFile:
     designs: tuple[CupDesign, ...]
 
 
-def to_text(game: str, parameters: Mapping[str, Any], designs: Sequence[Mapping[str, Any]]) -> str:
-    """Return the content of a file, one design a line; `designs` are as in the file."""
-    head = {"champion": FORMAT, "game": game, "parameters": dict(parameters)}
-    lines = ",\n".join(json.dumps(design) for design in designs)
-    return f'{json.dumps(head)[:-1]}, "designs": [\n{lines}\n]}}\n'
-
-
 def read_champion(path: Path) -> ChampionFile:
     """Return the designs of a file.
 
     Raises:
         ValueError: no such file, or no champion's; the message names what is wrong.
     """
+    game, parameters, designs = read_champion_data(path)
     try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        data = json.loads(content) if len(content) <= _MOST_BYTES else None
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}; expected the champion.json of `cellgames evolve`") from None
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict) or "champion" not in data:
-        raise ValueError(f"{path} is no champion; expected the champion.json of `cellgames evolve`")
-    if data["champion"] != FORMAT:
-        raise ValueError(f"{path}: expected a champion of format {FORMAT}, got {shown(data['champion'])}")
-    try:
-        game, parameters, designs = data["game"], data["parameters"], data["designs"]
-        if not (isinstance(game, str) and isinstance(parameters, dict) and isinstance(designs, list) and designs):
-            raise TypeError
         return ChampionFile(
             game, parameters, tuple(_design(path, number, one) for number, one in enumerate(designs, 1))
         )
@@ -109,16 +86,13 @@ def _design(path: Path, number: int, data: Mapping[str, Any]) -> CupDesign:
     where = f"{path}, design {number}"
     if not isinstance(pattern, str) or type(shapes) is not int or not 1 <= shapes <= _MOST_SHAPES:
         raise ValueError(f"{where}: expected a pattern and a number of shapes, got {shown(pattern)}, {shown(shapes)}")
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e9:
-        raise ValueError(f"{where}: expected a weight above 0, got {shown(weight)}")
+    weight = check_weight(where, weight)
     placements = {
         stamp: [string_to_placement(word) for word in text.split()] for stamp, text in data["placements"].items()
     }
     if not placements or any(len(every) != shapes or None in every for every in placements.values()):
         raise ValueError(f"{where}: expected {shapes} placements such as r6c10/3 for each stamp")
-    return CupDesign(
-        pattern, shapes, float(weight), {s: tuple(e for e in every if e) for s, every in placements.items()}
-    )
+    return CupDesign(pattern, shapes, weight, {s: tuple(e for e in every if e) for s, every in placements.items()})
 
 
 def shipped_champion(game: str, parameters: Mapping[str, Any]) -> Path:

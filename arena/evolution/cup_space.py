@@ -79,6 +79,11 @@ class CupSpace(DesignSpace[CupOpponents]):
     count: int
 
     measures = _MEASURES
+    opponents = CupOpponents
+    alone_generations = _ALONE
+    wrap = True
+    meeting = "against arrangements that the agents made without seeing it"
+    playing = "It plays the designs below, drawn by their weights, and varies what is left of them as the others place."
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -402,6 +407,12 @@ class CupSpace(DesignSpace[CupOpponents]):
             for kind, stamp in enumerate(self.game.stamps)
         }
         return {"pattern": self.game.pattern, "shapes": self.count, "placements": placements}
+
+    @override
+    def lines(self, design: Ints) -> list[str]:
+        """Return the placements, a line for each stamp."""
+        made = self.to_data(design)["placements"]
+        return [f"{stamp} {words}" if len(made) > 1 else words for stamp, words in made.items()]
 
     @override
     def distance(self, designs: Ints, others: Ints) -> Floats:

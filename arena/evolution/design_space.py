@@ -70,6 +70,21 @@ class DesignSpace(ABC, Generic[Pool]):
     versions: int
     """How many different games one design can play against another one."""
 
+    opponents: type[Any]
+    """The dataclass of arrays of a pool."""
+
+    playing: str
+    """How `champion` plays the designs, for the report."""
+
+    meeting: str
+    """How the games against agents are played by which designs are judged, for the report."""
+
+    alone_generations: int
+    """For how long `alone` lets designs live."""
+
+    wrap: bool
+    """True if worlds are tori."""
+
     @abstractmethod
     def random(self, count: int, generator: np.random.Generator) -> Ints:
         """Return random legal designs, [N, G]."""
@@ -109,6 +124,10 @@ class DesignSpace(ABC, Generic[Pool]):
     @abstractmethod
     def to_data(self, design: Ints) -> dict[str, Any]:
         """Return a design [G] for JSON, as the agent of the game reads it."""
+
+    @abstractmethod
+    def lines(self, design: Ints) -> list[str]:
+        """Return a design [G] as lines of text, for the report."""
 
     @abstractmethod
     def distance(self, designs: Ints, others: Ints) -> Floats:

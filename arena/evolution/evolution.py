@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from cellgames.agents.networks.champion_data import to_text
 from cellgames.agents.networks.file_names import CHAMPION_FILE
-from cellgames.agents.toroidal_cup.champion_files import to_text
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match import load_two_player_agents
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, plain
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.utils.report.files import write_report
@@ -37,7 +38,9 @@ from cellgames.utils.run_folders import (
 )
 from cellgames.utils.version import __version__
 
+from .cloth_space import ClothSpace
 from .cup_space import CupOpponents, CupSpace, cup_spaces
+from .design_space import DesignSpace
 from .evolve_options import EvolveOptions
 from .family import FamilyRun, chosen_measures, seed_of
 
@@ -84,7 +87,7 @@ def evolve(
     """Evolve designs for a game, or continue to do so.
 
     Args:
-        game: the Toroidal Cup with two teams.
+        game: the Toroidal Cup with two teams, or Cloth of Gold.
         options: see there; more rounds let a run grow.
         out: its folder.
         resume: False deletes the run in the folder first.
@@ -98,9 +101,7 @@ def evolve(
         RunError: the folder holds something else, or a run with other options.
         ImportError: pyribs is missing.
     """
-    if not isinstance(game, ToroidalCup):
-        raise ValueError(f"evolution knows designs of the Toroidal Cup, got {game.id}")
-    spaces = cup_spaces(game)
+    spaces = _spaces(game)
     chosen_measures(spaces[0], options.measures)
     for agent in options.agents:
         load_two_player_agents(game, [f"one={agent}", "other=random"])  # or say at once what is wrong
@@ -121,6 +122,14 @@ def evolve(
                 report(family, number, len(spaces))
             families[space.name] = family
         return _finish(out, game, options, families, published, command, warn)
+
+
+def _spaces(game: Game) -> Sequence[DesignSpace[Any]]:
+    if isinstance(game, ToroidalCup):
+        return cup_spaces(game)
+    if isinstance(game, ClothOfGold):
+        return [ClothSpace(game)]
+    raise ValueError(f"evolution knows designs of the Toroidal Cup and of Cloth of Gold, got {game.id}")
 
 
 def _prepare(out: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
@@ -148,14 +157,14 @@ def _prepare(out: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
     write_atomic(out / SETTINGS, json_text(settings))
 
 
-def _pools(out: Path, space: CupSpace, options: EvolveOptions) -> dict[str, CupOpponents]:
+def _pools(out: Path, space: DesignSpace[Any], options: EvolveOptions) -> dict[str, Any]:
     """Return the opponents of each agent, from the folder if they are there."""
     pools = {}
     for number, agent in enumerate(options.agents):
         path = out / _OPPONENTS / f"{space.name}-{number}.npz"
         if path.exists():
             with np.load(path) as saved:
-                pools[agent] = CupOpponents(saved["live"], saved["seat"], saved["queue"])
+                pools[agent] = space.opponents(**saved)
             continue
         pools[agent] = space.pool(agent, options.pool, seed_of(options.seed, space.name, agent))
         content = BytesIO()
@@ -179,7 +188,7 @@ def _continued(out: Path, family: FamilyRun) -> Iterator[None]:
 
 def _finish(
     out: Path,
-    game: ToroidalCup,
+    game: Game,
     options: EvolveOptions,
     families: Mapping[str, FamilyRun],
     published: Mapping[str, CupOpponents],
@@ -202,9 +211,7 @@ def _finish(
     return Evolution(out, families, results, against, [*written, out / CHAMPION_FILE, out / GAMES])
 
 
-def _measured(
-    game: ToroidalCup, options: EvolveOptions, champion: Path
-) -> tuple[list[Mapping[str, Any]], list[Record]]:
+def _measured(game: Game, options: EvolveOptions, champion: Path) -> tuple[list[Mapping[str, Any]], list[Record]]:
     """Let the champion play whole games against each of the opponents."""
     results: list[Mapping[str, Any]] = []
     records: list[Record] = []
@@ -219,11 +226,14 @@ def _measured(
     return results, records
 
 
-def _published(folder: Path, spaces: Sequence[CupSpace]) -> dict[str, CupOpponents]:
+def _published(folder: Path, spaces: Sequence[DesignSpace[Any]]) -> dict[str, CupOpponents]:
     """Return published arrangements of the patterns, by family, from the file of recorded games in a folder."""
     from .published_starts import read_starts
 
-    found = {space.name: read_starts(folder, space) for space in spaces}
+    cups = [space for space in spaces if isinstance(space, CupSpace)]
+    if not cups:
+        raise ValueError("published starts are those of the Toroidal Cup; other games are evolved without them")
+    found = {space.name: read_starts(folder, space) for space in cups}
     return {name: opponents for name, opponents in found.items() if len(opponents)}
 
 

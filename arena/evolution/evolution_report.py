@@ -12,7 +12,7 @@ import numpy as np
 from cellgames.arena.insight.census.census import census
 from cellgames.arena.play.evaluation import note, table
 from cellgames.arena.records.record_lines import plain
-from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Part, Plot, Report, Section, Table
 from cellgames.utils.statistics import wilson_interval
 from cellgames.utils.version import __version__
@@ -33,7 +33,7 @@ Starts = Mapping[str, tuple[float, int]]
 
 
 def evolution_report(
-    game: ToroidalCup,
+    game: Game,
     options: EvolveOptions,
     families: Mapping[str, FamilyRun],
     results: Sequence[Mapping[str, Any]],
@@ -55,7 +55,7 @@ def evolution_report(
     intro = f"`{command}`. " if command else ""
     parts: list[Part] = [
         f"{intro}{game.id} with {settings}. {games:,} games, of which a part was cut short.",
-        *([_results(game, options, results)] if results else []),
+        *([_results(game, options, families, results)] if results else []),
         _families(families, starts),
         _alone(families),
         _rounds(families),
@@ -73,17 +73,18 @@ def evolution_report(
     return Report(f"Evolved designs for {game.id}", parts, data)
 
 
-def _results(game: ToroidalCup, options: EvolveOptions, results: Sequence[Mapping[str, Any]]) -> Section:
+def _results(
+    game: Game, options: EvolveOptions, families: Mapping[str, FamilyRun], results: Sequence[Mapping[str, Any]]
+) -> Section:
     text = (
         f"`champion` plays {options.games} whole games against each opponent, half of them in each seat, without "
-        "random openings. It plays the designs below, drawn by their weights, and varies what is left of them as the "
-        "others place. Scores in %."
+        f"random openings. {next(iter(families.values())).space.playing} Scores in %."
     )
     return Section("The champion", (text, table(results), note(game)))
 
 
 def families_table(families: Mapping[str, FamilyRun], starts: Starts) -> Table:
-    """Return a row for each family: its best design's points against agents that cannot answer it, and its measures."""
+    """Return a row for each family: its best design's points against the agents, and its measures."""
     agents = list(next(iter(families.values())).pools)
     names = [measure.name for measure in next(iter(families.values())).space.measures]
     rows: list[list[Cell]] = []
@@ -107,15 +108,14 @@ def families_table(families: Mapping[str, FamilyRun], starts: Starts) -> Table:
 
 def _families(families: Mapping[str, FamilyRun], starts: Starts) -> Section:
     first = next(iter(families.values()))
-    measures = "; ".join(f"{measure.name}: {measure.summary}" for measure in first.space.measures)
+    space = first.space
+    measures = "; ".join(f"{measure.name}: {measure.summary}" for measure in space.measures)
     text = (
-        "The best design of each family, alone and never changed: its points in % with 95 % intervals against "
-        "arrangements that the agents made without seeing it, and against published ones, where there are some. "
+        f"The best design of each family, never changed: its points in % with 95 % intervals {space.meeting}, and "
+        "against published ones, where there are some. "
         "`beats` says how many former champions the last one beats, and `designs` how many the champion mixes."
     )
-    designs = "\n".join(
-        ["```", *(f"{name}: {text}" for name, one in families.items() for text in _placements(one)), "```"]
-    )
+    designs = "\n".join(["```", *(f"{name}: {text}" for name, one in families.items() for text in _lines(one)), "```"])
     return Section("Families", (text, families_table(families, starts), f"Measures: {measures}.", designs))
 
 
@@ -124,18 +124,21 @@ def _alone(families: Mapping[str, FamilyRun]) -> Section:
     rows: list[list[Cell]] = []
     for name, family in families.items():
         board = family.space.alone(np.array([family.mixture[0]["design"]]))
-        counts = census(board).counts()
+        counts = census(board, wrap=family.space.wrap).counts()
         commonest = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_OBJECTS]
         objects = ", ".join(f"{count} {kind}" for kind, count in commonest)
         rows.append([name, int(board.sum()), sum(counts.values()), objects])
-    text = "The best design of each family after 500 generations of Life alone: live cells, objects and the commonest."
+    generations = next(iter(families.values())).space.alone_generations
+    text = (
+        f"The best design of each family after {generations:,} generations of Life alone: live cells, objects and the "
+        "commonest."
+    )
     return Section("Alone", (text, Table("", ("family", "cells", "objects", "commonest"), rows, shown=40)))
 
 
-def _placements(family: FamilyRun) -> list[str]:
-    """Return the placements of the best design, a line for each stamp."""
-    made = family.space.to_data(np.array(family.mixture[0]["design"]))["placements"]
-    return [f"{stamp} {words}" if len(made) > 1 else words for stamp, words in made.items()]
+def _lines(family: FamilyRun) -> list[str]:
+    """Return the best design as text."""
+    return family.space.lines(np.array(family.mixture[0]["design"]))
 
 
 def _rounds(families: Mapping[str, FamilyRun]) -> Section:

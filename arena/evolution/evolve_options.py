@@ -20,10 +20,10 @@ class EvolveOptions(Options):
     matches: int = option(96, "whole games of a design that is chosen", low=4, high=100_000)
     agents: Strings = option(  # noqa: RUF009  # makes a field
         ("random", "greedy"),
-        "agents whose arrangements designs meet, besides former champions",
+        "agents that designs meet, besides former champions",
         metavar="AGENT",
     )
-    pool: int = option(64, "arrangements of each of these agents", low=2, high=100_000)
+    pool: int = option(64, "arrangements of each of these agents, or games in which it plays", low=2, high=100_000)
     measures: Strings = option(  # noqa: RUF009  # makes a field
         (), "two measures by which the archive tells designs apart", metavar="NAME"
     )

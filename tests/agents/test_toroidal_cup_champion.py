@@ -12,9 +12,10 @@ import torch
 from cellgames.agents.agent_specs import file_of
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
+from cellgames.agents.networks.champion_data import to_text
 from cellgames.agents.play_loop import play
 from cellgames.agents.toroidal_cup.champion import ToroidalCupChampion
-from cellgames.agents.toroidal_cup.champion_files import CHAMPIONS, read_champion, to_text
+from cellgames.agents.toroidal_cup.champion_files import CHAMPIONS, read_champion
 from cellgames.envs.core import seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 

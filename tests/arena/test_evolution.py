@@ -223,7 +223,7 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, object], mess
 
 
 def test_other_games_measures_and_agents_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="knows designs of the Toroidal Cup, got torus-v0"):
+    with pytest.raises(ValueError, match="of the Toroidal Cup and of Cloth of Gold, got torus-v0"):
         evolve(Torus(3), TINY, tmp_path / "run")
     with pytest.raises(ValueError, match="unknown measure 'speeed'; known: spread"):
         evolve(GAME, dataclasses.replace(TINY, measures=("speeed", "seam")), tmp_path / "run")

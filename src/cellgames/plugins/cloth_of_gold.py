@@ -31,6 +31,7 @@ CLOTH_OF_GOLD = GamePlugin(
         )
     },
     agents={
+        "champion": "cellgames.agents.cloth_of_gold.opening_champion:ClothChampion",
         "greedy": "cellgames.agents.cloth_of_gold.greedy:ClothGreedy",
         "gumbel": "cellgames.agents.cloth_of_gold.turn_search:TurnGumbel",
         "mcts": "cellgames.agents.cloth_of_gold.turn_search:TurnUCT",

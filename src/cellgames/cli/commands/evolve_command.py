@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 __all__ = ["add"]
 
 _TEXT = (
-    "Search for designs: arrangements of one team of the Toroidal Cup. An archive keeps the best design\n"
-    "of each kind (MAP-Elites), designs are varied and play thousands of games against arrangements of\n"
-    "agents and against all former champions. The folder gets a champion, which is an agent:\n"
+    "Search for designs: arrangements of one team of the Toroidal Cup, or first turns of Cloth of Gold. An\n"
+    "archive keeps the best design of each kind (MAP-Elites), designs are varied and play thousands of games\n"
+    "against agents and against all former champions. The folder gets a champion, which is an agent:\n"
     "champion:FOLDER. If a run is stopped, the same command continues it; more --rounds let it grow."
 )
 _EXAMPLES = (
     "toroidal-cup-small-v0",
     "toroidal-cup-v0 --param pattern=randys --rounds 5",
+    "cloth-of-gold-small-v0 --agents greedy --rounds 2",
     "toroidal-cup-small-v0 --agents random --measures spread seam --seed 3 --out results/evolution",
 )
 
@@ -118,7 +119,8 @@ def _report(found: Evolution, arguments: argparse.Namespace) -> None:
     whole = families_table(found.families, found.starts)
     columns = [place for place, name in enumerate(whole.columns) if name not in _measures(found)]
     brief = Table("", [whole.columns[p] for p in columns], [[row[p] for p in columns] for row in whole.rows])
-    print("The best design of each family, points in % against arrangements that do not answer it:")
+    meeting = next(iter(found.families.values())).space.meeting
+    print(f"The best design of each family, points in % {meeting}:")
     print(plain_table(brief))
     if found.results:
         print("\nThe champion in whole games, scores in %:")

@@ -1,0 +1,175 @@
+"""First turns of Cloth of Gold as designs: their files, and how they are placed.
+
+    {"turn": "r9c9 r9c10 r10c9 r10c10 / r14c3 r14c4 r14c5", "weight": 1.0}
+
+is a design of a champion's file: units of each shape, as the game writes them. Shapes are placed whole or not at all.
+A player on the empty board turns and mirrors the design at random. The other one takes the way that would be worth
+most if the round ran now, as `greedy` judges.
+
+Letters: `L` games to move in, `S` shapes of a design, `W` units of a shape, `K` the most units of a turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.networks.champion_data import check_weight, read_champion_data
+from cellgames.envs.cloth_of_gold import placement
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.core import chance
+
+from .greedy import forecast, worth
+
+__all__ = ["CHAMPIONS", "ClothOpening", "opening_turns", "opens", "read_openings", "shipped_openings", "turned", "ways"]
+
+CHAMPIONS = Path(__file__).parent / "champions"
+"""The files that come with the package."""
+
+BETWEEN = "/"
+"""The text between two shapes in a file."""
+
+_WAY = chance.USER  # purpose of draws
+
+
+@dataclass(frozen=True)
+class ClothOpening:
+    """A first turn.
+
+    Attributes:
+        shapes: row and column of each unit, shape by shape.
+        weight: how often it is played, beside other ones; above 0.
+    """
+
+    shapes: tuple[tuple[tuple[int, int], ...], ...]
+    weight: float
+
+
+# ---------------------------------------------------------------- files
+
+
+def read_openings(path: Path) -> tuple[ClothOfGold, tuple[ClothOpening, ...]]:
+    """Return the game for which a champion was made, and its designs.
+
+    Raises:
+        ValueError: no such file, or not a champion's of Cloth of Gold; the message names what is wrong.
+    """
+    name, parameters, designs = read_champion_data(path)
+    if name != ClothOfGold.id:
+        raise ValueError(f"{path}: expected a champion of {ClothOfGold.id}, got one of {name}")
+    try:
+        game = ClothOfGold(**parameters)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    return game, tuple(_opening(f"{path}, design {number}", game, one) for number, one in enumerate(designs, 1))
+
+
+def _opening(where: str, game: ClothOfGold, data: Any) -> ClothOpening:
+    if not isinstance(data, dict) or not isinstance(data.get("turn"), str):
+        raise ValueError(f"{where}: expected a turn such as r9c9 r9c10 r10c9 r10c10")
+    try:
+        shapes = [[game.string_to_action(word) for word in part.split()] for part in data["turn"].split(BETWEEN)]
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    units = [cell for shape in shapes for cell in shape]
+    if not all(shapes) or game.end_turn in units or len(set(units)) < len(units) or len(units) > game.max_units:
+        raise ValueError(f"{where}: expected one to {game.max_units} different cells, and some in each shape")
+    weight = check_weight(where, data.get("weight"))
+    return ClothOpening(tuple(tuple(divmod(cell, game.width) for cell in shape) for shape in shapes), weight)
+
+
+def shipped_openings(parameters: Mapping[str, Any]) -> Path:
+    """Return the file of the package that was made for a world of this size and rounds of this length.
+
+    Raises:
+        ValueError: the package has none.
+    """
+    same = ("height", "width", "generations")
+    for path in sorted(CHAMPIONS.glob("*.json")):
+        if all(read_champion_data(path)[1].get(name) == parameters.get(name) for name in same):
+            return path
+    raise ValueError(
+        f"the package has no champion for {ClothOfGold.id} with "
+        f"{', '.join(f'{name}={parameters.get(name)}' for name in same)}; `cellgames evolve` makes one"
+    )
+
+
+# ---------------------------------------------------------------- turns
+
+
+def ways(game: ClothOfGold) -> int:
+    """Return the number of ways to turn and mirror the world onto itself."""
+    return 8 if game.height == game.width else 4
+
+
+def turned(game: ClothOfGold, cells: Tensor, way: Tensor) -> Tensor:
+    """Return cells [L, ...], -1 for none, turned and mirrored in some way, int64 [L]."""
+    way = way.view(-1, *[1] * (cells.ndim - 1))
+    row, col = cells // game.width, cells % game.width
+    row = torch.where(way & 1 > 0, game.height - 1 - row, row)
+    col = torch.where(way & 2 > 0, game.width - 1 - col, col)
+    swapped = way & 4 > 0
+    row, col = torch.where(swapped, col, row), torch.where(swapped, row, col)
+    return torch.where(cells < 0, -1, row * game.width + col)
+
+
+def opens(game: ClothOfGold, state: ClothState) -> Tensor:
+    """Return where the mover's first turn begins, bool [L]."""
+    return (state.round == 1 - game.initial_placement) & (state.acts == 0)
+
+
+def opening_turns(game: ClothOfGold, state: ClothState, shapes: Tensor, seeds: Tensor) -> Tensor:
+    """Return first turns by designs.
+
+    Args:
+        game: the rules.
+        state: `L` games in which a player's first turn begins.
+        shapes: int64 [L, S, W], cells of the designs, -1 for none.
+        seeds: int64 [L], of which the way is a function on the empty board.
+
+    Returns:
+        int64 [L, K], as `TurnAgent.turns` does; -1 alone where no shape can be placed.
+    """
+    count, rows = ways(game), torch.arange(len(state), device=state.device)
+    way = chance.uniform_int(chance.draw(seeds, _WAY, torch.zeros_like(rows)), count)
+    second = (state.current_player == 1).nonzero().squeeze(1)
+    if len(second):
+        every = rows[: len(second)].repeat_interleave(count)
+        tried = torch.arange(count, device=state.device).repeat(len(second))
+        there = state[second]
+        plans = _fitting(game, there[every], turned(game, shapes[second][every], tried))
+        plans = plans.view(len(second), count, game.max_units)
+        value = worth(game, there, forecast(game, there, plans))
+        value = value.masked_fill(plans[:, :, 0] < 0, -torch.inf)
+        way[second] = value.argmax(1)
+    return _fitting(game, state, turned(game, shapes, way))
+
+
+def _fitting(game: ClothOfGold, state: ClothState, shapes: Tensor) -> Tensor:
+    """Return the units of the shapes that may be placed whole, one shape after the other: int64 [L, K]."""
+    rows = torch.arange(len(state), device=state.device)
+    player = state.current_player
+    ground = placement.legal_cells(game.grid, state) & ~state.territory[rows, 1 - player]
+    free = game.grid.unpack(ground.movedim(0, -1)).flatten(1).bool()
+    homeless = state.live[rows, player] == 0
+    room = torch.minimum(state.left, ACTS_A_UNIT * game.max_units - state.acts)
+    wide = torch.full((len(state), game.max_units + shapes.shape[2]), -1, dtype=torch.int64, device=state.device)
+    used = torch.zeros_like(rows)
+    for cells in shapes.unbind(1):
+        needed = cells >= 0
+        start = torch.where(used > 0, wide[:, 0], cells[:, 0])[:, None]
+        far = (cells // game.width - start // game.width) ** 2 + (cells % game.width - start % game.width) ** 2
+        fits = free.gather(1, cells.clamp(min=0)) & ((far < game.radius**2) | ~homeless[:, None])
+        size = needed.sum(1)
+        whole = (fits | ~needed).all(1) & (used + size <= room) & (size > 0)
+        chosen = cells.where(whole[:, None], -1)
+        wide.scatter_(1, used[:, None] + torch.arange(cells.shape[1], device=cells.device), chosen)
+        used += torch.where(whole, size, 0)
+    return wide[:, : game.max_units]
