@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from cellgames.agents.cloth_of_gold.first_turns import read_openings, turned, ways
+import cellgames
+from cellgames.agents.cloth_of_gold.first_turns import CHAMPIONS, read_openings, turned, ways
 from cellgames.agents.cloth_of_gold.opening_champion import ClothChampion
 from cellgames.agents.loading import load
 from cellgames.agents.networks.champion_data import to_text
@@ -164,6 +165,38 @@ def test_the_champion_opens_by_its_design_and_goes_on_as_greedy(path: Path) -> N
     table = torch.zeros(8, 2, dtype=torch.int64)
     whole = play(game, [agent], table, seeds(3, 8), [generator]).state
     assert bool(whole.done.all())
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"neutral_density": 0.2}, {"height": 8, "width": 12}, {"initial_placement": False}, {"max_units": 4}],
+)
+def test_it_is_legal_where_its_design_does_not_fit(path: Path, parameters: dict[str, object]) -> None:
+    game = ClothOfGold(**{"height": 20, "width": 20, "generations": 6, "max_rounds": 2, **parameters})  # type: ignore[arg-type]
+    table = torch.zeros(6, 2, dtype=torch.int64)
+    assert bool(
+        play(game, [ClothChampion(path)], table, seeds(3, 6), [torch.Generator().manual_seed(1)]).state.done.all()
+    )
+
+
+def test_random_opening_moves_do_not_disturb_it(path: Path) -> None:
+    agent, state = ClothChampion(path), GAME.step(GAME.init(seeds(1, 4)), torch.tensor([5, 90, 210, 399]))
+    agent.start(GAME, torch.zeros(4, dtype=torch.int64), torch.arange(4))
+    generator = torch.Generator().manual_seed(0)
+    while int(state.current_player[0]) == 0:
+        state = GAME.step(state, agent.act_on_state(state, torch.arange(4), generator))  # or it raises
+    assert (state.live[:, 0] >= 1).all()
+
+
+def test_the_shipped_champion_plays_its_world() -> None:
+    game = cellgames.make("cloth-of-gold-small-v0")
+    table = torch.zeros(4, 2, dtype=torch.int64)
+    agents, generators = [load("champion", game)], [torch.Generator().manual_seed(1)]
+    assert bool(play(game, agents, table, seeds(3, 4), generators).state.done.all())
+    (file,) = CHAMPIONS.glob("*.json")
+    made, designs = read_openings(file)
+    assert made == game
+    assert sum(one.weight for one in designs) == pytest.approx(1, abs=0.02)
 
 
 @pytest.mark.parametrize(
