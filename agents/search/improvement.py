@@ -60,7 +60,7 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Improved:
-    """What searches found.
+    """The results of searches, from which a network learns.
 
     Attributes:
         action: int64 [L] or [L, K], to be played.

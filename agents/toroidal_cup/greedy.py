@@ -42,7 +42,7 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
     memoryless = True
 
     bands: ClassVar[int] = 4
-    """How long Life is watched, in generations for each column of a band."""
+    """Generations for which Life is watched, for each column of a band."""
 
     def __init__(self, name: str = "greedy", *, candidates: int = 32, guesses: int = 4) -> None:
         super().__init__(name)

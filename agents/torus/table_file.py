@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cellgames.utils.run_folders import replacing
+from cellgames.utils.run_folders import exclusive, replacing
 
 __all__ = ["table_file"]
 
@@ -71,21 +70,14 @@ def _head(line: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-_LOCKS: dict[Path, int] = {}
+_LOCKS: dict[Path, int | None] = {}
 
 
 def _lock(path: Path) -> None:
     """Keep other processes away until this one ends, where the system has such locks."""
-    if sys.platform == "win32" or path.resolve() in _LOCKS:
+    if path.resolve() in _LOCKS:
         return
-    import fcntl
-
-    handle = os.open(path, os.O_RDWR)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _LOCKS[path.resolve()] = exclusive(path)
     except BlockingIOError:
-        os.close(handle)
         raise ValueError(f"another process uses {path}; wait for it, or name another file") from None
-    except OSError:  # a file system without locks
-        pass
-    _LOCKS[path.resolve()] = handle

@@ -59,28 +59,28 @@ class DesignSpace(ABC, Generic[Pool]):
     """
 
     name: str
-    """Of the family, in file names too."""
+    """The name of the family, which files have, too."""
 
     size: int
-    """`G`."""
+    """The length `G` of a design."""
 
     measures: Sequence[Measure]
     """All that `describe` returns, in that order."""
 
     versions: int
-    """How many different games one design can play against another one."""
+    """The number of different games that one design can play against another one."""
 
     opponents: type[Any]
     """The dataclass of arrays of a pool."""
 
     playing: str
-    """How `champion` plays the designs, for the report."""
+    """A sentence of the report on how `champion` plays the designs."""
 
     meeting: str
-    """How the games against agents are played by which designs are judged, for the report."""
+    """A sentence of the report on the games against agents by which designs are judged."""
 
     alone_generations: int
-    """For how long `alone` lets designs live."""
+    """The generations for which `alone` lets designs live."""
 
     wrap: bool
     """True if worlds are tori."""

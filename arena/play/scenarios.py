@@ -54,7 +54,7 @@ class Scenario:
 
     @property
     def summary(self) -> str:
-        """Who sits at the table."""
+        """A line that says who sits at the table, and the parameters of the game."""
         others = ", ".join(f"{count} {spec}" for spec, count in Counter(self.background).items())
         text = f"{self.focal} of {self.seats} seats; in the others {others}"
         return "; ".join([text, *(f"{name}={value}" for name, value in self.parameters.items())])

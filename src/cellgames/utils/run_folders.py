@@ -28,6 +28,7 @@ __all__ = [
     "compared_files",
     "differences",
     "different_files",
+    "exclusive",
     "opened",
     "refuse_foreign",
     "replacing",
@@ -114,7 +115,10 @@ def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise RunError(f"expected a folder for the run, but {folder} is a file or lies in one") from None
-    lock = _lock(folder)
+    try:
+        lock = exclusive(folder)
+    except BlockingIOError:
+        raise RunError(f"another process is at work in {folder}; wait for it, or choose another folder") from None
     try:
         for name in names:
             for part in folder.glob(f".{name}.*.part"):
@@ -125,18 +129,24 @@ def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
             os.close(lock)
 
 
-def _lock(folder: Path) -> int | None:
-    """Return a lock that ends with the process; None if the system has none of this kind."""
+def exclusive(path: Path) -> int | None:
+    """Return a descriptor of a folder or file that keeps other processes away until it is closed.
+
+    It is None on systems without locks of this kind.
+
+    Raises:
+        BlockingIOError: another process has the lock.
+    """
     if sys.platform == "win32":
         return None
     import fcntl
 
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
-        raise RunError(f"another process is at work in {folder}; wait for it, or choose another folder") from None
+        raise
     except OSError:  # a file system without locks
         pass
     return handle

@@ -210,7 +210,7 @@ def test_explanations_repeat_and_are_drawn(records: dict[str, Record]) -> None:
 
 
 def test_games_may_begin_in_the_middle(records: dict[str, Record]) -> None:
-    """What lay on the board before the record begins stays, and rounds count as the game counts them."""
+    """Units from before the record stay on the board, and rounds count as the game counts them."""
     for id in (CLOTH.id, GRID.id, CUP.id):
         record = records[id]
         states = replay(record)
