@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.commands.train_command import add_algorithm, add_arguments, arguments_given, progress_text
-from cellgames.cli.console import UserError, print_leaderboard, program, recorded, stopped, warn
+from cellgames.cli.commands.train_command import progress_text
+from cellgames.cli.console import print_leaderboard, program, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
-    add_folder,
     add_game,
-    add_options,
-    add_ray,
-    add_store,
-    file_name,
     parameters,
     store_of,
     workers_of,
 )
 from cellgames.training.league.league_options import LeagueOptions
 from cellgames.utils.progress import StatusLine
+
+from .trainings import add_trainings, check_steps, folder_of, settings_of
 
 if TYPE_CHECKING:
     from cellgames.training.league.league import LeagueProgress
@@ -53,32 +49,26 @@ def add(commands: Any) -> None:
     """Add the command."""
     command = add_command(commands, "league", "GAME --steps N ", _run, _TEXT, _EXAMPLES)
     add_game(command)
-    command.add_argument(
-        "--steps", metavar="N", type=int, required=True, help="actions that each member learns from, at least"
+    add_trainings(
+        command,
+        steps="actions that each member learns from, at least",
+        folder="results/league/GAME-...",
+        options=LeagueOptions.options(),
+        shared="members and chunks of games",
+        without=_OF_THE_LEAGUE,
     )
-    add_algorithm(command)
-    add_folder(command, "results/league/GAME-...")
-    add_options(command, LeagueOptions.options())
-    add_store(command)
-    add_ray(command, "members and chunks of games")
-    add_arguments(command, without=_OF_THE_LEAGUE)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from cellgames.training.league.league import train_league
 
-    if arguments.steps < 1:
-        raise UserError(f"--steps must be a whole number of at least 1, got {arguments.steps}")
+    check_steps(arguments)
     options = LeagueOptions.from_given(vars(arguments))
-    cluster, arguments.ray = arguments.ray, None  # the league's, not the setting of a training
-    arguments.total_steps = arguments.steps
-    if cluster is not None and arguments.threads is None:
+    if arguments.ray is not None and arguments.threads is None:
         arguments.threads = 1  # members at the same time are fastest with a thread each
-    base = arguments_given(arguments)
-    arguments.ray = cluster
-    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
-    words += [options.method, arguments.algo, f"steps={arguments.steps}", f"seed={base.seed}"]
-    out = arguments.out or Path("results") / "league" / file_name(words)
+    base = settings_of(arguments)
+    words = (options.method, arguments.algo, f"steps={arguments.steps}", f"seed={base.seed}")
+    out = folder_of(arguments, "league", words)
     line = StatusLine(not arguments.quiet)
 
     def report(at: LeagueProgress) -> None:
