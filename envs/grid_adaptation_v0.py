@@ -24,8 +24,8 @@ def parallel_env(**parameters: Any) -> ParallelGame:
 
     Args:
         parameters: those of `GridAdaptation` (size, players, rounds, first_tiles, starting_garnets, reserves,
-            flip_rounds, reward_scheme, garnet_value), and render_mode: "human", "rgb_array", "ansi" or None. Others
-            are answered with a `ValueError` that names the known ones.
+            flip_rounds, reward_scheme, garnet_value, talk, words, talk_steps, scramble, mute), and render_mode:
+            "human", "rgb_array", "ansi" or None. Others are answered with a `ValueError` that names the known ones.
     """
     return make_parallel(id=GridAdaptation.id, **parameters)
 

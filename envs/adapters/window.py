@@ -21,11 +21,11 @@ __all__ = ["RenderMode", "Rendered", "Window", "picture_of"]
 RenderMode = Literal["human", "rgb_array", "ansi"]
 
 
-def picture_of(game: Game, state: State) -> npt.NDArray[np.uint8]:
-    """Return the first game of the batch as uint8 [H, W, 3]."""
+def picture_of(game: Game, state: State, seat: int | None = None) -> npt.NDArray[np.uint8]:
+    """Return the first game of the batch as uint8 [H, W, 3]: as a seat may know it, or as spectators see it."""
     from cellgames.envs.core.raster import to_rgb
 
-    return to_rgb(game.draw(state))
+    return to_rgb(game.draw(state) if seat is None else game.draw_for(state, seat))
 
 
 class Window:
@@ -95,22 +95,39 @@ class Rendered:
         """Return the game as the core's batch of one, seed and all: for records, search, and tests."""
         raise NotImplementedError
 
-    def render(self) -> Any:
-        """Return what `render_mode` says; None, with a warning, where there is none."""
+    def render(self, player: str | int | None = None) -> Any:
+        """Return what `render_mode` says; None, with a warning, where there is none.
+
+        Args:
+            player: name or number of a seat, to show what it may know. By default spectators' picture, which shows the
+                secrets of all.
+        """
+        seat = None if player is None else self._seat(player)
         if self.render_mode is None:
             gymnasium.logger.warn("You are calling render method without specifying any render mode.")
             return None
         if self.render_mode == "human":
             self._window = self._window or Window(self.game.info.title)
-            self._draw()
+            self._draw(seat)
             return None
         state = self.core_state()
-        return self.game.text(state) if self.render_mode == "ansi" else picture_of(self.game, state)
+        if self.render_mode == "ansi":
+            return self.game.text(state) if seat is None else self.game.text_for(state, seat)
+        return picture_of(self.game, state, seat)
 
-    def _draw(self) -> None:
+    def _seat(self, player: str | int) -> int:
+        """Return the number of a seat."""
+        names = self.game.info.players
+        if isinstance(player, str) and player in names:
+            return names.index(player)
+        if isinstance(player, int) and not isinstance(player, bool) and 0 <= player < len(names):
+            return player
+        raise ValueError(f"{self.game.id}: expected a player of {', '.join(names)}, or its number, got {shown(player)}")
+
+    def _draw(self, seat: int | None = None) -> None:
         """Bring the window up to date, if there is one."""
         if self._window is not None:
-            image = picture_of(self.game, self.core_state())
+            image = picture_of(self.game, self.core_state(), seat)
             if not self._window.show(image, self.metadata["render_fps"]):
                 self.close()
 

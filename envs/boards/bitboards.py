@@ -108,7 +108,7 @@ class Grid:
             raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
         if cells.numel() == 0:
             return cells.new_zeros((*cells.shape[1:-2], *self.shape, len(cells)), dtype=torch.int64)
-        live = cells.ne(0).to(torch.uint8)
+        live = cells.view(torch.uint8) if cells.dtype == torch.bool else cells.ne(0).to(torch.uint8)
         padded = torch.nn.functional.pad(live, (0, sum(self.widths) - self.cols, 0, int(not self.wrap)))
         words = [pack_word(part) for part in padded.split(list(self.widths), dim=-1)]
         return torch.stack(words, dim=-1).movedim(0, -1).contiguous()

@@ -1,7 +1,7 @@
 """Actions and positions as text.
 
 An action is `r12c34`, the cell in row 12 and column 34, where a unit is placed or taken back, or `end` for the end of
-the turn.
+the turn. In games with perks `bolt-r12c34` is a bolt at that cell.
 
 A position is a line such as `move:a turn:57 round:3 acts:2 score:+12 placed:r2c0,r2c1 board:4.D$.3B$2A!`:
 
@@ -20,9 +20,22 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from cellgames.envs.boards.rle import board_to_string, string_to_board
 
-__all__ = ["Position", "Stage", "action_to_string", "position_to_string", "string_to_action", "string_to_position"]
+__all__ = [
+    "BOLT",
+    "Position",
+    "Stage",
+    "action_to_string",
+    "cell_to_string",
+    "position_to_string",
+    "string_to_action",
+    "string_to_cell",
+    "string_to_position",
+]
 
 Stage: TypeAlias = Literal["move", "over", "cut"]
+
+BOLT = "bolt-"
+"""The text before the cell of a bolt."""
 
 _END_TURN = "end"
 _STATES = 4
@@ -58,31 +71,45 @@ class Position(NamedTuple):
     stage: Stage = "move"
 
 
-def action_to_string(action: int, height: int, width: int) -> str:
-    """Return `r12c34` for the action row * width + column, `end` for height * width."""
-    return _END_TURN if action == height * width else _cell_to_string(*divmod(action, width))
+def action_to_string(action: int, height: int, width: int, *, bolts: bool = False) -> str:
+    """Return `r12c34` for the action row * width + column, `end` for the last one.
+
+    Args:
+        action: a number.
+        height: rows of the world.
+        width: its columns.
+        bolts: actions from height * width on are bolts; the end of the turn comes after them.
+    """
+    cells = height * width
+    if action == cells * (1 + bolts):
+        return _END_TURN
+    return BOLT * (action >= cells) + cell_to_string(*divmod(action % cells, width))
 
 
-def string_to_action(text: str, height: int, width: int) -> int | None:
+def string_to_action(text: str, height: int, width: int, *, bolts: bool = False) -> int | None:
     """Return the action of a text by `action_to_string`; None if it names no action or a cell off the board."""
+    cells = height * width
     if text == _END_TURN:
-        return height * width
-    row, col = _string_to_cell(text) or (height, width)
-    return row * width + col if row < height and col < width else None
+        return cells * (1 + bolts)
+    bolt = bolts and text.startswith(BOLT)
+    row, col = string_to_cell(text[len(BOLT) :] if bolt else text) or (height, width)
+    return bolt * cells + row * width + col if row < height and col < width else None
 
 
-def _cell_to_string(row: int, col: int) -> str:
+def cell_to_string(row: int, col: int) -> str:
+    """Return `r12c34` for row 12 and column 34."""
     return f"r{row}c{col}"
 
 
-def _string_to_cell(text: str) -> tuple[int, int] | None:
+def string_to_cell(text: str) -> tuple[int, int] | None:
+    """Return row and column of a text by `cell_to_string`; None if it is none."""
     found = _CELL.fullmatch(text)
     return None if found is None else (int(found[1]), int(found[2]))
 
 
 def position_to_string(position: Position) -> str:
     """Return a position as one line."""
-    placed = ",".join(_cell_to_string(row, col) for row, col in sorted(position.placed)) or "-"
+    placed = ",".join(cell_to_string(row, col) for row, col in sorted(position.placed)) or "-"
     return (
         f"{position.stage}:{_PLAYERS[position.player]} turn:{position.turn} round:{position.round} "
         f"acts:{position.acts} score:{position.score:+d} placed:{placed} board:{board_to_string(position.board)}"
@@ -99,7 +126,7 @@ def string_to_position(text: str, height: int, width: int) -> Position | None:
     if found is None:
         return None
     board = string_to_board(found[8], height, width, _STATES)
-    cells = [_string_to_cell(part) for part in found[7].split(",")] if found[7] != "-" else []
+    cells = [string_to_cell(part) for part in found[7].split(",")] if found[7] != "-" else []
     placed = [cell for cell in cells if cell is not None]
     if board is None or len(set(placed)) < len(cells) or found[6] == "-0":
         return None

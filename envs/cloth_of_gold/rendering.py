@@ -30,6 +30,8 @@ from cellgames.envs.core.drawing import (
     ruler,
 )
 
+from .wild.wild_rendering import ROW_HEIGHT, WildView, draw_above, draw_below, draw_key, key_rows, wild_text
+
 __all__ = ["NAMES", "UNITS", "View", "draw", "text"]
 
 Cells: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -54,6 +56,7 @@ _SMALLEST, _LARGEST = 4, 46  # units of a cell
 _ROOMY, _GRID = 6, 15  # units of a cell from which cells are drawn apart, and a grid between them
 _LEFT, _MARGIN, _HEADER = 38.0, 20.0, 132.0
 _NARROWEST = 560.0
+_VEIL = 0.35  # opacity of territory above land
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,7 @@ class View:
         results: a word for each player, such as "wins", "" while none is due.
         placed: bool [H, W], units to mark as placed in this turn.
         last: row and column of a cell to ring, such as the last one acted on.
+        wild: what wild options add, None without.
 
     Raises:
         ValueError: arrays of other shapes or dtypes, cells of other states, or a mark off the world.
@@ -82,6 +86,7 @@ class View:
     results: Sequence[str] = ("", "")
     placed: Mask | None = None
     last: Place | None = None
+    wild: WildView | None = None
 
     def __post_init__(self) -> None:
         cells, last = self.cells, self.last
@@ -127,17 +132,20 @@ def draw(view: View) -> Picture:
     height, width = view.cells.shape
     size = min(_LARGEST, max(_SMALLEST, _SIDE // max(height, width)))
     wide = max(_NARROWEST, float(width * size))
+    key = 0.0 if view.wild is None else key_rows(view.wild) * ROW_HEIGHT
+    header = _HEADER + key
     left = _LEFT + (wide - width * size) / 2
     world = Picture(width, height, _WORLD, tuple(_draw_world(view, size)))
     shapes: list[Shape] = [
         Text(_LEFT, 30, view.title, fitted(view.title, 19, wide), _INK, bold=True),
         *_draw_standing(view, wide),
         *_draw_legend(view, wide),
-        *ruler(height, width, (left, _HEADER), size, _PALE, apart=30),
-        Inset(left, _HEADER, world, size),
-        Rectangle(left, _HEADER, width * size, height * size, None, _PALE, 1.2),
+        *(() if view.wild is None else draw_key(view.wild, _LEFT, _HEADER - 18, wide)),
+        *ruler(height, width, (left, header), size, _PALE, apart=30),
+        Inset(left, header, world, size),
+        Rectangle(left, header, width * size, height * size, None, _PALE, 1.2),
     ]
-    return Picture(_LEFT + wide + _MARGIN, _HEADER + height * size + _MARGIN, _PAPER, tuple(shapes), view.title)
+    return Picture(_LEFT + wide + _MARGIN, header + height * size + _MARGIN, _PAPER, tuple(shapes), view.title)
 
 
 # ---------------------------------------------------------------- the world, in units of one cell
@@ -147,14 +155,20 @@ def _draw_world(view: View, size: float) -> Iterator[Shape]:
     """Yield everything inside the frame; `size` units of the picture are one cell."""
     cells, territory = view.cells, view.territory
     held = territory[0] + 2 * territory[1]
+    if view.wild is not None:
+        yield from draw_below(view.wild, size)
     for kind, colour in enumerate(_GROUND, 1):
         for row, col, length in _runs(held == kind):
-            yield Rectangle(col, row, length, 1, colour)
+            yield Rectangle(col, row, length, 1, colour, opacity=1.0 if view.wild is None else _VEIL)
+    if view.wild is not None:
+        yield from draw_below(view.wild, size, ("burning",))
     yield from _draw_hatching(held == 3, size)
     if size >= _GRID:
         yield from _draw_grid(cells.shape[0], cells.shape[1], size)
     yield from _draw_edges(territory, size)
     yield from _draw_cells(cells, size)
+    if view.wild is not None:
+        yield from draw_above(view.wild, size)
     if view.placed is not None:
         for row, col in np.argwhere(view.placed).tolist():
             yield Circle(col + 0.5, row + 0.5, max(0.16, 0.7 / size), _WORLD)
@@ -296,7 +310,8 @@ def text(view: View) -> str:
     if placed is not None:
         codes = np.where(placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
     rows = _blocks(codes, high, block).tolist()
-    return "\n".join([*lines, *(f"{row * high:>{margin - 1}} {''.join(signs)}" for row, signs in enumerate(rows))])
+    lines += [f"{row * high:>{margin - 1}} {''.join(signs)}" for row, signs in enumerate(rows)]
+    return "\n".join(lines if view.wild is None else [*lines, *wild_text(view.wild, high, block)])
 
 
 def _blocks(codes: Cells, high: int, wide: int) -> npt.NDArray[np.str_]:

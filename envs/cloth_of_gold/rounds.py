@@ -17,6 +17,8 @@ from .placement import copied
 from .simulation import simulate
 from .state import ClothState
 from .territory import LARGEST, WIDEST, territory
+from .wild.wild_rounds import end_round, next_round
+from .wild.wild_state import wild
 
 if TYPE_CHECKING:
     from .game import ClothOfGold
@@ -40,7 +42,9 @@ def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothStat
 def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
     """Return the games, some after their generations, with scores and verdicts; the initial placement has none."""
     playing = env_ids[state.round[env_ids] > 0]
-    if len(playing):
+    if len(playing) and game.wild:
+        state = end_round(game, wild(state), playing)
+    elif len(playing):
         state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
         boards = (state.units, state.neutral, state.killed, state.territory)
         sizes = (game.height, game.width, game.generations, game.neutral_births, game.radius)
@@ -61,7 +65,8 @@ def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState
     }
     changed = {name: getattr(state, name).index_put((env_ids,), value) for name, value in new.items()}
     numbers = state.rounds.index_put((env_ids, number.long()), tally(game.grid, state, env_ids))
-    return state.replace(**changed, rounds=numbers)
+    state = state.replace(**changed, rounds=numbers)
+    return next_round(game, wild(state), env_ids) if game.wild else state
 
 
 @operator(

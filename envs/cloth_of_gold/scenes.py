@@ -11,13 +11,16 @@ from cellgames.envs.core.info import LOSS, WIN
 
 from . import rendering
 from .rendering import View
-from .solo import ClothSolo
 from .state import ClothState
+from .wild.wild_rendering import WildView
+from .wild.wild_scenes import wild_view
+from .wild.wild_world import WildWorld
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
 
     from .game import ClothOfGold
+    from .solo import ClothSolo
 
 __all__ = ["FRAMES", "frames", "view"]
 
@@ -41,19 +44,20 @@ def _round_ends(before: ClothState, after: ClothState) -> bool:
 
 def _generations(game: ClothOfGold, before: ClothState, last: View) -> Iterator[Picture]:
     """Yield some of a round's generations, but not the last one."""
-    solo, shown = ClothSolo(game, before), set(frame_times(game.generations, FRAMES))
+    world, shown = game.world(before), set(frame_times(game.generations, FRAMES))
     for generation in range(game.generations):
         if generation in shown:
             now = replace(
                 last,
-                cells=solo.board(),
-                territory=solo.territories(),
+                cells=world.board(),
+                territory=world.territories(),
                 title=f"Round {int(before.round)}, generation {generation} of {game.generations}",
                 results=("", ""),
                 scores=before.scores[0].int().tolist(),
+                wild=_wild(game, world),
             )
             yield rendering.draw(now)
-        solo.generation()
+        world.generation()
 
 
 def _changed(game: ClothOfGold, before: ClothState, after: ClothState) -> rendering.Place | None:
@@ -61,25 +65,33 @@ def _changed(game: ClothOfGold, before: ClothState, after: ClothState) -> render
     if int(after.acts) != int(before.acts) + 1:
         return None
     placed = (game.board(before) != game.board(after))[0].nonzero()
-    row, col = placed[0].tolist()
+    if len(placed) == 0:  # a bolt that hit nothing
+        return None
+    row, col = placed[len(placed) // 2].tolist()
     return row, col
 
 
 def view(game: ClothOfGold, state: ClothState) -> View:
     """Return the first game of the batch."""
     state = state[:1]
-    solo, done = ClothSolo(game, state), bool(state.done)
+    world, done = game.world(state), bool(state.done)
     results = [_RESULTS[value] for value in game.outcome(state)[0].tolist()] if done else ["", ""]
     scored = done or int(state.round) > 1 - game.initial_placement
     return View(
-        cells=solo.board(),
-        territory=solo.territories(),
+        cells=world.board(),
+        territory=world.territories(),
         title=_title(game, state),
         names=game.info.players,
         scores=state.scores[0].int().tolist() if scored else None,
         results=results,
-        placed=None if done else solo.placed(),
+        placed=None if done else world.placed(),
+        wild=_wild(game, world),
     )
+
+
+def _wild(game: ClothOfGold, world: ClothSolo | WildWorld) -> WildView | None:
+    """Return what wild options add to the picture, None without."""
+    return wild_view(game, world.state()) if isinstance(world, WildWorld) else None
 
 
 def _title(game: ClothOfGold, state: ClothState) -> str:

@@ -159,19 +159,19 @@ class ClothSolo(Solo):
         legal[:-1] = self.grid.unpack(cells).reshape(-1)
         return legal
 
-    def why_illegal(self, action: int) -> str:
-        """Return why an action in the right range is illegal now."""
+    def why_illegal(self, action: int, most: int) -> str:
+        """Return why an action in the right range is illegal now, in a turn of at most `most` units."""
         game, player = self._game, self.current_player
         if action == game.end_turn:
             return "a turn must place a unit where it can"
         cell, (own, other) = self.grid.bit(*divmod(action, game.width)), (self._units[player], self._units[1 - player])
         name = game.action_to_string(action)
-        if self._placed and self._acts >= rules.ACTS_A_UNIT * game.max_units:
+        if self._placed and self._acts >= rules.ACTS_A_UNIT * most:
             return f"after {self._acts} placements and take-backs in this turn only its end is left"
         if own & cell:
             return f"{name} holds a unit that was not placed in this turn"
         if not self._left:
-            return f"all {game.max_units} units of this turn are placed; take one back or end the turn"
+            return f"all {most} units of this turn are placed; take one back or end the turn"
         if (other | self._neutral | self._killed) & cell:
             kind = "a killed cell" if self._killed & cell else "a neutral cell" if self._neutral & cell else "a unit"
             return f"{name} is not empty, it holds {kind}" + (" of the opponent" if other & cell else "")

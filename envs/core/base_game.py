@@ -39,6 +39,12 @@ class BaseGame(ABC, Generic[S]):
     wraps: ClassVar[bool] = False
     """True if rows and columns of the observation, its last two axes, go on beyond the edges as on a torus."""
 
+    added_parameters: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that were added to a game that has records: `parameters` omits them at their defaults.
+
+    So records, ratings and weights of games without the addition stay as they are.
+    """
+
     # --- what a game must have --------------------------------------------------------------------------------
 
     @property
@@ -83,8 +89,18 @@ class BaseGame(ABC, Generic[S]):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The value of every parameter by name; `cellgames.make(game.id, **game.parameters)` makes an equal game."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]  # subclasses are dataclasses
+        """The value of every parameter by name; `cellgames.make(game.id, **game.parameters)` makes an equal game.
+
+        Those of `added_parameters` are left out at their defaults.
+        """
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # subclasses are dataclasses
+        values = {field.name: getattr(self, field.name) for field in fields}
+        usual = {field.name: field.default for field in fields if field.name in self.added_parameters}
+        return {name: value for name, value in values.items() if name not in usual or value != usual[name]}
+
+    def __repr__(self) -> str:
+        """Return the class with the parameters; dataclasses with `added_parameters` take it by `repr=False`."""
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
 
     def init(self, seeds: Tensor) -> S:
         """Return new games.
@@ -258,6 +274,9 @@ class BaseGame(ABC, Generic[S]):
         return max(choice for choice, flag in enumerate(legal.tolist()) if flag)
 
     # --- hooks of `Vector` ------------------------------------------------------------------------------------
+
+    _native_spreads: ClassVar[bool] = False
+    """True if `_native_step` spreads random bits itself, out of the number by `sampling.random_root`."""
 
     def _native_step(self, device: torch.device) -> NativeStep[S] | None:
         """Return the native code for a whole step of a `Vector` on `device`; None where there is none."""

@@ -202,7 +202,12 @@ def draw_board(board: npt.NDArray[Any], title: str) -> Picture:
 
 
 def frame_times(last: int, most: int) -> list[int]:
-    """Return up to `most` of the moments 0 to `last` for an animation, and `last`, denser at the beginning."""
+    """Return up to `most` of the moments 0 to `last` for an animation, and `last`, denser at the beginning.
+
+    All of them are returned where `most` allows it.
+    """
+    if most >= last:
+        return list(range(last + 1))
     return sorted({round(last * (i / most) ** 1.5) for i in range(most)} | {last})
 
 
@@ -302,6 +307,7 @@ class Notes:
         line: moves in their order, each an action and the player who makes it.
         of: what the shares are shares of, in words.
         most: the share that is drawn as the most; None for the largest one.
+        least: the share that is drawn as nothing. Above 0, colours follow the shares evenly, so that near ones differ.
     """
 
     title: str
@@ -311,6 +317,7 @@ class Notes:
     line: tuple[tuple[int, int], ...] = ()
     of: str = "of all visits"
     most: float | None = None
+    least: float = 0.0
 
 
 def headed(picture: Picture, title: str) -> Picture:

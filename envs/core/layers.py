@@ -101,6 +101,10 @@ class Drawing(BaseGame[S]):
         """Return the first game of the batch as a drawing (`core.drawing` turns it into SVG, pixels or HTML)."""
         return draw_board(self.board(state)[0].numpy(force=True), self.info.title)
 
+    def draw_for(self, state: S, player: int) -> Picture:
+        """Return the first game of the batch as one player may know it; without secrets, the whole game."""
+        return self.draw(state)
+
     def draw_batch(self, state: S, most: int = 4) -> Picture:
         """Return the first games of the batch, at most `most`, as one drawing, in about as many rows as columns."""
         pictures = [self.draw(state[env_id]) for env_id in range(min(most, len(state)))]

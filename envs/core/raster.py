@@ -194,6 +194,5 @@ def _draw_text(draw: ImageDraw.ImageDraw, shape: Text, scale: float) -> None:
         " ".join(shape.text.split()),
         shape.fill,
         _font(max(1, round(size))),
-        anchor,
-        stroke_width=max(1, round(size / 40)) if shape.bold else 0,  # the built-in font has one weight
+        anchor,  # the built-in font has one weight, and thicker strokes make it blotchy
     )

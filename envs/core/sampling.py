@@ -8,6 +8,7 @@ axis (strides (1, B)), which lets the compiler work on many games at once.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Sequence
 from operator import or_
 
@@ -19,7 +20,19 @@ from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, operator, pointer
 
-__all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal", "random_parts", "spread"]
+__all__ = [
+    "MANY",
+    "WORD",
+    "WORD_SHIFT",
+    "envs_innermost",
+    "pack",
+    "random_bits",
+    "random_legal",
+    "random_parts",
+    "random_root",
+    "spread",
+    "spread_over",
+]
 
 MANY = 1 << 15  # numbers that take a generator longer than spreading them
 WORD_SHIFT = 5
@@ -56,11 +69,15 @@ def random_bits(count: int, generator: torch.Generator, device: torch.device | s
     Many are spread out of a single number of the generator's, which is about as good and much quicker.
     """
     if count >= MANY:
-        root = torch.randint(1 << 62, (1,), generator=generator, device=generator.device).to(device)
-        bits: Tensor = spread(root, count)
+        bits: Tensor = spread(random_root(generator, device), count)
         return bits
     bits = torch.randint(1 << 31, (count,), generator=generator, device=generator.device)
     return bits.to(device)
+
+
+def random_root(generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
+    """Return the number that `random_bits` spreads many bits out of, int64 [1]."""
+    return torch.randint(1 << 62, (1,), generator=generator, device=generator.device).to(device)
 
 
 @operator("spread_bits(Tensor root, int count) -> Tensor", fake=lambda root, count: root.new_empty(count))
@@ -90,6 +107,16 @@ def _native_spread(native: Library, root: Tensor, count: int) -> Tensor:
     out, threads = root.new_empty(count), min(torch.get_num_threads(), 1 + count // MANY)
     native.cellgames_spread_bits(pointer(root, torch.int64), count, threads, pointer(out, torch.int64))
     return out
+
+
+def spread_over(root: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return `spread` bits for actions of a shape [B, ...]; the games lie next to each other in memory."""
+    return envs_innermost(spread(root, math.prod(shape)), shape)
+
+
+def envs_innermost(numbers: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return numbers, [count], as a shape [B, ...] in which the games lie next to each other in memory."""
+    return numbers.view(*shape[1:], shape[0]).movedim(-1, 0) if len(shape) > 1 else numbers
 
 
 def random_legal(words: Tensor, bits: Tensor) -> Tensor:

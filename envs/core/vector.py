@@ -25,7 +25,7 @@ from cellgames.utils.foreign_text import shown
 
 from .chance import draw, next_seed, seeds, uniform_int
 from .errors import GameError
-from .sampling import random_bits
+from .sampling import MANY, envs_innermost, random_bits, random_root, spread_over
 from .state import S, State, choose_envs
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ NativeStep: TypeAlias = Callable[[S, Tensor | None, Tensor, bool], Transition]
 """A step in native code of a batch of games, none of which is over; those that end are replaced by new ones.
 
 It takes the state and the mask of legal actions, both of which it overwrites, and int64 [B, ...]: actions, which it
-returns; or bits for `Game.random_actions`, if the last argument is True. The mask is None in games that are compiled in
+returns; or bits for `Game.random_actions`, if the last argument is True. Instead of many bits it takes the number that
+they are spread out of, int64 [1], if `Game._native_spreads`. The mask is None in games that are compiled in
 stages: theirs is large, and made when asked for. The results equal those of `Game._step` and `Game._restart` in every
 bit, and share no memory with the state.
 """
@@ -350,17 +351,24 @@ class Vector(Generic[S]):
 
     def step_random(self, generator: torch.Generator) -> Transition:
         """Play a step of uniformly random legal actions (`Game.random_actions`) in every env, as `step` does."""
-        shape = (self.num_envs, *self.game.info.action_shape)
+        shape = self._action_shape
+        count, device = math.prod(shape), self._state.device
+        if self.backend == "native" and self.game._native_spreads and count >= MANY:
+            return self._run(True, random_root(generator, device))
         with planned(*self._plan):
-            bits = random_bits(math.prod(shape), generator, self._state.device)
-        if len(shape) > 1:
-            bits = bits.view(*shape[1:], self.num_envs).movedim(-1, 0)  # envs innermost, as the state's
-        return self._run(True, bits)
+            bits = random_bits(count, generator, device)
+        return self._run(True, envs_innermost(bits, shape))
+
+    @property
+    def _action_shape(self) -> tuple[int, ...]:
+        return self.num_envs, *self.game.info.action_shape
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         native = self.game._native_step(self._state.device) if self.backend == "native" else None
         if self.backend == "native" and native is None:  # a copy, in a process without the library
             self._choose_backend(False)
+        if native is None and given.shape != self._action_shape:
+            given = spread_over(given, self._action_shape)
         if not self._in_place:
             with planned(*self._plan):
                 self._state, transition = _by_parts(self.game, self._state, self._starts, random, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -22,7 +23,9 @@ from cellgames.utils.foreign_text import shown
 
 from . import ending, legality, matches, native_rounds, notation, observation, rules
 from .notation import Position
-from .state import BUY, FLIP, MOST_TILES, GridState
+from .state import MOST_TILES, RESERVE, VOTE, GridState
+from .talk import conversation, native_talk, talk_notation, words
+from .talk.conversation import TalkState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
@@ -30,14 +33,15 @@ if TYPE_CHECKING:
 
     from .solo import GridSolo
 
-__all__ = ["GridAdaptation", "RewardScheme"]
+__all__ = ["GridAdaptation", "RewardScheme", "Talk"]
 
-RewardScheme = Literal["score", "outcome"]
+RewardScheme = Literal["score", "outcome", "public"]
+Talk = Literal["none", "public", "private"]
 
 MIN_SIZE, MAX_SIZE = 5, 31
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GridAdaptation(Game[GridState]):
     """Grid Adaptation by pseudonam (Genius Game 4, Main Match 6): Life whose tiles carry secret sequences of bits.
 
@@ -52,9 +56,16 @@ class GridAdaptation(Game[GridState]):
         starting_garnets: of every player.
         reserves: reserve tiles of every player.
         flip_rounds: in which a digit of one's sequence may be flipped.
-        reward_scheme: "score", the points of a round minus the mean of the others'; or "outcome", at the end Tokens,
+        reward_scheme: "score", the points of a round minus the mean of the others'; "public", the same minus the mean
+            of what the eight sequences would have earned, which all players know; or "outcome", at the end Tokens,
             minus one for the Elimination Candidate, plus `garnet_value` for each garnet gained or spent.
         garnet_value: see there.
+        talk: "none"; or "public" or "private", in which players send each other words before each round. In public
+            everybody hears a word, in private a player sends one to each of the others.
+        words: the number of words beside silence, 1 to 100.
+        talk_steps: in which words are sent before each round, 1 to 10.
+        scramble: True to deal out the words of a talk step anew among their senders, so that they carry nothing.
+        mute: True to replace all words by silence on their way.
     """
 
     size: int = 15
@@ -66,6 +77,13 @@ class GridAdaptation(Game[GridState]):
     flip_rounds: tuple[int, ...] = (4, 7)
     reward_scheme: RewardScheme = "score"
     garnet_value: float = 0.1
+    talk: Talk = "none"
+    words: int = 8
+    talk_steps: int = 1
+    scramble: bool = False
+    mute: bool = False
+
+    added_parameters: ClassVar[frozenset[str]] = frozenset({"talk", "words", "talk_steps", "scramble", "mute"})
 
     id: ClassVar[str] = "grid-adaptation-v0"
     compilation: ClassVar[Compilation] = "stages"  # as one graph it compiles for minutes, and is slow
@@ -78,6 +96,8 @@ class GridAdaptation(Game[GridState]):
             ("first_tiles", 1, MOST_TILES),
             ("starting_garnets", 0, 1000),
             ("reserves", 0, 100),
+            ("words", 1, 100),
+            ("talk_steps", 1, 10),
         ):
             check_int(self, name, low, high)
         flips = self.flip_rounds
@@ -87,14 +107,22 @@ class GridAdaptation(Game[GridState]):
             raise ValueError(
                 f"{self.id}: parameter 'flip_rounds' must be numbers of rounds, from 1, got {shown(flips)}"
             )
-        if self.reward_scheme not in get_args(RewardScheme):
-            known = ", ".join(get_args(RewardScheme))
-            raise ValueError(
-                f"{self.id}: parameter 'reward_scheme' must be one of {known}, got {shown(self.reward_scheme)}"
-            )
+        for name, kinds in (("reward_scheme", RewardScheme), ("talk", Talk)):
+            if (chosen := getattr(self, name)) not in get_args(kinds):
+                known = ", ".join(get_args(kinds))
+                raise ValueError(f"{self.id}: parameter {name!r} must be one of {known}, got {shown(chosen)}")
         value = self.garnet_value
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise ValueError(f"{self.id}: parameter 'garnet_value' must be a number of at least 0, got {shown(value)}")
+        for name in ("scramble", "mute"):
+            if not isinstance(flag := getattr(self, name), bool):
+                raise ValueError(f"{self.id}: parameter {name!r} must be True or False, got {shown(flag)}")
+        if self.scramble and self.mute:
+            raise ValueError(f"{self.id}: expected one of scramble=True and mute=True, got both")
+        if self.talk == "none" and (given := sorted(self.parameters.keys() & self.added_parameters)):
+            raise ValueError(
+                f"{self.id}: parameter {given[0]!r} is about talk, got talk='none'; add talk='public' or talk='private'"
+            )
 
     @cached_property
     def grid(self) -> PackedGrid:
@@ -114,13 +142,31 @@ class GridAdaptation(Game[GridState]):
             bought, garnets = bought + 1, garnets - cost
         return bought
 
+    @property
+    def talks(self) -> int:
+        """The number of talk steps of a match, `T`; 0 without talk."""
+        return 0 if self.talk == "none" else self.rounds * self.talk_steps
+
+    @cached_property
+    def silent(self) -> GridAdaptation:
+        """The same game without talk."""
+        usual: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(self)}
+        return dataclasses.replace(self, **{name: usual[name] for name in self.added_parameters})
+
     @cached_property
     @override
     def info(self) -> GameInfo:
         space, most = self.spaces + 1, 3.0 * self.spaces
         gained = self.garnet_value * (3 * self.spaces * self.rounds // ending.GARNETS_EACH)
         spent = self.garnet_value * self.starting_garnets
-        bounds = (-most, most) if self.reward_scheme == "score" else (-1.0 - spent, 2.0 + gained)
+        bounds = (-1.0 - spent, 2.0 + gained) if self.reward_scheme == "outcome" else (-most, most)
+        planes = observation.num_planes(self.players)
+        board: tuple[int, ...] = (self.size, self.size)
+        said: tuple[int, ...] = ()
+        if self.talks:
+            planes += words.num_planes(self)
+            board = (1 + conversation.num_spectated(self), *board)
+            said = (self.words + 1,) * words.num_places(self)
         return GameInfo(
             id=self.id,
             title="Grid Adaptation",
@@ -130,32 +176,38 @@ class GridAdaptation(Game[GridState]):
             perfect_information=False,
             stochastic=True,
             zero_sum=False,  # not by outcomes; rewards by score are
-            max_turns=self.rounds + 1,
+            max_turns=self.rounds + self.talks + 1,
             reward_range=bounds,
-            action_nvec=(space, space, space, space, 4, 2, self.players + 1),
-            observation=Space(
-                (observation.num_planes(self.players), self.size, self.size), torch.int16, 0, observation.LARGEST
-            ),
-            board=Space((self.size, self.size), torch.int8, -1, 7),
+            action_nvec=(space, space, space, space, 4, 2, self.players + 1, *said),
+            observation=Space((planes, self.size, self.size), torch.int16, 0, observation.LARGEST),
+            board=Space(board, torch.int8, -1, max(7, self.words) if self.talks else 7),
         )
 
     # --- the game -------------------------------------------------------------------------------------------------
 
     @override
     def _init(self, seeds: Tensor) -> GridState:
-        return matches.begin(self, seeds)
+        return conversation.begin(self, seeds) if self.talks else matches.begin(self, seeds)
 
     @override
     def _step(self, state: GridState, actions: Tensor) -> GridState:
+        if isinstance(state, TalkState):
+            return conversation.step(self, state, actions)
         return native_rounds.step(self, state, actions)
 
     @override
     def _restart(self, state: GridState, done: Tensor) -> GridState:
+        if isinstance(state, TalkState):
+            return conversation.restart(self, state, done)
         return matches.restart(self, state, done)
+
+    _native_spreads = True
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
-        return None if library(device) is None else partial(native_rounds.step_in_place, self)
+        if library(device) is None:
+            return None
+        return partial(native_talk.step_in_place if self.talks else native_rounds.step_in_place, self)
 
     def flips_now(self, round: Tensor) -> Tensor:
         """Return whether a digit may be flipped in a round, int64 [B]: bool [B]."""
@@ -173,33 +225,56 @@ class GridAdaptation(Game[GridState]):
     def free_spaces(self, state: GridState) -> Tensor:
         """Return the spaces without a tile, the same for all players and much smaller than their masks: bool [B, N].
 
-        None in the voting step.
+        None in the voting step and in a talk step.
         """
+        if isinstance(state, TalkState):
+            return native_talk.free_spaces(self, state)
         return native_rounds.free_spaces(self, state)
 
     @override
     def _legal(self, state: GridState) -> Tensor:
-        return native_rounds.mask(self, state)
+        return conversation.mask(self, state) if isinstance(state, TalkState) else native_rounds.mask(self, state)
 
     @override
     def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
+        if isinstance(state, TalkState):
+            return conversation.mask(self, state, mask)
         return native_rounds.mask(self, state, mask)
 
     @override
     def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:
+        if isinstance(state, TalkState):
+            return conversation.random_actions(self, state, bits)
         return legality.random_actions(self, state, bits)
 
     @override
     def fallback(self, component: int, legal: Any) -> int:
-        """Return "none", legal by the mask or not."""
-        return 0 if component in (FLIP, BUY) else self.info.action_nvec[component] - 1
+        """Return "none" or silence, legal by the mask or not."""
+        return self.info.action_nvec[component] - 1 if component <= RESERVE or component == VOTE else 0
 
     @override
     def _why_illegal(self, state: GridState, seat: int, component: int, action: int) -> str:
+        if isinstance(state, TalkState):
+            return conversation.reason(self, state, seat, component, action)
         return legality.reason(self, state, seat, component, action)
+
+    def talking(self, state: GridState) -> Tensor:
+        """Return where the next step is a talk step, bool [B]."""
+        return conversation.talking(self, state) if isinstance(state, TalkState) else torch.zeros_like(state.done)
 
     @override
     def board(self, state: GridState) -> Tensor:
+        """Return the `tiles`, int8 [B, H, W]; with talk [B, C, H, W], where all words follow on further planes.
+
+        They are the words of each talk step by sender as they were said, then as they arrived, filled in row by row:
+        -1 in talk steps to come.
+        """
+        tiles = self.tiles(state)
+        if isinstance(state, TalkState):
+            return torch.cat((tiles[:, None], conversation.spectated(self, state)), 1)
+        return tiles
+
+    def tiles(self, state: GridState) -> Tensor:
         """Return the tiles, int8 [B, H, W]: -1 where there is none, else its sequence."""
         tiles, *digits = self.grid.unpack(state.planes.movedim(0, -1)).unbind(1)
         sequence = sum(digit.to(torch.int8) * value for digit, value in zip(digits, rules.DIGITS, strict=True))
@@ -237,7 +312,10 @@ class GridAdaptation(Game[GridState]):
         )
         numbers = numbers.clamp(max=observation.LARGEST).to(torch.int16)
         cells = self.grid.unpack(state.planes.movedim(0, -1)).to(torch.int16)
-        return torch.cat((cells, numbers[:, :, None, None].expand(-1, -1, self.size, self.size)), 1)
+        planes = [cells, numbers[:, :, None, None].expand(-1, -1, self.size, self.size)]
+        if isinstance(state, TalkState):
+            planes.append(conversation.observed(self, state, seat))
+        return torch.cat(planes, 1)
 
     @override
     def outcome(self, state: GridState) -> Tensor:
@@ -252,7 +330,8 @@ class GridAdaptation(Game[GridState]):
         """Return the player's `score`, `sequence`, `reserves`, `garnets`, [B], and the results of a finished match.
 
         `points`, `tokens` and `final_garnets` of all players, [B, P], and the Elimination `candidate`'s seat, [B]: -1
-        until then.
+        until then. With talk also the words `heard` in the last talk step by sender, [B, P]: -1 at the player's own
+        seat, and before the first.
         """
         done = state.done
         ends = {"points": state.scores.long(), "tokens": state.tokens, "final_garnets": state.garnets}
@@ -261,6 +340,7 @@ class GridAdaptation(Game[GridState]):
             **{name: getattr(state, name)[:, player] for name in ("sequence", "reserves", "garnets")},
             **{name: torch.where(along_envs(done, value.ndim), value, -1) for name, value in ends.items()},
             "candidate": torch.where(done, state.candidate, -1),
+            **({"heard": conversation.last_heard(self, state, player)} if isinstance(state, TalkState) else {}),
         }
 
     @override
@@ -275,6 +355,10 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def solo(self, state: GridState) -> GridSolo:
+        if isinstance(state, TalkState):
+            from .talk.talk_solo import TalkSolo
+
+            return TalkSolo(self, state)
         from .solo import GridSolo
 
         return GridSolo(self, state)
@@ -316,26 +400,30 @@ class GridAdaptation(Game[GridState]):
             name: getattr(state, name)[0].tolist()
             for name in ("sequence", "reserves", "bought", "garnets", "public", "tokens")
         }
-        return notation.position_to_string(
+        line = notation.position_to_string(
             Position(
                 stage=stage,
                 turn=int(state.turn[0]),
                 round=number,
-                board=self.board(state[0])[0].tolist(),
+                board=self.tiles(state[0])[0].tolist(),
                 points=state.scores[0].long().tolist(),
                 tied=state.tied[0].nonzero().flatten().tolist(),
                 candidate=int(state.candidate[0]),
                 **lists,
             )
         )
+        return line + talk_notation.to_text(self, state) if isinstance(state, TalkState) else line
 
     @override
     def view_to_string(self, state: GridState, player: int) -> str:
         """Return the line by `state_to_string` with `?` for what the player may not know; see `observe`."""
-        line = self.state_to_string(state)
-        if bool(state.done[0]):
-            return line
-        return notation.view(line, player, votes=bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0]))
+        if bool(state.done[0]) and not isinstance(state, TalkState):
+            return self.state_to_string(state)
+        votes = bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0])
+        if isinstance(state, TalkState):
+            silent = self.silent.view_to_string(conversation.base_of(state), player)
+            return silent + talk_notation.to_text(self, state, player)
+        return notation.view(self.state_to_string(state), player, votes=votes)
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> GridState:
@@ -345,7 +433,19 @@ class GridAdaptation(Game[GridState]):
             ValueError: no such line, or numbers that this match cannot come to.
         """
         state = self.init(torch.tensor([seed], device="cpu"))
-        position = self._position(text, self.state_to_string(state))
+        example = self.state_to_string(state)
+        if isinstance(state, TalkState):
+            found = talk_notation.split(self, text)
+            if found is None:
+                raise GameError(self.id, f"expected a position such as {shown(example, 200)}, got {shown(text)}")
+            position = self._position(found[0], example)
+            self._check_talks(position, len(found[1][0]), text)
+            base = self._placed(conversation.base_of(state), position)
+            return talk_notation.with_words(self, conversation.with_base(state, base), found[1])
+        return self._placed(state, self._position(text, example))
+
+    def _placed(self, state: GridState, position: Position) -> GridState:
+        """Return one match with the fields that a line says."""
         board = torch.tensor([position.board], device="cpu")
         planes = [board >= 0, *((board >= 0) & (board & value != 0) for value in rules.DIGITS)]
         tied = torch.zeros_like(state.tied)
@@ -365,6 +465,14 @@ class GridAdaptation(Game[GridState]):
             candidate=torch.full_like(state.candidate, position.candidate),
             **{name: row(getattr(position, name), getattr(state, name)) for name in names},
         )
+
+    def _check_talks(self, position: Position, played: int, text: str) -> None:
+        """Raise an error unless so many talk steps may have been played before a position."""
+        number = position.round if position.stage == "play" else self.rounds + 1
+        low, high = (step * self.talk_steps for step in (number - 1, min(number, self.rounds)))
+        if not low <= played <= high:
+            expected = f"{low} to {high} talk steps" if low < high else f"{low} talk steps"
+            raise GameError(self.id, f"expected {expected} in this round, got {played}: {shown(text)}")
 
     def _position(self, text: str, example: str) -> Position:
         """Return what the line says, if this match can hold it."""
@@ -410,8 +518,11 @@ class GridAdaptation(Game[GridState]):
         """Return the first match as one player sees it: the others' secrets are hidden until its end."""
         from . import rendering, scenes
 
-        view = scenes.view(self, state)
-        if bool(state.done[0]):
-            return rendering.text(view)
-        totals = bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0])
-        return rendering.text(view, self.info.players[player], totals=totals)
+        return rendering.text(scenes.view(self, state, player))
+
+    @override
+    def draw_for(self, state: GridState, player: int) -> Picture:
+        """Draw the first match as one player sees it: the others' secrets are hidden until its end."""
+        from . import rendering, scenes
+
+        return rendering.draw(scenes.view(self, state, player))

@@ -81,7 +81,11 @@ def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
     stages.run(game, stages.counted, [after["planes"]], [counts])
     known = [counts, round, inner["public"], after["sequence"]]
     stages.run(game, stages.scored, known, [after["public"], gained])
-    stages.run(game, stages.rewarded, [inner["scores"], gained], [after["scores"], after["rewards"]])
+    if game.reward_scheme == "public":
+        earned = [inner["scores"], gained, round, after["public"]]
+        stages.run(game, stages.rewarded_publicly, earned, [after["scores"], after["rewards"]])
+    else:
+        stages.run(game, stages.rewarded, [inner["scores"], gained], [after["scores"], after["rewards"]])
     now = inner | after
     now |= _verdict(game, now, choices[:, VOTE])
     if game.reward_scheme == "outcome":

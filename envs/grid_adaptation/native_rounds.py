@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 from torch import Tensor
 
+from cellgames.envs.core.sampling import spread_over
 from cellgames.envs.core.vector import Transition
 from cellgames.envs.native import Library, library, operator, pointer
 
@@ -25,12 +26,25 @@ from .state import COMPONENTS, GridState
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-__all__ = ["free_spaces", "mask", "step", "step_in_place"]
+__all__ = [
+    "Played",
+    "bits_of",
+    "free_spaces",
+    "known",
+    "mask",
+    "numbers",
+    "play",
+    "results",
+    "spaces_without_tile",
+    "step",
+    "step_in_place",
+    "takes",
+]
 
 Played: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
 """Actions, rewards, terminated and truncated, as in `Transition`."""
 
-_GAMES: dict[tuple[tuple[int, ...], float], GridAdaptation] = {}  # by `_numbers`: whose operators have been called
+_GAMES: dict[tuple[tuple[int, ...], float], GridAdaptation] = {}  # by `numbers`: whose operators have been called
 _MATCHES_A_THREAD = 256  # starting a thread takes as long as some dozens of matches
 
 
@@ -39,7 +53,7 @@ def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
     if library(state.device) is None:
         return matches.step(game, state, actions)
     after = state.map(_copied)
-    _step(list(after.tensors()), actions, *_numbers(game), False, False)
+    _step(list(after.tensors()), actions, *numbers(game), False, False)
     return after
 
 
@@ -52,10 +66,10 @@ def step_in_place(
         game: the rules.
         state: unfinished matches, overwritten.
         mask: none; it is made when asked for.
-        given: actions, int64 [B, P, 7]; or random bits of that shape.
+        given: actions, int64 [B, P, 7]; or random bits of that shape, or the number they are spread out of, int64 [1].
         random: whether actions are drawn of random bits.
     """
-    actions, rewards, terminated, truncated = _step(list(state.tensors()), given, *_numbers(game), random, True)
+    actions, rewards, terminated, truncated = _step(list(state.tensors()), given, *numbers(game), random, True)
     return Transition(actions if random else given, rewards, terminated, truncated)
 
 
@@ -63,13 +77,13 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
     """Return the mask, bool [B, P, A]; `out` is one of as many matches to write into."""
     if out is None:
         out = torch.empty((len(state), game.players, game.info.num_actions), dtype=torch.bool, device=state.device)
-    _mask(out, list(state.tensors()), *_numbers(game))
+    _mask(out, list(state.tensors()), *numbers(game))
     return out
 
 
 def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
     """Return spaces without a tile: bool [B, N]; none in the voting step."""
-    free: Tensor = _free_spaces(list(state.tensors()), *_numbers(game))
+    free: Tensor = _free_spaces(list(state.tensors()), *numbers(game))
     return free
 
 
@@ -79,10 +93,7 @@ def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
 def _fake_step(
     fields: Sequence[Tensor], given: Tensor, rules: Sequence[int], garnet_value: float, random: bool, renew: bool
 ) -> Played:
-    seed, rewards = fields[0], fields[3]
-    actions = seed.new_empty((rewards.shape[1], len(COMPONENTS), len(seed)) if random else (0,)).movedim(-1, 0)
-    terminated, truncated = (seed.new_empty(len(seed), dtype=torch.bool) for _ in range(2))
-    return actions, torch.empty_like(rewards.t(), memory_format=torch.contiguous_format).t(), terminated, truncated
+    return results(fields, len(COMPONENTS), random)
 
 
 @operator(
@@ -95,7 +106,7 @@ def _step(
 ) -> Played:
     """Play a step in place; with `renew`, begin new matches where one ends. Return no actions if they are given."""
     game, state = _game(rules, garnet_value), GridState(*fields)
-    actions = legality.random_actions(game, state, given) if random else given
+    actions = legality.random_actions(game, state, bits_of(given, fields, len(COMPONENTS))) if random else given
     after = matches.step(game, state, actions)
     results = after.rewards.clone(), after.terminated.clone(), after.truncated.clone()
     if renew and after.done.any():
@@ -123,7 +134,64 @@ def _free_spaces(fields: Sequence[Tensor], rules: Sequence[int], garnet_value: f
     return legality.free_spaces(_game(rules, garnet_value), GridState(*fields)).contiguous()
 
 
+def results(fields: Sequence[Tensor], components: int, random: bool) -> Played:
+    """Return what a step writes, with matches next to each other in memory; no actions unless they are drawn."""
+    seed, rewards = fields[0], fields[3]
+    batch, players = rewards.shape
+    actions = seed.new_empty((players, components, batch) if random else (0,)).movedim(-1, 0)
+    terminated, truncated = (seed.new_empty(batch, dtype=torch.bool) for _ in range(2))
+    return actions, rewards.new_empty((players, batch)).t(), terminated, truncated
+
+
+def bits_of(given: Tensor, fields: Sequence[Tensor], components: int) -> Tensor:
+    """Return random bits, int64 [B, P, K], or those that are spread out of a number, int64 [1]."""
+    return given if given.ndim > 1 else spread_over(given, (*fields[3].shape, components))
+
+
 # --- native code --------------------------------------------------------------------------------------------------
+
+
+def takes(given: Tensor, fields: Sequence[Tensor], components: int, random: bool) -> bool:
+    """Return True if `given` are actions or random bits of the right shape, or the number for such bits."""
+    return given.shape == (*fields[3].shape, components) or (random and given.shape == (1,))
+
+
+def play(
+    function: Callable[..., object],
+    rules: tuple[Sequence[int], float, bool],
+    fields: Sequence[Tensor],
+    given: Tensor,
+    played: Played,
+    *more: object,
+) -> None:
+    """Play a step in native code.
+
+    Args:
+        function: of the library.
+        rules: the numbers of the rules, the value of a garnet, and whether new matches begin where one ends.
+        fields: of the base game, overwritten.
+        given: what `takes` has looked at.
+        played: overwritten, from `results`.
+        more: the last arguments of the function.
+    """
+    actions, rewards, terminated, truncated = played
+    inner = [innermost(field) for field in fields]
+    rows = given.long().flatten(1) if given.ndim > 1 else given
+    function(
+        *call(*rules[:2], len(rewards)),
+        rules[2],
+        addresses(inner),
+        rows.data_ptr(),
+        *(rows.stride() if given.ndim > 1 else (0, 0)),
+        pointer(actions.movedim(0, -1), torch.int64) if len(actions) else None,
+        pointer(rewards.t(), torch.float32),
+        pointer(terminated, torch.bool),
+        pointer(truncated, torch.bool),
+        *more,
+    )
+    for field, written in zip(fields, inner, strict=True):
+        if field.data_ptr() != written.data_ptr():
+            field.copy_(written.movedim(-1, 0))
 
 
 @_step.native
@@ -137,30 +205,12 @@ def _native_step(
     renew: bool,
 ) -> Played:
     """Return `_step`."""
-    game, batch = _game(rules, garnet_value), len(fields[0])
-    players = game.players
-    if not _known(game, fields) or given.shape != (batch, players, len(COMPONENTS)):
+    game, components = _game(rules, garnet_value), len(COMPONENTS)
+    if not known(game, fields) or not takes(given, fields, components, random):
         return NotImplemented  # type: ignore[no-any-return]
-    inner = [innermost(field) for field in fields]
-    rows = given.long().flatten(1)
-    actions = rows.new_empty((players, len(COMPONENTS), batch) if random else (0,))
-    rewards = inner[3].new_empty((players, batch))
-    terminated, truncated = (rows.new_empty(batch, dtype=torch.bool) for _ in range(2))
-    native.cellgames_grid_adaptation_step(
-        *_call(rules, garnet_value, batch),
-        renew,
-        _addresses(inner),
-        rows.data_ptr(),
-        *rows.stride(),
-        pointer(actions, torch.int64) if random else None,
-        pointer(rewards, torch.float32),
-        pointer(terminated, torch.bool),
-        pointer(truncated, torch.bool),
-    )
-    for field, written in zip(fields, inner, strict=True):
-        if field.data_ptr() != written.data_ptr():
-            field.copy_(written.movedim(-1, 0))
-    return actions.movedim(-1, 0), rewards.t(), terminated, truncated
+    played = results(fields, components, random)
+    play(native.cellgames_grid_adaptation_step, (rules, garnet_value, renew), fields, given, played)
+    return played
 
 
 @_mask.native
@@ -170,24 +220,36 @@ def _native_mask(
     """Write `_mask`."""
     game = _game(rules, garnet_value)
     expected = (len(fields[0]), game.players, game.info.num_actions)
-    if not _known(game, fields) or out.shape != expected or not out.is_contiguous():
+    if not known(game, fields) or out.shape != expected or not out.is_contiguous():
         return NotImplemented  # type: ignore[no-any-return]
     inner = [innermost(field) for field in fields]
-    arguments = _call(rules, garnet_value, len(out))
-    native.cellgames_grid_adaptation_legal(*arguments, _addresses(inner), pointer(out, torch.bool), None)
+    arguments = call(rules, garnet_value, len(out))
+    native.cellgames_grid_adaptation_legal(*arguments, addresses(inner), pointer(out, torch.bool), None, 0, None)
     return None
 
 
 @_free_spaces.native
 def _native_free_spaces(native: Library, fields: Sequence[Tensor], rules: Sequence[int], garnet_value: float) -> Tensor:
     """Return `_free_spaces`."""
-    game = _game(rules, garnet_value)
-    if not _known(game, fields):
+    if not known(_game(rules, garnet_value), fields):
         return NotImplemented  # type: ignore[no-any-return]
+    return spaces_without_tile(native, fields, rules, garnet_value, 0, None)
+
+
+def spaces_without_tile(
+    native: Library,
+    fields: Sequence[Tensor],
+    rules: Sequence[int],
+    garnet_value: float,
+    talk_steps: int,
+    talks: Tensor | None,
+) -> Tensor:
+    """Return free spaces, bool [B, N]; none before one of the `talk_steps` of a round, of which `talks` were played."""
     inner = [innermost(field) for field in fields]
-    free = torch.empty((len(fields[0]), game.spaces), dtype=torch.bool)
-    arguments = _call(rules, garnet_value, len(free))
-    native.cellgames_grid_adaptation_legal(*arguments, _addresses(inner), None, pointer(free, torch.bool))
+    free = torch.empty((len(fields[0]), rules[0] ** 2), dtype=torch.bool)
+    played = None if talks is None else pointer(talks, torch.int64)
+    arguments = (addresses(inner), None, pointer(free, torch.bool), talk_steps, played)
+    native.cellgames_grid_adaptation_legal(*call(rules, garnet_value, len(free)), *arguments)
     return free
 
 
@@ -198,25 +260,25 @@ def _copied(field: Tensor) -> Tensor:
 
 
 @lru_cache
-def _numbers(game: GridAdaptation) -> tuple[tuple[int, ...], float]:
+def numbers(game: GridAdaptation) -> tuple[tuple[int, ...], float]:
     """Return the rules as operators take them."""
     flips = sorted({number for number in game.flip_rounds if number <= game.rounds})
-    outcome = int(game.reward_scheme == "outcome")
-    kinds = (game.size, game.players, game.rounds, game.first_tiles, game.starting_garnets, game.reserves, outcome)
-    numbers = (*kinds, *flips), game.garnet_value
-    _GAMES[numbers] = game
-    return numbers
+    scheme = ("score", "outcome", "public").index(game.reward_scheme)
+    kinds = (game.size, game.players, game.rounds, game.first_tiles, game.starting_garnets, game.reserves, scheme)
+    found = (*kinds, *flips), game.garnet_value
+    _GAMES[found] = game
+    return found
 
 
 def _game(rules: Sequence[int], garnet_value: float) -> GridAdaptation:
-    """Return the game of `_numbers`."""
+    """Return the game of `numbers`."""
     return _GAMES[tuple(rules), garnet_value]
 
 
-def _call(rules: Sequence[int], garnet_value: float, batch: int) -> tuple[object, int, int, int]:
+def call(rules: Sequence[int], garnet_value: float, batch: int) -> tuple[object, int, int, int]:
     """Return the first arguments of native functions: the rules, how many numbers they are, matches and threads."""
-    numbers = _for_native(tuple(rules), garnet_value)
-    return numbers, len(numbers), batch, min(torch.get_num_threads(), 1 + batch // _MATCHES_A_THREAD)
+    given = _for_native(tuple(rules), garnet_value)
+    return given, len(given), batch, min(torch.get_num_threads(), 1 + batch // _MATCHES_A_THREAD)
 
 
 @lru_cache
@@ -233,7 +295,7 @@ def _kinds(game: GridAdaptation) -> list[tuple[tuple[int, ...], torch.dtype]]:
     return [(tuple(field.shape[1:]), field.dtype) for field in state.tensors()]
 
 
-def _known(game: GridAdaptation, fields: Sequence[Tensor]) -> bool:
+def known(game: GridAdaptation, fields: Sequence[Tensor]) -> bool:
     """Return True if the fields are those of such a game; else the torch code says what is wrong."""
     batch = len(fields[0])
     return all(
@@ -242,6 +304,6 @@ def _known(game: GridAdaptation, fields: Sequence[Tensor]) -> bool:
     )
 
 
-def _addresses(inner: Sequence[Tensor]) -> ctypes.Array[ctypes.c_void_p]:
+def addresses(inner: Sequence[Tensor]) -> ctypes.Array[ctypes.c_void_p]:
     """Return the addresses of fields whose matches lie next to each other, on the CPU."""
     return (ctypes.c_void_p * len(inner))(*(field.data_ptr() for field in inner))

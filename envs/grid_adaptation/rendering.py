@@ -31,6 +31,10 @@ from cellgames.envs.core.drawing import (
     ruler,
 )
 
+from .notation import HIDDEN
+from .talk import bubbles
+from .talk.bubbles import Conversation
+
 __all__ = ["COLOURS", "Row", "View", "bits", "draw", "text"]
 
 Board: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -41,7 +45,7 @@ _INKS = ("#54ceab", "#a127f6", "#ffc927")  # of the digits, the leftmost first: 
 
 
 class Row(NamedTuple):
-    """A player's row of the table.
+    """A player's row of the table; what is not to be shown is `HIDDEN`.
 
     Attributes:
         player: the name.
@@ -52,17 +56,22 @@ class Row(NamedTuple):
     """
 
     player: str
-    sequence: int
-    points: int
-    garnets: int
-    reserves: int
-    tokens: int | None = None
+    sequence: int | str
+    points: int | str
+    garnets: int | str
+    reserves: int | str
+    tokens: int | str | None = None
     candidate: bool = False
 
+    def hidden(self, *, points: bool) -> Row:
+        """Return the row without secrets, and without points if `points` is True."""
+        row = self._replace(sequence=HIDDEN, garnets=HIDDEN, reserves=HIDDEN, tokens=HIDDEN)
+        return row._replace(points=HIDDEN) if points else row
 
-def bits(sequence: int) -> str:
-    """Return `101` for 5."""
-    return f"{sequence:03b}"
+
+def bits(sequence: int | str) -> str:
+    """Return `101` for 5, and what is hidden as it is."""
+    return f"{sequence:03b}" if isinstance(sequence, int) else sequence
 
 
 def _mixed(sequence: int) -> str:
@@ -98,6 +107,7 @@ class View:
             those that do not have no colour.
         public: what each sequence would have earned in the last round, by sequence; None before the first.
         table: rows of players, in the order in which they are to be shown.
+        talk: the words of the last talk step; None in a game without talk.
 
     Raises:
         ValueError: arrays of other shapes or dtypes, other sequences, or not eight public numbers.
@@ -109,6 +119,7 @@ class View:
     placed: Mask | None = None
     public: Sequence[int] | None = None
     table: Sequence[Row] = ()
+    talk: Conversation | None = None
 
     def __post_init__(self) -> None:
         board, placed = self.board, self.placed
@@ -165,7 +176,11 @@ def draw(view: View) -> Picture:
         *_draw_changes(view.counts(), panel),
         *_draw_table(view.table, panel),
     ]
-    return Picture(panel + _PANEL + _MARGIN, _TOP + _SIDE + _MARGIN, _PAPER, tuple(shapes), view.title)
+    right = panel + _PANEL + _MARGIN
+    if view.talk is not None:
+        shapes += bubbles.draw(view.talk, right + _GAP - _MARGIN, _TOP)
+        right += _GAP + bubbles.PANEL
+    return Picture(right, _TOP + _SIDE + _MARGIN, _PAPER, tuple(shapes), view.title)
 
 
 # ---------------------------------------------------------------- the board, in units of one cell
@@ -273,7 +288,8 @@ def _draw_table(table: Sequence[Row], left: float) -> Iterator[Shape]:
             yield Rectangle(left - 8, y - _ROW / 2, _PANEL + 12, _ROW, _DOOMED)
         bold = bool(row.tokens)
         yield Text(left, y + 5, row.player, fitted(row.player, 14, 78), _INK, bold=bold)
-        yield _sample(left + 86, y, _draw_tile(0, 0, row.sequence, False))
+        if isinstance(row.sequence, int):
+            yield _sample(left + 86, y, _draw_tile(0, 0, row.sequence, False))
         yield Text(left + 116, y + 5, bits(row.sequence), 14, _INK)
         for (_, right), value in zip(_COLUMNS, _numbers(row), strict=True):
             yield Text(left + right, y + 5, value, 14, _INK, "end", bold)
@@ -292,14 +308,8 @@ def _numbers(row: Row) -> list[str]:
 # ---------------------------------------------------------------- as text
 
 
-def text(view: View, viewer: str = "", *, totals: bool = True) -> str:
-    """Return one moment for a terminal: a digit from 0 to 7 and a mark a cell.
-
-    Args:
-        view: the moment.
-        viewer: the player whose secrets are shown; "" for a spectator, who sees those of all.
-        totals: show a viewer the points of the others.
-    """
+def text(view: View) -> str:
+    """Return one moment for a terminal: a digit from 0 to 7 and a mark a cell."""
     board = view.board
     put, born, died = view.changes()
     marks = np.select([born, put], ["+", "'"], " ")
@@ -313,18 +323,16 @@ def text(view: View, viewer: str = "", *, totals: bool = True) -> str:
         lines.append(f"{row:>{margin}} {cells}".rstrip())
     if view.public is not None:
         lines.append(f"{_TITLES[0]}: " + ", ".join(f"{bits(n)} {points}" for n, points in enumerate(view.public)))
-    return "\n".join([*lines, *_table_lines(view.table, viewer, totals)])
+    lines += _table_lines(view.table)
+    return "\n".join([*lines, *(bubbles.lines(view.talk) if view.talk is not None else ())])
 
 
-def _table_lines(table: Sequence[Row], viewer: str, totals: bool) -> Iterator[str]:
+def _table_lines(table: Sequence[Row]) -> Iterator[str]:
     if not table:
         return
     wide = max(len("player"), *(len(row.player) for row in table))
     yield f"{'player':<{wide}} sequence " + " ".join(f"{heading:>8}" for heading, _ in _COLUMNS)
     for row in table:
-        hidden = viewer not in ("", row.player)
-        known = [not hidden or (totals and heading == "points") for heading, _ in _COLUMNS]
-        values = [value if shown else "?" for value, shown in zip(_numbers(row), known, strict=True)]
-        numbers = " ".join(f"{value:>8}" for value in values)
+        numbers = " ".join(f"{value:>8}" for value in _numbers(row))
         doomed = "  Elimination Candidate" if row.candidate else ""
-        yield f"{row.player:<{wide}} {'?' if hidden else bits(row.sequence):<8} {numbers}{doomed}"
+        yield f"{row.player:<{wide}} {bits(row.sequence):<8} {numbers}{doomed}"

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from . import rendering
+from . import ending, rendering
+from .notation import HIDDEN
 from .rendering import Row, View
 from .state import GridState
+from .talk.bubbles import last_talk
+from .talk.conversation import TalkState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
@@ -21,14 +24,15 @@ __all__ = ["frames", "view"]
 def frames(game: GridAdaptation, before: GridState, after: GridState) -> Iterator[Picture]:
     """Yield a step as one picture, with the tiles placed and the births and deaths of its generation."""
     shown = view(game, after)
-    if int(after.turn[0]) > int(before.turn[0]) and int(before.round[0]) <= game.rounds:
+    plays = int(before.round[0]) <= game.rounds and not bool(game.talking(before[:1]))
+    if int(after.turn[0]) > int(before.turn[0]) and plays:
         placed = game.grid.unpack(after.placed[:1].movedim(0, -1))[0].numpy(force=True)
-        shown = replace(shown, before=game.board(before[:1])[0].numpy(force=True), placed=placed)
+        shown = replace(shown, before=game.tiles(before[:1])[0].numpy(force=True), placed=placed)
     yield rendering.draw(shown)
 
 
-def view(game: GridAdaptation, state: GridState) -> View:
-    """Return the first match of the batch."""
+def view(game: GridAdaptation, state: GridState, player: int | None = None) -> View:
+    """Return the first match of the batch; only what `player` may know, if one is given."""
     state = state[:1]
     counted, candidate = bool(state.done) or int(state.round) > game.rounds, int(state.candidate)
     table = [
@@ -43,11 +47,17 @@ def view(game: GridAdaptation, state: GridState) -> View:
         )
         for seat, player in enumerate(game.info.players)
     ]
+    if player is not None and not bool(state.done):
+        votes = bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0])
+        table = [row if seat == player else row.hidden(points=not votes) for seat, row in enumerate(table)]
+        table[player] = table[player]._replace(tokens=HIDDEN if counted else None)
+        counted = False  # the order would tell the standing
     return View(
-        game.board(state)[0].numpy(force=True),
+        game.tiles(state)[0].numpy(force=True),
         _title(game, state),
         public=state.public[0].tolist() if int(state.turn) else None,
-        table=sorted(table, key=lambda row: -row.points) if counted else table,
+        table=sorted(table, key=lambda row: -int(row.points)) if counted else table,
+        talk=last_talk(game, state, player) if isinstance(state, TalkState) else None,
     )
 
 
@@ -57,4 +67,4 @@ def _title(game: GridAdaptation, state: GridState) -> str:
         return f"After round {game.rounds}: {game.info.players[int(state.candidate)]} is the Elimination Candidate"
     if number > game.rounds:
         return "The vote for the Elimination Candidate"
-    return f"Round {number} of {game.rounds}"
+    return f"{'Talk before round' if bool(game.talking(state)) else 'Round'} {number} of {game.rounds}"

@@ -83,6 +83,11 @@ class GridSolo(Solo):
             self._play(choices)
         self._prepare()
 
+    def pause(self) -> None:
+        """Play a step in which nothing on the board moves."""
+        self.turn += 1
+        self.rewards, self._placed = [0.0] * self._game.players, 0
+
     def _play(self, choices: list[list[int]]) -> None:
         """Play a round."""
         tiles, *digits = self._planes
@@ -103,6 +108,8 @@ class GridSolo(Solo):
         if self._game.reward_scheme == "score":
             points = np.array(gained, dtype=np.float32)  # as the batch has them
             self.rewards = (points - (points.sum() - points) / (self._game.players - 1)).tolist()
+        elif self._game.reward_scheme == "public":
+            self.rewards = [points - sum(self._public) / 8 for points in gained]  # whole eighths, as the batch has them
 
     def _named(self, seat: int, action: list[int]) -> int:
         """Return the spaces that a player names, after its flip and its purchase; what it takes is spent."""

@@ -253,6 +253,15 @@ def rewarded(game: GridAdaptation, scores: Tensor, gained: Tensor) -> tuple[Tens
     return scores + points, points - (points.sum(0) - points) / (game.players - 1)
 
 
+def rewarded_publicly(
+    game: GridAdaptation, scores: Tensor, gained: Tensor, round: Tensor, public: Tensor
+) -> tuple[Tensor, ...]:
+    """Return points so far, and points of the round less the mean of the eight public scores, float32 [P, B]."""
+    points = gained.to(torch.float32)
+    mean = torch.where(round <= game.rounds, public.sum(0), 0).to(torch.float32) / 8
+    return scores + points, points - mean
+
+
 # --- the end ------------------------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from torch import Tensor
 
 __all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status", "without_native"]
 
-INTERFACE = 4
+INTERFACE = 5
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -139,6 +139,9 @@ def _declare(loaded: Library) -> None:
         "cellgames_torus_step": [number] * 4 + [address] * 13,
         "cellgames_torus_gumbel": [address, address],
         "cellgames_torus_put_stones": [number] * 3 + [address] * 6,
+        "cellgames_connection_put_stones": [address] + [number] * 2 + [address] * 4,
+        "cellgames_connection_winners": [address] + [number] * 2 + [address] * 4,
+        "cellgames_connection_uct": [address] * 3,
         "cellgames_torus_solver_new": [number] * 3 + [address],
         "cellgames_torus_solver_each": [number] * 3 + [address] * 2 + [number, address],
         "cellgames_torus_solver_bound": [number] * 3,
@@ -159,11 +162,17 @@ def _declare(loaded: Library) -> None:
         "cellgames_cloth_of_gold_tally": [number] * 5 + [address] * 4,
         "cellgames_cloth_of_gold_territory": [number] * 6 + [address] * 2,
         "cellgames_cloth_of_gold_turn": [number] * 7 + [address] * 9,
+        "cellgames_cloth_of_gold_ground": [number] * 4 + [address] * 2,
+        "cellgames_cloth_of_gold_lives": [number] * 5 + [address] * 5,
+        "cellgames_cloth_of_gold_wild": [number] * 6 + [address] * 7,
+        "cellgames_cloth_of_gold_codes": [number] * 4 + [address] * 3,
+        "cellgames_cloth_of_gold_zones": [number] * 4 + [address] * 3,
         "cellgames_life": [number] * 7 + [address] * 2,
         "cellgames_toroidal_cup": [number] * 9 + [ctypes.c_double] + [address] * 8,
         "cellgames_spread_bits": [address] + [number] * 2 + [address],
         "cellgames_grid_adaptation_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 4,
-        "cellgames_grid_adaptation_legal": [address] + [number] * 3 + [address] * 3,
+        "cellgames_grid_adaptation_talk_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 7,
+        "cellgames_grid_adaptation_legal": [address] + [number] * 3 + [address] * 3 + [number, address],
         "cellgames_grid_adaptation_trials": [address] * 4,
     }
     for name, arguments in functions.items():

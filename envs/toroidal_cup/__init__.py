@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .notation import position_to_string, string_to_position
     from .patterns.pattern import PATTERNS, arrange
     from .patterns.stamps import COLS, ROWS
+    from .roster import Roster
     from .simulator import Result, simulate
     from .state import CupState
 else:
@@ -24,6 +25,7 @@ else:
             "notation": ("position_to_string", "string_to_position"),
             "patterns.pattern": ("PATTERNS", "arrange"),
             "patterns.stamps": ("COLS", "ROWS"),
+            "roster": ("Roster",),
             "simulator": ("Result", "simulate"),
             "state": ("CupState",),
         },
@@ -35,6 +37,7 @@ __all__ = [
     "ROWS",
     "CupState",
     "Result",
+    "Roster",
     "ToroidalCup",
     "arrange",
     "position_to_string",

@@ -16,7 +16,7 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
+from cellgames.envs.toroidal_cup.patterns.pattern import COLS, MOST_TEAMS, ROWS
 from cellgames.utils.foreign_text import shown
 
 from . import dealing, notation, observation, placement
@@ -28,9 +28,11 @@ from .state import CupState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
+
+    from .rendering import View
+
 __all__ = ["ToroidalCup"]
 
-MAX_TEAMS = 8
 MIN_SIZE, MAX_SIZE = 4, 512
 RANDOM = "random"
 
@@ -72,7 +74,7 @@ class ToroidalCup(Game[CupState]):
             check_int(self, name, MIN_SIZE, MAX_SIZE)
             if (size := getattr(self, name)) % 2:
                 raise ValueError(f"{self.id}: parameter {name!r} must be even, got {size}")
-        check_int(self, "teams", 2, min(MAX_TEAMS, self.cols // 2))
+        check_int(self, "teams", 2, min(MOST_TEAMS, self.cols // 2))
         check_int(self, "stride", 1, min(self.rows, self.lattice.band))
         if self.shapes is not None:
             check_int(self, "shapes", 1, 1000)
@@ -399,13 +401,26 @@ class ToroidalCup(Game[CupState]):
         return rendering.text(scenes.view(self, state, counts=False))
 
     @override
+    def draw_for(self, state: CupState, player: int) -> Picture:
+        """Draw the first game as one team sees it: what the others are to place is hidden."""
+        from . import rendering, scenes
+
+        return rendering.draw(self._seen_by(scenes.view(self, state), state, player))
+
+    @override
     def text_for(self, state: CupState, player: int) -> str:
         """Return the first game as one team sees it: what the others are to place is hidden."""
         from . import rendering, scenes
 
-        view = scenes.view(self, state, counts=False)
-        own = [queue if team == player else [] for team, queue in enumerate(view.queues)]
-        return rendering.text(replace(view, queues=own))
+        return rendering.text(self._seen_by(scenes.view(self, state, counts=False), state, player))
+
+    def _seen_by(self, view: View, state: CupState, player: int) -> View:
+        """Return a position without the shapes that other teams are to place, and without a pattern that tells them."""
+        queues = [queue if team == player else [] for team, queue in enumerate(view.queues)]
+        headline = view.headline
+        if len(self.patterns) > 1 and not bool(state.done[0]):
+            headline = f"{self.info.title}:{headline.rpartition(':')[2]}"
+        return replace(view, queues=queues, headline=headline)
 
 
 def _outcomes(scores: Tensor) -> Tensor:

@@ -30,10 +30,12 @@ from cellgames.envs.core.drawing import (
 from cellgames.envs.core.info import DRAW, LOSS, WIN
 from cellgames.envs.toroidal_cup.patterns.stamps import grid
 
+from .roster import held_by_quadrant, roster
+
 if TYPE_CHECKING:
     from .simulator import Result
 
-__all__ = ["COLOURS", "FRAMES", "RESULTS", "View", "draw", "end_of", "ending", "life_frames", "moment", "text"]
+__all__ = ["COLOURS", "FRAMES", "RESULTS", "View", "draw", "end_of", "ending", "life_frames", "moment", "text", "tops"]
 
 Cells: TypeAlias = npt.NDArray[np.int8]
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -47,6 +49,7 @@ _PAPER, _INK, _PALE, _LINE, _BOARD = "#fffdf8", "#3b362f", "#857d70", "#d8d0c2",
 _WIDTH = 1120  # units of the board, about
 _ROOMY = 8  # units of a cell from which cells are drawn apart
 _MARGIN, _HEADER, _GAP, _PANEL, _AXIS = 20.0, 66.0, 14.0, 124.0, 44.0
+_PLAYERS = 18.0  # height of the line of players, where there is one
 _MARKS = "1234567890"
 RESULTS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
 
@@ -64,6 +67,8 @@ class View:
         queues: names of the stamps that each team has still to place, the next one first.
         counts: [G' + 1, k] live cells of each team at generations 0 to now, None while teams arrange.
         last: the generation at which the game ends.
+        zones: names of the four quadrants (`roster`); with them a picture shows quadrants and players, too.
+        teams: whose rosters these are, if not those of `names`.
     """
 
     board: Cells
@@ -74,6 +79,8 @@ class View:
     queues: Sequence[Sequence[str]] = ()
     counts: Counts | None = None
     last: int = 0
+    zones: Sequence[str] = ()
+    teams: Sequence[str] = ()
 
     @property
     def scores(self) -> list[int]:
@@ -86,13 +93,15 @@ def draw(view: View) -> Picture:
     rows, cols = view.board.shape
     cell = min(14, max(3, _WIDTH // cols))
     wide, high = float(cols * cell), float(rows * cell)
-    below = _HEADER + high + _GAP
+    header = _HEADER + (_PLAYERS if view.zones else 0)
+    below = header + high + _GAP
     gap = 0.08 if cell >= _ROOMY else 0.0
     shapes: list[Shape] = [
         Text(_MARGIN, 28, view.headline, fitted(view.headline, 19, wide), _INK, bold=True),
         *_score_line(view, wide),
-        Inset(_MARGIN, _HEADER, Picture(cols, rows, _BOARD, (*_draw_bands(view), *_draw_cells(view.board, gap))), cell),
-        Rectangle(_MARGIN, _HEADER, wide, high, None, _LINE, 1.5),
+        Inset(_MARGIN, header, Picture(cols, rows, _BOARD, (*_draw_bands(view), *_draw_cells(view.board, gap))), cell),
+        Rectangle(_MARGIN, header, wide, high, None, _LINE, 1.5),
+        *(_draw_zones(view, header, wide, high) if view.zones else ()),
         *(_draw_queues(view, below, wide) if view.counts is None else _draw_shares(view, below, wide)),
     ]
     return Picture(wide + 2 * _MARGIN, below + _PANEL + _MARGIN, _PAPER, tuple(shapes), view.headline)
@@ -121,6 +130,35 @@ def _score_line(view: View, wide: float) -> Iterator[Shape]:
         words = _standing(view, team, scores)
         yield Rectangle(left, 43, 13, 13, COLOURS[team])
         yield Text(left + 20, 54.5, words, fitted(words, 15, each - 30), _INK, bold=view.results[team] == "wins")
+
+
+def tops(view: View) -> Iterator[str]:
+    """Yield the first player of each team on the field, row by row, with the square; "" where no cell is left."""
+    rows, cols = view.board.shape
+    for number, team in enumerate(view.teams or view.names, 1):
+        squares = np.flatnonzero(view.board == number)
+        if len(squares):
+            row, col = divmod(int(squares[0]), cols)
+            yield f"{roster(team, rows, cols).player(row, col)} in r{row}c{col}"
+        else:
+            yield ""
+
+
+def _draw_zones(view: View, top: float, wide: float, high: float) -> Iterator[Shape]:
+    """Yield the borders and the names of the quadrants, and the topmost player of each team above the board."""
+    for points in (
+        ((_MARGIN, top + high / 2), (_MARGIN + wide, top + high / 2)),
+        ((_MARGIN + wide / 2, top), (_MARGIN + wide / 2, top + high)),
+    ):
+        yield Polyline(points, _LINE, 1.2, dash=(3, 5))
+    for index, name in enumerate(view.zones):
+        right, lower = index in (1, 2), index > 1
+        size = fitted(name, 13, wide / 2 - 16)
+        y = top + (high - 6 if lower else size + 2)
+        yield Text(_MARGIN + (wide - 6 if right else 6), y, name, size, _PALE, "end" if right else "start")
+    for (_, left, each), player in zip(_columns(view, wide), tops(view), strict=True):
+        words = f"topmost player: {player}" if player else ""
+        yield Text(left + 20, top - 10, words, fitted(words, 12, each - 30), _PALE)
 
 
 def _draw_cells(cells: npt.NDArray[Any], gap: float, colours: Sequence[str] = COLOURS) -> Iterator[Shape]:
@@ -226,13 +264,17 @@ def _tick(last: int) -> int:
 # ---------------------------------------------------------------- moments of a game, and text
 
 
-def end_of(result: Result, names: Sequence[str], title: str) -> View:
+def end_of(
+    result: Result, names: Sequence[str], title: str, zones: Sequence[str] = (), teams: Sequence[str] = ()
+) -> View:
     """Return the end of a game from any start.
 
     Args:
         result: of one game, with its trajectory.
         names: of the teams.
         title: what the headline begins with.
+        zones: names of the quadrants, () to leave them out.
+        teams: whose rosters they are, if not those of `names`.
     """
     assert result.trajectory is not None  # asked for
     generations, winner = int(result.generations[0]), int(result.winner[0])
@@ -244,6 +286,8 @@ def end_of(result: Result, names: Sequence[str], title: str) -> View:
         results=[RESULTS[end] for end in ends],
         counts=result.trajectory[0].numpy(force=True),
         last=generations,
+        zones=zones,
+        teams=teams,
     )
 
 
@@ -282,7 +326,8 @@ def life_frames(end: View, title: str, life: Callable[[Sequence[int]], Result]) 
 def text(view: View) -> str:
     """Return the board for a terminal: a digit (the team) or a dot a cell, wide boards a block of cells a sign.
 
-    A block shows the team that has most of it, a dot if it is empty, `+` if two have as many.
+    A block shows the team that has most of it, a dot if it is empty, `+` if two have as many. Quadrants follow with the
+    teams' cells in them, and the topmost players, where the view has names of quadrants.
     """
     block = -(-view.board.shape[1] // 140)
     high = 2 * block if block > 1 else 1
@@ -298,7 +343,17 @@ def text(view: View) -> str:
     held = np.stack([(blocks == number).sum((1, 3)) for number in range(1, len(view.names) + 1)])
     best = held.max(0)
     marks = np.where(best == 0, ".", np.where((held == best).sum(0) > 1, "+", np.array(list(_MARKS))[held.argmax(0)]))
-    return "\n".join([*lines, *("".join(row) for row in marks.tolist())])
+    return "\n".join([*lines, *("".join(row) for row in marks.tolist()), *_zone_lines(view)])
+
+
+def _zone_lines(view: View) -> list[str]:
+    """Return a line on the quadrants and one on players, none without names of quadrants."""
+    if not view.zones:
+        return []
+    held = held_by_quadrant(view.board, len(view.names))
+    zones = ", ".join(f"{name} {':'.join(map(str, cells))}" for name, cells in zip(view.zones, held, strict=True))
+    players = ", ".join(f"{_MARKS[team]} {player or 'nobody'}" for team, player in enumerate(tops(view)))
+    return [f"quadrants: {zones}", f"topmost players: {players}"]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -23,7 +23,10 @@ __all__ = ["frames", "view"]
 
 
 def view(game: ToroidalCup, state: CupState, *, counts: bool = True) -> View:
-    """Return the first game of the batch; `counts` plays a finished game again for the lead over time."""
+    """Return the first game of the batch.
+
+    `counts` is for pictures: it plays a finished game again for the lead over time, and adds the quadrants' names.
+    """
     done, generations = bool(state.done[0]), int(state.generations[0])
     queues = [[game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
     words = {**RESULTS, DRAW: RESULTS[DRAW] if done else ""}
@@ -38,6 +41,7 @@ def view(game: ToroidalCup, state: CupState, *, counts: bool = True) -> View:
         queues=queues,
         counts=_counts(game, state.start[:1].cpu().numpy().tobytes()) if done and counts else None,
         last=generations,
+        zones=PATTERNS[game.patterns[int(state.pattern[0])]].zones if counts else (),
     )
 
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isqrt
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.stones.stone_tensors import LOTS, filled
 
 from . import rules
 from .geometry import neighbours
@@ -29,9 +29,6 @@ __all__ = ["LOTS", "winners"]
 
 _WIDTHS = (64, 256)  # games evaluated together on CPU: few sizes, so that few graphs are compiled, and all in the cache
 _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
-_PLACE_BITS = 9  # of a cell's number
-LOTS = 1 << 21
-"""Random numbers for `winners` are below this."""
 
 _LINKS = 8  # of an octagon, to those that it touches and those across squares; the first half are all pairs once
 _BROKEN = 1e9  # added to a label where there is no link
@@ -52,7 +49,7 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
         player: int64 [X], who moves next.
         lots: int32 [X, N], random numbers below `LOTS`.
     """
-    board = _filled(stones, player, lots).float()
+    board = filled(stones, player, lots).float()
     games = len(board)
     widest = _WIDTHS[-1] if stones.device.type == "cpu" else max(_WIDTHS[-1], 1 << (games - 1).bit_length())
     results = [player.new_zeros(0, dtype=torch.int32)]
@@ -81,23 +78,6 @@ def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tenso
         pointer(winner, torch.int32),
     )
     return winner
-
-
-def _filled(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-    """Return full boards, [X, N]: the free cells of the lowest lots are the mover's, every choice as likely."""
-    free, places = stones == 0, torch.arange(stones.shape[1], dtype=torch.int32, device=stones.device)
-    order = ((lots << _PLACE_BITS) + places).masked_fill(~free, torch.iinfo(torch.int32).max)  # no two are equal
-    half = (free.sum(1, keepdim=True) + 1) >> 1
-    last = _sorted(order).gather(1, (half - 1).clamp(min=0))
-    mover = player[:, None].to(stones.dtype) + 1
-    return torch.where(free, torch.where(order <= last, mover, 3 - mover), stones)
-
-
-def _sorted(numbers: Tensor) -> Tensor:
-    """Return numbers in ascending order along the last axis; of integers on CPU by NumPy, in a tenth of the time."""
-    if numbers.device.type == "cpu":
-        return torch.from_numpy(np.sort(numbers.numpy()))
-    return numbers.sort().values
 
 
 def _winners(board: Tensor) -> Tensor:

@@ -15,10 +15,10 @@ from typing_extensions import override
 
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
-from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.core.vector import NativeStep, Transition
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import Library, library, operator, pointer
+from cellgames.envs.stones.stone_tensors import LOTS, free_words, relabelled, taken, where
 
 from . import filling, notation, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
@@ -78,8 +78,6 @@ class Torus(Game[TorusState]):
     @override
     def _init(self, seeds: Tensor) -> TorusState:
         batch, cells, device = len(seeds), num_cells(self.size), seeds.device
-        full = [min(WORD, cells - start) for start in range(0, cells, WORD)]
-        words = torch.tensor([(1 << bits) - 1 for bits in full], device=device)
 
         def fill(value: int, *shape: int) -> Tensor:
             return torch.full((batch, *shape), value, dtype=torch.int32, device=device)
@@ -88,7 +86,7 @@ class Torus(Game[TorusState]):
             seeds,
             2,
             codes=fill(0, cells),
-            free=words[:, None].expand(-1, batch).contiguous().t(),
+            free=free_words(batch, cells, device),
             losing=fill(0),
             last=fill(-1),
         )
@@ -143,7 +141,7 @@ class Torus(Game[TorusState]):
     def random_outcome(self, state: TorusState, generator: torch.Generator) -> Tensor:
         """Fill the board at random and see who has won (`filling`), in a fraction of the time of playouts."""
         shape, device = state.codes.shape, generator.device
-        lots = torch.randint(filling.LOTS, shape, generator=generator, device=device, dtype=torch.int32)
+        lots = torch.randint(LOTS, shape, generator=generator, device=device, dtype=torch.int32)
         winner = filling.winners(state.codes & rules.COLOUR, state.current_player, lots.to(state.device))
         return torch.stack([3 - 2 * winner, 2 * winner - 3], 1).to(torch.int8)
 
@@ -228,7 +226,9 @@ class Torus(Game[TorusState]):
 
     @override
     def draw_annotated(self, state: TorusState, notes: Notes) -> Picture:
-        from . import annotated, scenes
+        from cellgames.envs.stones import annotated
+
+        from . import scenes
 
         return annotated.draw_annotated(scenes.view(self, state), notes)
 
@@ -309,15 +309,14 @@ def _put_stones(
     # The envs stand innermost, so that what follows is done for many of them at once.
     around = codes.t().gather(0, near[:, cell]) + shift[:, cell]
     slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
-    frames = [rules.frame(octagon, square, colour, _where) for octagon, square in slots]
-    code, groups, shifts, cycles = rules.join(frames, rules.lone(place, colour), _where)
+    frames = [rules.frame(octagon, square, colour, where) for octagon, square in slots]
+    code, groups, shifts = rules.join(frames, rules.lone(place, colour), where)
+    cycles = rules.closed(frames, where)
     # Laid down once: the compiler would work them out again for every cell of the board.
     code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)
     groups, shifts = joined[:3], joined[3:]
     won, kept = _wins(cycles, losing, colour)
-    word, bit = cell >> WORD_SHIFT, 1 << (cell & (WORD - 1))
-    left = [bits & ~_where(word == index, bit, 0) for index, bits in enumerate(free.unbind(1))]
-    return _relabel(codes, cells, place, code, groups, shifts), torch.stack(left).t(), kept, won
+    return relabelled(codes, cells, place, code, groups, shifts), taken(free, cell), kept, won
 
 
 @_put_stones.native
@@ -351,34 +350,3 @@ def _wins(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Ten
     kept = rules.keep(closed.unbind(0), losing[env_ids], torch.where)
     won = rules.wins(closed, kept, colour[env_ids], torch.where).any(0)
     return torch.zeros_like(losing, dtype=torch.bool).index_copy(0, env_ids, won), losing.index_copy(0, env_ids, kept)
-
-
-def _relabel(
-    codes: Tensor,
-    cells: Tensor,
-    place: Tensor,
-    code: Tensor,
-    groups: Sequence[Tensor],
-    shifts: Sequence[Tensor],
-) -> Tensor:
-    """Return the codes of all cells after a stone of `code` [B] on `place` [B] has joined groups (`rules.join`)."""
-    if torch.compiler.is_compiling():  # one pass over all rows, fused
-        moved = codes
-        for group, shift in zip(groups, shifts, strict=True):
-            moved = moved + torch.where(codes & rules.GROUP == group[:, None], shift[:, None], 0)
-        return torch.where(cells == place[:, None], code[:, None], moved)
-    codes = codes.scatter(1, place.long()[:, None], code[:, None])
-    for group, shift in zip(groups, shifts, strict=True):  # only the rows in which groups join
-        env_ids = shift.nonzero().squeeze(1)
-        rows = codes.index_select(0, env_ids)
-        old, move = group.index_select(0, env_ids)[:, None], shift.index_select(0, env_ids)[:, None]
-        others = ((rows ^ old) & rules.GROUP).bool()  # without a compiler comparisons are slow, this is not
-        codes.index_copy_(0, env_ids, rows + move - others * move)
-    return codes
-
-
-def _where(condition: Tensor, yes: Tensor, no: Tensor | int) -> Tensor:
-    """Return `torch.where` for integers, quicker where `no` is 0 and there is no compiler to make it so."""
-    if isinstance(no, int) and no == 0 and not torch.compiler.is_compiling():
-        return condition * yes
-    return torch.where(condition, yes, no)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
 from cellgames.envs.core.drawing import (
@@ -60,6 +60,22 @@ class View:
         for cell in [*([] if self.last_move is None else [self.last_move]), *(step[0] for step in self.path)]:
             if not 0 <= cell < num_cells(self.size):
                 raise ValueError(f"expected a cell from 0 to {num_cells(self.size) - 1} (size {self.size}), got {cell}")
+
+    def ground(self, cell: int) -> str:
+        """Return the colour of a cell when it is free."""
+        return colour(cell, 0, self.size)
+
+    def spot(self, cell: int) -> Point:
+        """Return the centre of a cell on the drawn board, in cells."""
+        return spot(cell, self.size)
+
+    def small(self, cell: int) -> bool:
+        """Return True for squares."""
+        return cell >= self.size * self.size
+
+    def drawn(self, title: str, fills: Mapping[int, str], above: Sequence[Shape], side: float) -> Picture:
+        """Return the board without the path, with some cells in other colours and shapes above them."""
+        return draw(replace(self, title=title, path=(), fills=fills, above=above, side=side))
 
 
 # ---------------------------------------------------------------- drawn

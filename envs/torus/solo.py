@@ -53,7 +53,8 @@ class TorusSolo(Solo):
         codes, colour = self._codes, player + 1
         around = [codes[near] + shift for near, shift in self._slots[cell]]
         frames = [rules.frame(around[slot], around[slot + 1], colour, rules.choose) for slot in (0, 2, 4, 6)]
-        code, groups, shifts, cycles = rules.join(frames, rules.lone(cell, colour), rules.choose)
+        code, groups, shifts = rules.join(frames, rules.lone(cell, colour), rules.choose)
+        cycles = rules.closed(frames, rules.choose)
         codes[cell] = code
         for group, shift in zip(groups, shifts, strict=True):
             if shift:

@@ -59,7 +59,7 @@ def _closed(codes: Tensor, colour: Tensor, cycles: Tensor) -> None:
     around = [codes[:, cells] + turn for cells, turn in zip(near.unbind(0), shift.unbind(0), strict=True)]
     slots = zip(around[0::2], around[1::2], strict=True)
     frames = [rules.frame(octagon, square, colour[:, None], torch.where) for octagon, square in slots]
-    closed = torch.stack(rules.closed(frames, [frame & rules.GROUP for frame in frames], torch.where))
+    closed = torch.stack(rules.closed(frames, torch.where))
     cycles.copy_(torch.where(codes == 0, closed, 0))
 
 

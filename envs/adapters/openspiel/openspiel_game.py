@@ -70,9 +70,20 @@ class _Loader:
         self._kept = self  # OpenSpiel drops its reference after the interpreter's end, when nothing may be freed
 
     def __call__(self, params: dict[str, Any]) -> OpenSpielGame:
-        changed = {key: value for key, value in params.items() if key not in _OWN}
+        changed = {key: _value(self._game, key, value) for key, value in params.items() if key not in _OWN}
         own = {key: params[key] for key in _OWN if key in params}
         return OpenSpielGame(dataclasses.replace(self._game, **changed), name=self._name, **own)  # type: ignore[type-var]  # games are dataclasses
+
+
+def _plain(game: Game) -> dict[str, Any]:
+    """Return a game's parameters as OpenSpiel takes them: several whole numbers are text such as `3x1x1`."""
+    return {key: "x".join(map(str, x)) if isinstance(x, tuple) else x for key, x in game.parameters.items()}
+
+
+def _value(game: Game, key: str, value: Any) -> Any:
+    """Return a parameter as the game takes it; the game refuses what is wrong."""
+    several = isinstance(value, str) and isinstance(getattr(game, key, None), tuple)
+    return tuple(int(x) if x.isdecimal() else x for x in value.split("x")) if several else value
 
 
 def _type(game: Game, name: str) -> Any:
@@ -91,7 +102,7 @@ def _type(game: Game, name: str) -> Any:
         provides_information_state_tensor=False,
         provides_observation_string=True,
         provides_observation_tensor=True,
-        parameter_specification={**game.parameters, "seed": 0, "position": ""},
+        parameter_specification={**_plain(game), "seed": 0, "position": ""},
     )
 
 
@@ -137,7 +148,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
             max_game_length=game.info.max_turns,
         )
         own = {"seed": seed, "position": quote(position, _PLAIN)}
-        super().__init__(_type(game, name), info, {**game.parameters, **own})
+        super().__init__(_type(game, name), info, {**_plain(game), **own})
 
     def new_initial_state(self, state: object = None) -> OpenSpielState:
         """Return the start of a game; OpenSpiel's descriptions of other states are not taken."""

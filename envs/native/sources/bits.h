@@ -32,6 +32,8 @@ CELLGAMES_INLINE Words operator<<(Words a, int n) { return each(a, a, [n](uint64
 CELLGAMES_INLINE Words operator>>(Words a, int n) { return each(a, a, [n](uint64_t x, uint64_t) { return x >> n; }); }
 CELLGAMES_INLINE Words operator+(Words a, Words b) { return each(a, b, [](uint64_t x, uint64_t y) { return x + y; }); }
 CELLGAMES_INLINE Words operator-(Words a, Words b) { return each(a, b, [](uint64_t x, uint64_t y) { return x - y; }); }
+CELLGAMES_INLINE Words operator+(Words a, uint64_t b) { return each(a, a, [b](uint64_t x, uint64_t) { return x + b; }); }
+CELLGAMES_INLINE Words operator*(Words a, uint64_t b) { return each(a, a, [b](uint64_t x, uint64_t) { return x * b; }); }
 CELLGAMES_INLINE Words load(const uint64_t* from) {
     Words words;
     std::memcpy(&words, from, sizeof words);

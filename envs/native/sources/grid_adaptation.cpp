@@ -7,6 +7,7 @@
 
 #include "bits.h"
 #include "grid_adaptation_boards.h"
+#include "random.h"
 #include "threefry.h"
 
 namespace {
@@ -21,14 +22,14 @@ constexpr uint32_t kDeal = 16, kLot = 17;  // purposes of draws
 // A game's rules, by the numbers of `native_rounds.settings`.
 struct Rules : Packing {
     int64_t size, players, rounds, first_tiles, garnets, reserves, num_flips;
-    bool by_outcome;
+    bool by_outcome, by_public;
     float garnet_value;
     const int64_t* flip_rounds;
     int64_t spaces;
 
     Rules(const int64_t* numbers, int64_t count)
         : Packing(numbers[0]), size(numbers[0]), players(numbers[1]), rounds(numbers[2]), first_tiles(numbers[3]),
-          garnets(numbers[4]), reserves(numbers[5]), num_flips(count - 8), by_outcome(numbers[6] != 0),
+          garnets(numbers[4]), reserves(numbers[5]), num_flips(count - 8), by_outcome(numbers[6] == 1), by_public(numbers[6] == 2),
           flip_rounds(numbers + 8), spaces(size * size) {
         const int32_t value = static_cast<int32_t>(numbers[7]);
         std::memcpy(&garnet_value, &value, sizeof value);
@@ -58,10 +59,22 @@ struct Results {
     uint8_t *terminated, *truncated;
 };
 
-// Numbers for the components of actions, by the strides of matches and of rows: a player times seven and a component.
+// Numbers for the components of actions, by the strides of matches and of rows: a player times `Step::components` and a
+// component. Where both strides are 0, they are random bits that are spread out of the one number there, as by
+// `sampling.random_bits`.
 struct Numbers {
     const int64_t* at;
     int64_t match_stride, row_stride;
+
+    bool spread() const { return match_stride == 0 && row_stride == 0; }
+};
+
+// The words of matches with talk: `places` in an action, after the other components, each from 0 to `words`. A match has
+// `total` talk steps, `steps` before each round. talks: [batch], those played. said: bytes [batch, total, player, place].
+struct Talk {
+    int64_t places, words, steps, total;
+    int64_t* talks;
+    int8_t* said;
 };
 
 struct Step {
@@ -71,6 +84,8 @@ struct Step {
     Numbers given;
     int64_t batch;
     bool random, renew;
+    const Talk* talk = nullptr;
+    int64_t components = kComponents;
 };
 
 // --- vectors of eight matches ---------------------------------------------------------------------------------------
@@ -109,6 +124,24 @@ CELLGAMES_INLINE Words right_by(Words a, Words b) { return each(a, b, [](uint64_
 CELLGAMES_INLINE Words choose(Words flag, Words yes, Words no) { return (flag & yes) | (~flag & no); }
 CELLGAMES_INLINE Words under(Words a, Words b) { return ~at_least(a, b); }
 
+// The lowest byte of each word.
+CELLGAMES_INLINE void store_bytes(int8_t* to, Words words) {
+#if defined(__GNUC__)
+    typedef uint8_t Bytes __attribute__((vector_size(kLanes)));
+    const Bytes bytes = __builtin_convertvector(words, Bytes);
+    std::memcpy(to, &bytes, sizeof bytes);
+#else
+    for (int lane = 0; lane < kLanes; ++lane) to[lane] = static_cast<int8_t>(words.lane[lane]);
+#endif
+}
+
+// The random bits at a place and the seven after it: `sampling.cpp`.
+CELLGAMES_INLINE Words spread_bits(uint64_t root, int64_t place) {
+    constexpr uint64_t apart = 0x9E3779B97F4A7C15;
+    const uint64_t next[kLanes] = {0, apart, 2 * apart, 3 * apart, 4 * apart, 5 * apart, 6 * apart, 7 * apart};
+    return mixed(load(next) + all(root + static_cast<uint64_t>(place) * apart)) >> 33;
+}
+
 // Eight matches, or as many as are left.
 struct Lanes {
     int64_t batch, first, count;
@@ -121,7 +154,16 @@ struct Lanes {
         CELLGAMES_PREFETCH(field + row * batch + first + kLanes);  // of the matches that come next
         store_some(reinterpret_cast<uint64_t*>(field) + row * batch + first, words, count);
     }
+    // Write a row of many matches one after the other, without looking ahead.
+    CELLGAMES_INLINE_MEMBER void fill(int64_t* field, int64_t row, Words words) const {
+        store_some(reinterpret_cast<uint64_t*>(field) + row * batch + first, words, count);
+    }
+    template <class T>
+    CELLGAMES_INLINE_MEMBER void put(T* field, int64_t row, const T* values) const {
+        std::memcpy(field + row * batch + first, values, static_cast<size_t>(count) * sizeof(T));
+    }
     CELLGAMES_INLINE_MEMBER Words read(const Numbers& numbers, int64_t row) const {
+        if (numbers.spread()) return spread_bits(static_cast<uint64_t>(*numbers.at), row * batch + first);
         if (numbers.match_stride == 1) {
             CELLGAMES_PREFETCH(numbers.at + row * numbers.row_stride + first + kLanes);
             return load_some(reinterpret_cast<const uint64_t*>(numbers.at) + row * numbers.row_stride + first, count);
@@ -132,6 +174,10 @@ struct Lanes {
         return load(words);
     }
 };
+
+CELLGAMES_INLINE Lanes lanes_of(const Step& step, int64_t group) {
+    return {step.batch, group * kLanes, std::min<int64_t>(kLanes, step.batch - group * kLanes)};
+}
 
 // The place of the set bit that has `rank` set bits below it.
 struct Search {
@@ -245,13 +291,13 @@ struct Match {
         for (int64_t seat = 0; seat < players(); ++seat) {
             const uint32_t allowed = ballot(all, seat);
             const int64_t rank = static_cast<int64_t>(bits[seat][first_bits]) * size_of(allowed) >> 31;
-            of(step.out.actions, seat * kComponents + kVote) = allowed ? seat_of(allowed, rank) : players();
+            of(step.out.actions, seat * step.components + kVote) = allowed ? seat_of(allowed, rank) : players();
         }
     }
     int64_t vote(int64_t seat) const {
-        if (step.random) return of(step.out.actions, seat * kComponents + kVote);
+        if (step.random) return of(step.out.actions, seat * step.components + kVote);
         const Numbers& given = step.given;
-        return given.at[env * given.match_stride + (seat * kComponents + kVote) * given.row_stride];
+        return given.at[env * given.match_stride + (seat * step.components + kVote) * given.row_stride];
     }
 
     // Return who of the tied most voted for; of several, those whose voters hold most garnets.
@@ -354,24 +400,48 @@ struct Match {
 
 // --- a step of eight matches ----------------------------------------------------------------------------------------
 
+// Return if the next step of a match is a talk step.
+CELLGAMES_INLINE bool talks_next(const Step& step, int64_t env) {
+    return step.talk && step.talk->talks[env] < std::min(step.fields.round[env], step.rules.rounds) * step.talk->steps;
+}
+
+// The matches of a group that talk in this step; the others play.
+struct Talkers {
+    bool talks[kLanes] = {};
+    int64_t count = 0;
+    Words mask = {};
+
+    void look(const Step& step, const Lanes& lanes) {
+        uint64_t bits[kLanes] = {};
+        for (int64_t lane = 0; lane < lanes.count; ++lane) {
+            talks[lane] = talks_next(step, lanes.first + lane);
+            count += talks[lane];
+            bits[lane] = talks[lane] ? ~uint64_t{0} : 0;
+        }
+        mask = load(bits);
+    }
+};
+
+// Play a round or the vote. Those who talk place, change and earn nothing, as those who vote, and their round goes on.
 template <bool kRandom, int kWords>
-CELLGAMES_INLINE void play_lanes(const Step& step, const Lanes& lanes) {
+CELLGAMES_INLINE void play_lanes(const Step& step, const Lanes& lanes, const Talkers& talkers) {
     const Rules& rules = step.rules;
     const Fields& fields = step.fields;
     const int words = kWords ? kWords : rules.words;
     const int64_t players = rules.players;
     const Words none = all(0), one = all(1), spaces = all(static_cast<uint64_t>(rules.spaces));
     const Words round = lanes.read(fields.round, 0);
-    const Words playing = at_least(all(static_cast<uint64_t>(rules.rounds)), round), first = equal(round, one);
+    const Words acting = ~talkers.mask, playing = at_least(all(static_cast<uint64_t>(rules.rounds)), round) & acting;
+    const Words first = equal(round, one) & acting;
     Words flips = none;
     for (int64_t number = 0; number < rules.num_flips; ++number)
-        flips = flips | equal(round, all(static_cast<uint64_t>(rules.flip_rounds[number])));
+        flips = flips | (equal(round, all(static_cast<uint64_t>(rules.flip_rounds[number]))) & acting);
     uint64_t rounds[kLanes];
     store(rounds, round);
     bool any_first = false, any_last = false;
     for (int64_t lane = 0; lane < lanes.count; ++lane) {
-        any_first |= rounds[lane] == 1;
-        any_last |= static_cast<int64_t>(rounds[lane]) >= rules.rounds;
+        any_first |= rounds[lane] == 1 && !talkers.talks[lane];
+        any_last |= static_cast<int64_t>(rounds[lane]) >= rules.rounds && !talkers.talks[lane];
     }
 
     Words tiles[kMostWords];
@@ -388,7 +458,7 @@ CELLGAMES_INLINE void play_lanes(const Step& step, const Lanes& lanes) {
     uint64_t vote_bits[kMostPlayers][kLanes];
     for (int word = 0; word < words; ++word) somebody[word] = several[word] = none;
     for (int64_t seat = 0; seat < players; ++seat) {
-        const int64_t row = seat * kComponents;
+        const int64_t row = seat * step.components;
         const Words reserves = lanes.read(fields.reserves, seat), bought = lanes.read(fields.bought, seat);
         const Words garnets = lanes.read(fields.garnets, seat), price = left_by(all(2), bought);
         const Words pays = playing & at_least(garnets, price), holds = ~equal(reserves, none);
@@ -493,44 +563,117 @@ CELLGAMES_INLINE void play_lanes(const Step& step, const Lanes& lanes) {
         }
     }
     const float others = static_cast<float>(players - 1);
+    uint64_t stood[kLanes];
+    store(stood, counts[0] & playing);
+    float mean[kLanes];  // of the eight sequences: half of the digits of every tile match
+    for (int64_t lane = 0; lane < kLanes; ++lane) mean[lane] = 1.5f * static_cast<float>(static_cast<int32_t>(stood[lane]));
     for (int64_t seat = 0; seat < players; ++seat) {
         const int64_t at = seat * lanes.batch + lanes.first;
         const size_t bytes = static_cast<size_t>(lanes.count) * sizeof(float);
         float scores[kLanes] = {}, rewards[kLanes] = {};
         std::memcpy(scores, fields.scores + at, bytes);
         for (int lane = 0; lane < kLanes; ++lane) scores[lane] += points[seat][lane];
-        if (!rules.by_outcome)
+        if (rules.by_public)
+            for (int lane = 0; lane < kLanes; ++lane) rewards[lane] = points[seat][lane] - mean[lane];
+        else if (!rules.by_outcome)
             for (int lane = 0; lane < kLanes; ++lane)
                 rewards[lane] = points[seat][lane] - (sum[lane] - points[seat][lane]) / others;
-        std::memcpy(fields.scores + at, scores, bytes);
-        std::memcpy(fields.rewards + at, rewards, bytes);
-        std::memcpy(step.out.rewards + at, rewards, bytes);
+        lanes.put(fields.scores, seat, scores);
+        lanes.put(fields.rewards, seat, rewards);
+        lanes.put(step.out.rewards, seat, rewards);
     }
-    lanes.write(fields.round, 0, round + one);
-    for (int64_t env = lanes.first; env < lanes.first + lanes.count; ++env) {
+    lanes.write(fields.round, 0, round + (one & acting));
+    for (int64_t lane = 0; lane < lanes.count; ++lane) {
+        const int64_t env = lanes.first + lane;
         ++fields.turn[env];
         step.out.terminated[env] = step.out.truncated[env] = 0;
     }
     if (!any_last) return;
     for (int64_t lane = 0; lane < lanes.count; ++lane) {
         const int64_t number = static_cast<int64_t>(rounds[lane]);
-        if (number < rules.rounds) continue;
+        if (number < rules.rounds || talkers.talks[lane]) continue;
         const Match match{step, lanes.first + lane};
         if (kRandom && number > rules.rounds) match.draw_votes(lane, vote_bits);
         if (match.end(number) && step.renew) match.begin();
     }
 }
 
-CELLGAMES_DISPATCH void play(const Step& step, int64_t from, int64_t to) {
-    for (int64_t group = from; group < to; ++group) {
-        const Lanes lanes{step.batch, group * kLanes, std::min<int64_t>(kLanes, step.batch - group * kLanes)};
-        if (step.rules.words == 4) {
-            if (step.random) play_lanes<true, 4>(step, lanes);
-            else play_lanes<false, 4>(step, lanes);
-        } else {
-            if (step.random) play_lanes<true, 0>(step, lanes);
-            else play_lanes<false, 0>(step, lanes);
+CELLGAMES_INLINE void play_group(const Step& step, const Lanes& lanes, const Talkers& talkers) {
+    if (step.rules.words == 4) {
+        if (step.random) play_lanes<true, 4>(step, lanes, talkers);
+        else play_lanes<false, 4>(step, lanes, talkers);
+    } else {
+        if (step.random) play_lanes<true, 0>(step, lanes, talkers);
+        else play_lanes<false, 0>(step, lanes, talkers);
+    }
+}
+
+// --- talk -----------------------------------------------------------------------------------------------------------
+
+// Write what a round would give to matches of which all talk: nothing is done.
+CELLGAMES_INLINE void pass(const Step& step, const Lanes& lanes) {
+    const Words none = all(0), spaces = all(static_cast<uint64_t>(step.rules.spaces));
+    const Words nothing[kComponents] = {spaces, spaces, spaces, spaces, none, none, all(static_cast<uint64_t>(step.rules.players))};
+    const float zeros[kLanes] = {};
+    for (int64_t seat = 0; seat < step.rules.players; ++seat) {
+        for (int64_t part = 0; step.random && part < kComponents; ++part)
+            lanes.write(step.out.actions, seat * step.components + part, nothing[part]);
+        lanes.put(step.fields.rewards, seat, zeros);
+        lanes.put(step.out.rewards, seat, zeros);
+    }
+    for (int64_t word = 0; word < step.rules.words; ++word) lanes.write(step.fields.placed, word, none);
+    for (int64_t lane = 0; lane < lanes.count; ++lane) {
+        const int64_t env = lanes.first + lane;
+        ++step.fields.turn[env];
+        step.out.terminated[env] = step.out.truncated[env] = 0;
+    }
+}
+
+constexpr int kGroups = 16;  // that say their words together, so that rows are written in longer pieces
+
+// Say the words of the matches that talk; the others are silent.
+CELLGAMES_INLINE void say(const Step& step, int64_t from, int64_t groups, const Talkers* talkers) {
+    const Talk& talk = *step.talk;
+    const Words more = all(static_cast<uint64_t>(talk.words + 1));
+    const int64_t letters = step.rules.players * talk.places;
+    int8_t words[kMostPlayers * (kMostPlayers - 1)][kGroups * kLanes];
+    for (int64_t seat = 0; seat < step.rules.players; ++seat)
+        for (int64_t place = 0; place < talk.places; ++place)
+            for (int64_t group = 0; group < groups; ++group) {
+                const Lanes lanes = lanes_of(step, from + group);
+                const int64_t row = seat * step.components + kComponents + place;
+                Words word = all(0);
+                if (talkers[group].count) {
+                    word = lanes.read(step.given, row);
+                    if (step.random) word = times(word, more) >> 31;
+                    store_bytes(words[seat * talk.places + place] + group * kLanes, word);
+                }
+                if (step.random) lanes.fill(step.out.actions, row, word & talkers[group].mask);
+            }
+    const int64_t last = std::min(step.batch, (from + groups) * kLanes);
+    for (int64_t env = from * kLanes, at = 0; env < last; ++env, ++at) {
+        int8_t* const said = talk.said + env * talk.total * letters;
+        if (talkers[at / kLanes].talks[at % kLanes]) {
+            int8_t* const now = said + talk.talks[env]++ * letters;
+            for (int64_t letter = 0; letter < letters; ++letter) now[letter] = words[letter][at];
+        } else if (step.renew && step.out.terminated[env]) {  // the match that has begun has no words yet
+            talk.talks[env] = 0;
+            std::memset(said, -1, static_cast<size_t>(talk.total * letters));
         }
+    }
+}
+
+CELLGAMES_DISPATCH void play(const Step& step, int64_t from, int64_t to) {
+    for (; from < to; from += kGroups) {
+        const int64_t groups = std::min<int64_t>(kGroups, to - from);
+        Talkers talkers[kGroups];
+        for (int64_t group = 0; group < groups; ++group) {
+            const Lanes lanes = lanes_of(step, from + group);
+            if (step.talk) talkers[group].look(step, lanes);
+            if (talkers[group].count < lanes.count) play_group(step, lanes, talkers[group]);
+            else pass(step, lanes);
+        }
+        if (step.talk) say(step, from, groups, talkers);
     }
 }
 
@@ -549,13 +692,16 @@ struct Spread {
 const Spread kSpread;
 
 // Write the free spaces of one match as bytes, of which up to seven follow that mean nothing; return if there is one.
-CELLGAMES_INLINE bool spread(const Rules& rules, const Fields& fields, int64_t batch, int64_t env, uint8_t* out) {
-    const bool playing = fields.round[env] <= rules.rounds;
+CELLGAMES_INLINE bool spread(const Step& step, int64_t env, uint8_t* out) {
+    const Rules& rules = step.rules;
+    if (step.fields.round[env] > rules.rounds || talks_next(step, env)) {
+        std::memset(out, 0, static_cast<size_t>(rules.spaces));
+        return false;
+    }
     uint64_t any = 0;
     for (int64_t row = 0; row < rules.size;) {
         const int64_t word = row / rules.rows_a_word;
-        uint64_t free = ~static_cast<uint64_t>(fields.planes[word * batch + env]) & rules.cells[word];
-        if (!playing) free = 0;
+        uint64_t free = ~static_cast<uint64_t>(step.fields.planes[word * step.batch + env]) & rules.cells[word];
         any |= free;
         for (const int64_t last = std::min(rules.size, row + rules.rows_a_word); row < last; ++row, free >>= rules.stride)
             for (int64_t column = 0; column < rules.size; column += 8)
@@ -573,7 +719,7 @@ CELLGAMES_INLINE void mask(const Step& step, int64_t env, uint8_t* out) {
     const size_t spaces = static_cast<size_t>(rules.spaces);
     const int64_t round = fields.round[env];
     uint8_t free[kMostSpaces + 8], rows[2][(kTiles + 1) * (kMostSpaces + 1) + 4 + 2 + kMostPlayers + 1];
-    const bool any = spread(rules, fields, step.batch, env, free), flips = rules.flips_now(round);
+    const bool any = spread(step, env, free), flips = rules.flips_now(round);
     // Players' masks differ in little, so that two rows, without and with a reserve tile, serve as patterns.
     uint8_t* row = rows[0];
     for (int64_t tile = 0; tile < kTiles; ++tile, row += slot) {
@@ -631,17 +777,42 @@ CELLGAMES_EXPORT void cellgames_grid_adaptation_step(const int64_t* numbers, int
     in_parallel((batch + kLanes - 1) / kLanes, threads, [&](int64_t from, int64_t to) { play(step, from, to); });
 }
 
-// Write what may be done next: masks, bytes [batch, players, choices], or the free spaces alone, bytes [batch, spaces].
+// Play a talk step, a round or the vote in every match with talk. `talk` holds what stands first in `Talk`, and the two
+// addresses follow; an action has `places` more components. The rest is as in `cellgames_grid_adaptation_step`.
+CELLGAMES_EXPORT void cellgames_grid_adaptation_talk_step(const int64_t* numbers, int64_t count, int64_t batch,
+                                                          int64_t threads, int64_t renew, void* const* fields,
+                                                          const int64_t* given, int64_t match_stride, int64_t row_stride,
+                                                          int64_t* actions, float* rewards, uint8_t* terminated,
+                                                          uint8_t* truncated, const int64_t* talk, int64_t* talks,
+                                                          int8_t* said) {
+    const Talk words{talk[0], talk[1], talk[2], talk[3], talks, said};
+    const Step step{Rules(numbers, count),
+                    fields_at(fields),
+                    {actions, rewards, terminated, truncated},
+                    {given, match_stride, row_stride},
+                    batch,
+                    actions != nullptr,
+                    renew != 0,
+                    &words,
+                    kComponents + words.places};
+    in_parallel((batch + kLanes - 1) / kLanes, threads, [&](int64_t from, int64_t to) { play(step, from, to); });
+}
+
+// Write what may be done next: masks, bytes [batch, players, choices], or the free spaces alone, bytes [batch, spaces]. In
+// matches with talk, `talk_steps` come before each round, `talks`, [batch], of a match have been played, and nothing is
+// free before one.
 CELLGAMES_EXPORT void cellgames_grid_adaptation_legal(const int64_t* numbers, int64_t count, int64_t batch, int64_t threads,
-                                                      void* const* fields, uint8_t* masks, uint8_t* spaces) {
-    const Step step{Rules(numbers, count), fields_at(fields), {}, {}, batch, false, false};
+                                                      void* const* fields, uint8_t* masks, uint8_t* spaces,
+                                                      int64_t talk_steps, int64_t* talks) {
+    const Talk talk{0, 0, talk_steps, 0, talks, nullptr};
+    const Step step{Rules(numbers, count), fields_at(fields), {}, {}, batch, false, false, talks ? &talk : nullptr};
     const int64_t width = step.rules.players * step.rules.choices();
     in_parallel(batch, threads, [&](int64_t from, int64_t to) {
         for (int64_t env = from; env < to; ++env) {
             if (masks) mask(step, env, masks + env * width);
             if (!spaces) continue;
             uint8_t free[kMostSpaces + 8];
-            spread(step.rules, step.fields, batch, env, free);
+            spread(step, env, free);
             std::memcpy(spaces + env * step.rules.spaces, free, static_cast<size_t>(step.rules.spaces));
         }
     });

@@ -5,11 +5,13 @@
 
 namespace cellgames {
 
-// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-CELLGAMES_INLINE uint64_t mixed(uint64_t x) {
-    x += 0x9E3779B97F4A7C15ull;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), of uint64_t or of a
+// vector of such.
+template <class Number>
+CELLGAMES_INLINE Number mixed(Number x) {
+    x = x + uint64_t{0x9E3779B97F4A7C15};
+    x = (x ^ (x >> 30)) * uint64_t{0xBF58476D1CE4E5B9};
+    x = (x ^ (x >> 27)) * uint64_t{0x94D049BB133111EB};
     return x ^ (x >> 31);
 }
 

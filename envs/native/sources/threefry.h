@@ -5,12 +5,12 @@
 
 namespace cellgames {
 
-// The low half of Threefry-2x32 with 20 rounds for counter 0, as `chance.draw` gives it for `uniform_int`.
-inline uint32_t draw(int64_t seed, uint32_t purpose) {
+// The low half of Threefry-2x32 with 20 rounds, as `chance.draw` gives it for `uniform_int`.
+inline uint32_t draw(int64_t seed, uint32_t purpose, uint32_t counter = 0) {
     constexpr int turns[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
     const uint32_t low = static_cast<uint32_t>(seed), high = static_cast<uint32_t>(static_cast<uint64_t>(seed) >> 32);
     const uint32_t keys[3] = {low, high, low ^ high ^ 0x1BD11BDAu};
-    uint32_t x = keys[0], y = purpose + keys[1];
+    uint32_t x = counter + keys[0], y = purpose + keys[1];
     for (uint32_t block = 0; block < 5; ++block) {
         for (int turn : turns[block % 2]) {
             x += y;

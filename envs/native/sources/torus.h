@@ -1,20 +1,19 @@
 // The rules of Torus on one board: `envs/torus/rules.py`, `geometry.py` and `filling.py`, whose words this uses.
 #pragma once
 
-#include <climits>
-#include <cstring>
-
 #if defined(_MSC_VER)
 #include <intrin.h>
 #endif
 
-#include "portable.h"
+#include "stones.h"
 
 namespace cellgames::torus {
 
-constexpr int kMostSize = 16, kMostCells = 2 * kMostSize * kMostSize;
-constexpr int32_t kColour = 3, kGroup = 2047;
-constexpr int kOffsetShift = 11, kPlaceBits = 9, kLotBits = 21;
+using namespace stones;
+
+constexpr int kMostSize = 16;
+constexpr int kOffsetShift = kMoreShift;
+static_assert(2 * kMostSize * kMostSize <= kMostCells);
 
 struct Geometry {
     int size, cells, octagons;
@@ -95,10 +94,6 @@ struct Frames {
     }
 };
 
-CELLGAMES_INLINE int32_t one_frame(int32_t octagon, int32_t square, int colour) {
-    return (octagon & kColour) == colour ? octagon : (square & kColour) == colour ? square : 0;
-}
-
 CELLGAMES_INLINE Frames frames(const Geometry& board, const int32_t* codes, int cell, int colour) {
     const int16_t* near = board.near[cell];
     const int32_t* shift = board.shift[cell];
@@ -106,10 +101,6 @@ CELLGAMES_INLINE Frames frames(const Geometry& board, const int32_t* codes, int 
     for (int slot = 0; slot < 8; ++slot) around[slot] = codes[near[slot]] + shift[slot];
     return {one_frame(around[0], around[1], colour), one_frame(around[2], around[3], colour),
             one_frame(around[4], around[5], colour), one_frame(around[6], around[7], colour)};
-}
-
-CELLGAMES_INLINE void move_group(int32_t* codes, int cells, int32_t group, int32_t by) {
-    for (int cell = 0; cell < cells; ++cell) codes[cell] += (codes[cell] & kGroup) == group ? by : 0;
 }
 
 // Put a stone of a colour on a free cell; return true if it wins.
@@ -156,62 +147,20 @@ CELLGAMES_INLINE uint32_t eight_bits(const uint8_t* bytes) {
 }
 
 // A random board and who has won on it.
-class Filling {
+class Filling : RandomBoard {
   public:
     explicit Filling(const Geometry& geometry) : board_(geometry) {}
 
-    // Give the free cells of the lowest lots to the mover, half of them, and the rest to the opponent: 1 Black, 2 White.
-    // `lots` are below 2^21, one for each cell.
+    // Fill the free cells (`RandomBoard::fill`), and return who has won: 1 Black, 2 White.
     CELLGAMES_INLINE_MEMBER int winner(const int32_t* codes, int mover, const int32_t* lots) {
-        const int cells = board_.cells;
-        int32_t free = 0;
-        for (int cell = 0; cell < cells; ++cell) {
-            const bool taken = codes[cell] != 0;
-            keys_[cell] = taken ? INT32_MAX : (lots[cell] << kPlaceBits) + cell;
-            free += !taken;
-        }
-        const int32_t last = lowest(free, (free + 1) / 2);
-        const bool white = mover == 2;
-        for (int cell = 0; cell < cells; ++cell) {
-            const bool drawn = (keys_[cell] <= last) != white;
-            black_[cell] = codes[cell] ? (codes[cell] & kColour) == 1 : drawn;
-        }
+        fill(board_.cells, codes, mover, lots);
         return judge();
     }
 
   private:
     const Geometry& board_;
-    int32_t keys_[kMostCells];
-    uint8_t black_[kMostCells + 16] = {};  // 1 where Black is; rows are read 16 at a time
     int16_t parent_[kMostCells / 2], offset_[kMostCells / 2];
     int seen_ = 0, owner_ = 0;  // the class of a cycle, and an octagon on it
-
-    // The key that so many of the free cells' keys do not exceed. A guess by proportion is off by a few.
-    CELLGAMES_INLINE_MEMBER int32_t lowest(int32_t free, int32_t wanted) {
-        const int cells = board_.cells;
-        int32_t last = static_cast<int32_t>((int64_t{wanted} << (kLotBits + kPlaceBits)) / (free ? free : 1)) - 1;
-        int32_t count = 0;
-        for (int cell = 0; cell < cells; ++cell) count += keys_[cell] <= last;
-        // The nearest key above, and the nearest one at or below: what is on the other side wraps around to huge numbers.
-        for (; count < wanted; ++count) {
-            uint32_t least = UINT32_MAX;
-            const uint32_t from = static_cast<uint32_t>(last) + 1;
-            for (int cell = 0; cell < cells; ++cell) {
-                const uint32_t above = static_cast<uint32_t>(keys_[cell]) - from;
-                least = above < least ? above : least;
-            }
-            last = static_cast<int32_t>(from + least);
-        }
-        for (; count > wanted; --count) {
-            uint32_t least = UINT32_MAX;
-            for (int cell = 0; cell < cells; ++cell) {
-                const uint32_t below = static_cast<uint32_t>(last) - static_cast<uint32_t>(keys_[cell]);
-                least = below < least ? below : least;
-            }
-            last -= static_cast<int32_t>(least) + 1;
-        }
-        return last;
-    }
 
     CELLGAMES_INLINE_MEMBER int find(int octagon, int& offset) {
         int total = 0;

@@ -62,8 +62,8 @@ CELLGAMES_INLINE float total(const float* numbers, int count) {
 
 class Search : TorusTree {
   public:
-    Search(const CellgamesTorusTrees& trees, const CellgamesTorusGumbel& search, const Geometry& board)
-        : TorusTree(trees, board, search.capacity), s_(search) {}
+    Search(const CellgamesStoneTrees& trees, const CellgamesTorusGumbel& search, const Geometry& board)
+        : TorusTree(trees, TorusRules(board), search.capacity), s_(search) {}
 
     // Take the values of what was handed out, and go on until something is handed out again or the search is at its end.
     CELLGAMES_INLINE_MEMBER void run(int64_t tree) {
@@ -196,7 +196,7 @@ class Search : TorusTree {
 };
 
 CELLGAMES_DISPATCH
-void search_trees(const CellgamesTorusTrees& trees, const CellgamesTorusGumbel& search, const Geometry& board, int64_t from,
+void search_trees(const CellgamesStoneTrees& trees, const CellgamesTorusGumbel& search, const Geometry& board, int64_t from,
                   int64_t to) {
     Search here(trees, search, board);
     for (int64_t tree = from; tree < to; ++tree) here.run(tree);
@@ -205,7 +205,7 @@ void search_trees(const CellgamesTorusTrees& trees, const CellgamesTorusGumbel& 
 }  // namespace
 
 // Go on with the searches of all trees, and return how many nodes wait for values; 0 if the searches are at their end.
-CELLGAMES_EXPORT int64_t cellgames_torus_gumbel(const CellgamesTorusTrees* trees, const CellgamesTorusGumbel* search) {
+CELLGAMES_EXPORT int64_t cellgames_torus_gumbel(const CellgamesStoneTrees* trees, const CellgamesTorusGumbel* search) {
     const Geometry& board = geometry(search->size);
     cellgames::in_parallel(search->trees, search->threads,
                            [&](int64_t from, int64_t to) { search_trees(*trees, *search, board, from, to); });

@@ -9,7 +9,7 @@ using namespace cellgames::torus;
 
 constexpr int kParts = 4, kBlock = kParts * kInts;  // games that are worked on at the same time
 constexpr int64_t kNearCells = 1 << 20;  // cells of so many games about fill the caches near a core
-constexpr int kWord = 32, kMostWords = kMostCells / kWord;
+constexpr int kMostWords = kMostCells / kWord;
 
 // The arrays of a batch of B games with N cells in W words of 32, in the layouts of `TorusState`; and what a step gives.
 struct Batch {

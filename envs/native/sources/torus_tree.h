@@ -1,228 +1,55 @@
-// Search trees of Torus: the arrays of `agents/search/tree.py`, and how nodes are added, credited and resolved.
+// The rules of Torus for search trees.
 #pragma once
 
-#include <cmath>
-
+#include "stone_tree.h"
 #include "torus.h"
 
 namespace cellgames::torus {
 
-// The compiler makes vectors of loops over so many numbers.
-constexpr int kPart = 16;
+struct TorusRules {
+    const Geometry& board;
+    const int cells, actions;
 
-CELLGAMES_INLINE float highest(const float* numbers, int count) {
-    float found[kPart], most = -INFINITY;
-    for (float& part : found) part = -INFINITY;
-    int i = 0;
-    for (; i + kPart <= count; i += kPart)
-        for (int lane = 0; lane < kPart; ++lane) found[lane] = numbers[i + lane] > found[lane] ? numbers[i + lane] : found[lane];
-    for (; i < count; ++i) most = numbers[i] > most ? numbers[i] : most;
-    for (const float part : found) most = part > most ? part : most;
-    return most;
-}
+    explicit TorusRules(const Geometry& geometry) : board(geometry), cells(geometry.cells), actions(geometry.cells) {}
 
-// The place of the highest number, the first of equal ones.
-CELLGAMES_INLINE int first_highest(const float* numbers, int count) {
-    const float most = highest(numbers, count);
-    int best = 0;
-    for (; best + kPart <= count; best += kPart) {
-        int here = 0;
-        for (int lane = 0; lane < kPart; ++lane) here |= numbers[best + lane] == most;
-        if (here) break;
-    }
-    while (best + 1 < count && numbers[best] != most) ++best;
-    return best;
-}
-
-}  // namespace cellgames::torus
-
-// The arrays of `Tree` and of its states; letters as there. A pointer for each, in the order of `_FIELDS` in Python.
-struct CellgamesTorusTrees {
-    int64_t *seed;
-    int32_t *turn;
-    int64_t *current_player;
-    float *rewards, *scores;
-    uint8_t *terminated, *truncated;
-    int32_t *codes;
-    int64_t *free;
-    int32_t *losing, *last;
-    int64_t *count;
-    int32_t *parent, *parent_edge;
-    int64_t *mover;
-    float *visits, *total, *raw, *worth;
-    uint8_t *resolved, *whole;
-    int32_t *child;
-    float *edge_visits, *edge_total;
-    int8_t *status;
-};
-
-namespace cellgames::torus {
-
-constexpr int8_t kIllegal = 0, kOpen = 1, kClosed = 2;
-
-// One of the trees; searches are derived from it.
-class TorusTree {
-  public:
-    TorusTree(const CellgamesTorusTrees& trees, const Geometry& board, int64_t capacity)
-        : t_(trees), board_(board), cells_(board.cells), words_((board.cells + 31) / 32), capacity_(capacity) {}
-
-  protected:
-    const CellgamesTorusTrees& t_;
-    const Geometry& board_;
-    const int cells_, words_;
-    const int64_t capacity_;
-    int64_t first_ = 0, tree_ = 0;  // the root's number, and that of the tree
-
-    CELLGAMES_INLINE_MEMBER void turn_to(int64_t tree) {
-        first_ = tree * capacity_;
-        tree_ = tree;
+    CELLGAMES_INLINE_MEMBER bool legal(const CellgamesStoneTrees& t, int64_t node, int action) const {
+        return t.codes[node * cells + action] == 0;
     }
 
-    // Count a simulation that ended in a node, or its result, or both, for all nodes and edges on the way there.
-    template <bool kVisits, bool kTotals>
-    CELLGAMES_INLINE_MEMBER void credit(int64_t node, const float* value) {
-        while (node != first_) {
-            const int64_t parent = first_ + t_.parent[node], edge = parent * cells_ + t_.parent_edge[node];
-            if (kVisits) {
-                t_.visits[parent] += 1.0f;
-                t_.edge_visits[edge] += 1.0f;
-            }
-            if (kTotals) {
-                t_.total[2 * parent] += value[0];
-                t_.total[2 * parent + 1] += value[1];
-                t_.edge_total[edge] += value[t_.mover[parent]];
-            }
-            node = parent;
-        }
+    CELLGAMES_INLINE_MEMBER bool play(const CellgamesStoneTrees& t, int64_t from, int64_t node, int edge, int mover) const {
+        const int words = (cells + kWord - 1) / kWord;
+        int32_t* codes = t.codes + node * cells;
+        std::memcpy(codes, t.codes + from * cells, sizeof(int32_t) * static_cast<size_t>(cells));
+        std::memcpy(t.free + node * words, t.free + from * words, sizeof(int64_t) * static_cast<size_t>(words));
+        t.free[node * words + edge / kWord] &= ~(int64_t{1} << (edge % kWord));
+        t.losing[node] = t.losing[from];
+        t.last[node] = edge;
+        return place(board, codes, t.losing[node], edge, mover + 1);
     }
 
-    // Count a simulation that ended in a node whose result is certain.
-    CELLGAMES_INLINE_MEMBER void credit_again(int64_t node) {
-        const float* worth = t_.worth + 2 * node;
-        t_.visits[node] += 1.0f;
-        t_.total[2 * node] += worth[0];
-        t_.total[2 * node + 1] += worth[1];
-        credit<true, true>(node, worth);
-    }
-
-    // Give a new node its value, for who is to move there.
-    CELLGAMES_INLINE_MEMBER void evaluate(int64_t node, float value) {
-        const int64_t mover = t_.mover[node];
-        for (int64_t seat = 0; seat < 2; ++seat)
-            t_.raw[2 * node + seat] = t_.total[2 * node + seat] = t_.worth[2 * node + seat] = seat == mover ? value : -value;
-    }
-
-    // Add the node that an edge leads to and return its number: `Game.step`, `Search._add`, `Tree.add`, `decide`, `hang`.
-    // It has no value yet unless its result is certain.
-    CELLGAMES_INLINE_MEMBER int64_t grow(int64_t from, int edge) {
-        const int64_t place_ = t_.count[tree_]++, node = first_ + place_;
-        const int mover = static_cast<int>(t_.current_player[from]);
-        int32_t* codes = t_.codes + node * cells_;
-        std::memcpy(codes, t_.codes + from * cells_, sizeof(int32_t) * static_cast<size_t>(cells_));
-        std::memcpy(t_.free + node * words_, t_.free + from * words_, sizeof(int64_t) * static_cast<size_t>(words_));
-        t_.free[node * words_ + edge / 32] &= ~(int64_t{1} << (edge % 32));
-        int32_t losing = t_.losing[from];
-        const bool ended = place(board_, codes, losing, edge, mover + 1);
-        t_.seed[node] = t_.seed[from];
-        t_.turn[node] = t_.turn[from] + 1;
-        t_.current_player[node] = t_.mover[node] = 1 - mover;
-        t_.losing[node] = losing;
-        t_.last[node] = edge;
-        t_.terminated[node] = ended;
-        t_.truncated[node] = t_.truncated[from];
-        for (int seat = 0; seat < 2; ++seat) {
-            t_.rewards[2 * node + seat] = ended ? (seat == mover ? 1.0f : -1.0f) : 0.0f;
-            const float before = t_.scores[2 * from + seat];
-            t_.scores[2 * node + seat] = ended && seat == mover ? 1.0f : before;
-        }
-        t_.whole[node] = 1;
-        t_.parent[node] = static_cast<int32_t>(from - first_);
-        t_.parent_edge[node] = edge;
-        t_.child[from * cells_ + edge] = static_cast<int32_t>(place_);
-        t_.visits[node] = 1.0f;
-        t_.resolved[node] = ended;
-        if (ended) {
-            evaluate(node, -1.0f);
-        } else if (const int certain = judge(node, codes, losing, 1 - mover)) {
-            t_.resolved[node] = 1;
-            evaluate(node, static_cast<float>(certain));
-        }
-        return node;
-    }
-
-    // Tell what is certain of a position for who is to move there: 1 won, -1 lost, 0 nothing. It also marks edges.
-    CELLGAMES_INLINE_MEMBER int judge(int64_t node, const int32_t* codes, int32_t losing, int mover) {
-        int8_t* status = t_.status + node * cells_;
-        const auto [won, lost] = threats(codes, losing, mover + 1);
-        if (won) {
-            for (int cell = 0; cell < cells_; ++cell) {
-                status[cell] = won_[cell] ? kClosed : codes[cell] == 0 ? kOpen : kIllegal;
-                t_.edge_visits[node * cells_ + cell] = t_.edge_total[node * cells_ + cell] = won_[cell];
-            }
-            return 1;
-        }
-        for (int cell = 0; cell < cells_; ++cell) status[cell] = (lost ? lost_[cell] : codes[cell] == 0) ? kOpen : kIllegal;
-        return lost > 1 ? -1 : 0;
-    }
-
-    struct Threats {
-        int won, lost;
-    };
-
-    // Mark the free cells by which the mover wins at once, and those by which the opponent would; return their numbers.
-    CELLGAMES_INLINE_MEMBER Threats threats(const int32_t* codes, int32_t losing, int colour) {
+    CELLGAMES_INLINE_MEMBER Threats threats(const CellgamesStoneTrees& t, int64_t node, int colour, uint8_t* won,
+                                            uint8_t* lost) const {
+        const int32_t* codes = t.codes + node * cells;
+        const int32_t losing = t.losing[node];
         int own = 0, other = 0;
-        for (int cell = 0; cell < cells_; ++cell) {
+        for (int cell = 0; cell < cells; ++cell) {
             own += (codes[cell] & kColour) == colour;
             other += (codes[cell] & kColour) == 3 - colour;
         }
-        const int least = board_.size - 1;  // a path around the torus has a cell in every row
-        if (own < least && other < least) return {0, 0};
-        std::memset(won_, 0, sizeof won_);
-        std::memset(lost_, 0, sizeof lost_);
+        const int least = board.size - 1;  // a path around the torus has a cell in every row
         Threats found{0, 0};
-        for (int cell = 0; cell < cells_; ++cell) {
+        if (own < least && other < least) return found;
+        for (int cell = 0; cell < cells; ++cell) {
             if (codes[cell]) continue;
-            const Cycles mine = frames(board_, codes, cell, colour).closed();
-            if (mine.any() && mine.win(losing, colour)) found.won += won_[cell] = 1;
-            const Cycles theirs = frames(board_, codes, cell, 3 - colour).closed();
-            if (theirs.any() && theirs.win(losing, 3 - colour)) found.lost += lost_[cell] = 1;
+            const Cycles mine = frames(board, codes, cell, colour).closed();
+            if (mine.any() && mine.win(losing, colour)) found.won += won[cell] = 1;
+            const Cycles theirs = frames(board, codes, cell, 3 - colour).closed();
+            if (theirs.any() && theirs.win(losing, 3 - colour)) found.lost += lost[cell] = 1;
         }
         return found;
     }
-
-    // Tell the parents of a node whose result has become certain: `Tree.resolve`.
-    CELLGAMES_INLINE_MEMBER void resolve(int64_t node) {
-        while (node != first_) {
-            const int64_t parent = first_ + t_.parent[node], edges = parent * cells_;
-            const int64_t mover = t_.mover[parent];
-            const int edge = t_.parent_edge[node];
-            const float own = t_.worth[2 * node + mover];
-            t_.status[edges + edge] = kClosed;
-            t_.edge_total[edges + edge] = own * t_.edge_visits[edges + edge];
-            if (t_.resolved[parent]) return;
-            int best = edge;
-            if (own < 1.0f) {
-                if (!t_.whole[parent]) return;
-                float highest = -INFINITY;
-                best = 0;
-                for (int other = 0; other < cells_; ++other) {
-                    if (t_.status[edges + other] == kOpen) return;
-                    const float visits = t_.edge_visits[edges + other];
-                    const float mean = visits == 0.0f ? -INFINITY : t_.edge_total[edges + other] / visits;
-                    if (mean > highest) highest = mean, best = other;
-                }
-            }
-            const int64_t result = first_ + t_.child[edges + best];
-            t_.worth[2 * parent] = t_.worth[2 * result];
-            t_.worth[2 * parent + 1] = t_.worth[2 * result + 1];
-            t_.resolved[parent] = 1;
-            node = parent;
-        }
-    }
-
-  private:
-    uint8_t won_[kMostCells], lost_[kMostCells];
 };
+
+using TorusTree = StoneTree<TorusRules>;
 
 }  // namespace cellgames::torus

@@ -1,14 +1,14 @@
 """Arrangements of lines: segments that cross each other, and strings of lights.
 
-Every arrangement draws from the generator it is given and returns the flat cells of both teams, int64 [n] each,
-before cells that both hold are taken from both. Rules: golly.life (golly-splorts).
+Every arrangement draws from the generator it is given and returns the flat cells of all teams, int64 [n] each,
+before cells that several hold are taken from them. Rules: golly.life (golly-splorts).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .stamped import Ints, Teams, deal
+from .stamped import Ints, Teams, deal, owned, shuffled
 from .stamps import COLS, ROWS
 
 __all__ = ["BIG_LINES", "lights", "mixed_segments", "solid_segments"]
@@ -16,23 +16,26 @@ __all__ = ["BIG_LINES", "lights", "mixed_segments", "solid_segments"]
 BIG_LINES = ((1, 3), (1, 3, 5, 7, 9))  # numbers of horizontal and of vertical lines
 
 
-def solid_segments(generator: np.random.Generator) -> Teams:
-    """Draw segments of one team each, dealt by their length, with few gaps."""
-    across, down = (int(generator.choice(numbers)) for numbers in BIG_LINES)
+def solid_segments(generator: np.random.Generator, teams: int) -> Teams:
+    """Draw segments of one team each, dealt by their length, with few gaps; a team gets two at least."""
+    pieces = 0
+    while pieces < 2 * teams:  # two teams get four pieces of any two lines
+        across, down = (int(generator.choice(numbers)) for numbers in BIG_LINES)
+        pieces = (across + 1) * down + (down + 1) * across
     cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 8))
     live = np.floor((1 - generator.uniform(0, 0.04)) * length)
-    team = deal(generator, length)[piece]
+    team = deal(generator, length, teams)[piece]
     kept = _rank(generator, piece, length) < live[piece]
-    return cells[kept & (team == 0)], cells[kept & (team == 1)]
+    return owned(cells[kept], team[kept], teams)
 
 
-def mixed_segments(generator: np.random.Generator) -> Teams:
-    """Draw segments whose cells belong to both teams, half and half, with few gaps."""
+def mixed_segments(generator: np.random.Generator, teams: int) -> Teams:
+    """Draw segments whose cells belong to all teams in equal parts, with few gaps."""
     across, down = (int(generator.integers(1, most, endpoint=True)) for most in (3, 7))
     cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 5))
-    half = np.floor(0.5 * (1 - generator.uniform(0, 0.06)) * length)[piece]
+    each = np.floor(1 / teams * (1 - generator.uniform(0, 0.06)) * length)[piece]
     rank = _rank(generator, piece, length)
-    return cells[rank < half], cells[(half <= rank) & (rank < 2 * half)]
+    return tuple(cells[(team * each <= rank) & (rank < (team + 1) * each)] for team in range(teams))
 
 
 def _lines(generator: np.random.Generator, size: int, count: int, jitter: int) -> Ints:
@@ -64,16 +67,16 @@ def _rank(generator: np.random.Generator, piece: Ints, length: Ints) -> Ints:
     return rank - (np.cumsum(length) - length)[piece]
 
 
-def lights(generator: np.random.Generator) -> Teams:
+def lights(generator: np.random.Generator, teams: int) -> Teams:
     """Return a strip as wide as the board for each team, with blocks of 2 x 2 along it."""
     thickness = int(generator.integers(1, 3, endpoint=True))
-    centres = np.array([1, 2]) * ROWS // 3 + generator.integers(-4, 4, 2, endpoint=True)
-    upper, lower = (_string(generator, int(centre) - thickness // 2, thickness) for centre in centres)
-    return (upper, lower) if generator.random() < 0.5 else (lower, upper)
+    reach = 12 // (teams + 1)  # 4 rows for two teams
+    centres = np.arange(1, teams + 1) * ROWS // (teams + 1) + generator.integers(-reach, reach, teams, endpoint=True)
+    return shuffled(generator, [_string(generator, int(centre) - thickness // 2, thickness) for centre in centres])
 
 
 def _string(generator: np.random.Generator, top: int, thickness: int) -> Ints:
-    """Return a strip and its blocks: flat cells, int64 [n]."""
+    """Return a strip and its blocks: flat cells, int64 [n]; rows wrap around."""
     strip = np.arange(top * COLS, (top + thickness) * COLS)
     steps = generator.integers(10, 12, COLS // 6, endpoint=True) + generator.integers(-4, 4, COLS // 6, endpoint=True)
     steps[0] = generator.integers(4, 12, endpoint=True)
@@ -84,4 +87,4 @@ def _string(generator: np.random.Generator, top: int, thickness: int) -> Ints:
     gap_above, gap_below = generator.integers(2, 3, 2, endpoint=True)
     y = np.where(generator.random(len(x)) < 0.5, top - gap_above - 1, top + thickness + gap_below)
     corner = y * COLS + x
-    return np.concatenate((strip, corner, corner + 1, corner + COLS, corner + COLS + 1))
+    return np.concatenate((strip, corner, corner + 1, corner + COLS, corner + COLS + 1)) % (ROWS * COLS)

@@ -20,22 +20,25 @@ from . import stamped as shapes
 from .stamped import Shapes, Teams
 from .stamps import COLS, ROWS, look_up
 
-__all__ = ["COLS", "PATTERNS", "ROWS", "Pattern", "arrange"]
+__all__ = ["COLS", "MOST_TEAMS", "PATTERNS", "ROWS", "Pattern", "arrange"]
 
-Draw = Callable[[np.random.Generator], Teams]
+Draw = Callable[[np.random.Generator, int], Teams]
 
-BY_QUADRANT = ((2, 4, 6), (2, 4, 6))  # shapes in each quadrant of the one pair, and of the other
+MOST_TEAMS = 8
+"""The most teams of a game."""
+
+BY_QUADRANT = ((2, 4, 6), (2, 4, 6))  # shapes of two teams in each quadrant of the one pair, and of the other
 METHUSELAHS = ("bheptomino", "cheptomino", "eheptomino", "piheptomino", "rabbit", "rpentomino")
 OSCILLATORS = ("airforce", "koksgalaxy", "dinnertable", "vring64", "harbor")
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """The arrangement that two teams start from.
+    """The arrangement that teams start from.
 
     name: as `arrange` takes it. title: what the Cup calls the map. zones: its quadrants' names, 1 to 4.
-    draw: the arrangement: flat cells of both teams, int64 [n] each, before `arrange` takes shared ones from both.
-    shapes: the shapes of both teams where they can be placed one by one, else None.
+    draw: the arrangement for a number of teams: flat cells of each, int64 [n], before `arrange` takes shared ones away.
+    shapes: the shapes of the teams where they can be placed one by one, else None.
     """
 
     name: str
@@ -56,19 +59,20 @@ class Pattern:
         return self.shapes.counts if self.shapes else ()
 
 
-def arrange(pattern: str, generator: np.random.Generator) -> tuple[list[int], list[int]]:
+def arrange(pattern: str, generator: np.random.Generator, teams: int = 2) -> tuple[list[int], ...]:
     """Draw a start on the Cup's torus of `ROWS` x `COLS`.
 
     Args:
         pattern: one of `PATTERNS`.
         generator: consumed; the same state of it gives the same start.
+        teams: 2, as the Cup plays, to 8.
 
     Returns:
-        The flat cells (row * COLS + col) of team 1 and of team 2, ascending. A cell that shapes of both teams would
-        share is given to neither.
+        The flat cells (row * COLS + col) of each team, ascending. A cell that shapes of several teams would share is
+        given to none of them.
 
     Raises:
-        ValueError: an unknown pattern, or something else than a generator.
+        ValueError: an unknown pattern, another number of teams, or something else than a generator.
     """
     draw = look_up("pattern", pattern, PATTERNS).draw
     if not isinstance(generator, np.random.Generator):
@@ -76,10 +80,12 @@ def arrange(pattern: str, generator: np.random.Generator) -> tuple[list[int], li
             f"generator must be a numpy.random.Generator, got {shown(generator)}; is it a seed? Then pass "
             "numpy.random.default_rng(seed)"
         )
-    owner = np.zeros(ROWS * COLS, np.uint8)  # 1, 2, or 3 where both claim it
-    for team, cells in enumerate(draw(generator), start=1):
-        owner[cells] |= team
-    return np.flatnonzero(owner == 1).tolist(), np.flatnonzero(owner == 2).tolist()
+    if isinstance(teams, bool) or not isinstance(teams, int) or not 2 <= teams <= MOST_TEAMS:
+        raise ValueError(f"teams must be a whole number from 2 to {MOST_TEAMS}, got {shown(teams)}")
+    claims = np.zeros(ROWS * COLS, np.uint8)  # a bit a team
+    for team, cells in enumerate(draw(generator, teams)):
+        claims[cells] |= 1 << team
+    return tuple(np.flatnonzero(claims == 1 << team).tolist() for team in range(teams))
 
 
 def _placed(

@@ -1,7 +1,7 @@
 """Arrangements of scattered cells: random ones, and those that a formula picks.
 
-Every arrangement draws from the generator it is given and returns the flat cells of both teams, int64 [n] each,
-before cells that both hold are taken from both. `x` is a column, `y` a row. Rules: golly.life (golly-splorts).
+Every arrangement draws from the generator it is given and returns the flat cells of all teams, int64 [n] each,
+before cells that several hold are taken from them. `x` is a column, `y` a row. Rules: golly.life (golly-splorts).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from .stamped import Ints, Teams, deal
+from .stamped import Ints, Teams, deal, owned, shuffled
 from .stamps import COLS, ROWS
 
 __all__ = ["BLOCKS", "FORMULAS", "formula", "gaussian", "math", "partition", "uniform"]
@@ -25,13 +25,13 @@ FORMULAS: dict[str, tuple[float, tuple[int, ...], Callable[[Ints, Ints], Ints]]]
 }
 
 
-def gaussian(generator: np.random.Generator) -> Teams:
-    """Return two clouds, left and right, each round a third of the columns; the teams' sides by coin."""
-    count = int(ROWS * COLS * generator.uniform(0.10, 0.18) // 2)
-    spread_x = COLS // int(generator.integers(10, 16, endpoint=True))
+def gaussian(generator: np.random.Generator, teams: int) -> Teams:
+    """Return a cloud a team; the two of two teams are round a third and two thirds of the columns."""
+    count = int(ROWS * COLS * generator.uniform(0.10, 0.18) // teams)
+    spread_x = 3 * COLS // ((teams + 1) * int(generator.integers(10, 16, endpoint=True)))
     spread_y = ROWS // int(generator.integers(3, 8, endpoint=True))
-    left, right = (_cloud(generator, count, third * COLS // 3, spread_x, spread_y) for third in (1, 2))
-    return (left, right) if generator.random() < 0.5 else (right, left)
+    centres = [part * COLS // (teams + 1) for part in range(1, teams + 1)]
+    return shuffled(generator, [_cloud(generator, count, centre, spread_x, spread_y) for centre in centres])
 
 
 def _cloud(generator: np.random.Generator, count: int, centre: int, spread_x: int, spread_y: int) -> Ints:
@@ -46,39 +46,36 @@ def _cloud(generator: np.random.Generator, count: int, centre: int, spread_x: in
     return np.array(list(cells)[:count])
 
 
-def uniform(generator: np.random.Generator) -> Teams:
-    """Draw distinct cells anywhere, half to each team."""
+def uniform(generator: np.random.Generator, teams: int) -> Teams:
+    """Draw distinct cells anywhere, equally many for each team."""
     count = int(ROWS * COLS * 0.12)
-    first, second = generator.choice(ROWS * COLS, (2, count // 2), replace=False)
-    return first, second
+    return tuple(generator.choice(ROWS * COLS, (teams, count // teams), replace=False))
 
 
-def partition(generator: np.random.Generator) -> Teams:
+def partition(generator: np.random.Generator, teams: int) -> Teams:
     """Draw random cells on a checkerboard of blocks, equally many for each team."""
-    count = int(ROWS * COLS * generator.uniform(0.10, 0.15)) // 2
+    count = int(ROWS * COLS * generator.uniform(0.10, 0.15)) // teams
     across, down = (int(generator.choice(numbers)) for numbers in BLOCKS)
-    first, second = (generator.choice(zone, count, replace=False) for zone in checkerboard(across, down))
-    return first, second
+    return tuple(generator.choice(zone, count, replace=False) for zone in checkerboard(across, down, teams))
 
 
 @cache
-def checkerboard(across: int, down: int) -> Teams:
-    """Return the cells of blocks whose indices have equal parity, and the others.
+def checkerboard(across: int, down: int, teams: int) -> Teams:
+    """Return the cells of each team's blocks, by the sum of a block's indices modulo the number of teams.
 
     Blocks are COLS // across wide; where that leaves a rest of the columns, it is a block of its own.
     """
     y, x = np.indices((ROWS, COLS))
-    odd = (x // (COLS // across) + y // (ROWS // down)) % 2
-    return np.flatnonzero(odd == 0), np.flatnonzero(odd)
+    owner = (x // (COLS // across) + y // (ROWS // down)) % teams
+    return tuple(np.flatnonzero(owner == team) for team in range(teams))
 
 
-def math(generator: np.random.Generator) -> Teams:
+def math(generator: np.random.Generator, teams: int) -> Teams:
     """Return the cells of one formula, dealt."""
     names = list(FORMULAS)
     name = names[generator.choice(len(names), p=[chance for chance, *_ in FORMULAS.values()])]
     cells = formula(name, int(generator.choice(FORMULAS[name][1])))
-    team = deal(generator, np.ones_like(cells))
-    return cells[team == 0], cells[team == 1]
+    return owned(cells, deal(generator, np.ones_like(cells), teams), teams)
 
 
 @cache

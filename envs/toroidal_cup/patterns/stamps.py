@@ -17,7 +17,19 @@ import numpy.typing as npt
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["COLS", "MIRRORED", "ORIENTATIONS", "ROWS", "STAMPS", "grid", "lay", "look_up", "offsets", "orient"]
+__all__ = [
+    "COLS",
+    "MIRRORED",
+    "ORIENTATIONS",
+    "ROWS",
+    "STAMPS",
+    "USUAL_NAMES",
+    "grid",
+    "lay",
+    "look_up",
+    "offsets",
+    "orient",
+]
 
 Ints = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.bool_]
@@ -26,6 +38,23 @@ ROWS = 40
 """The height of the Cup's board in cells."""
 COLS = 280
 """The width of the Cup's board in cells."""
+
+USUAL_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        **{f"{letter.lower()}heptomino": f"{letter}-heptomino" for letter in "BCE"},
+        "piheptomino": "Pi-heptomino",
+        "rpentomino": "R-pentomino",
+        "switchengine": "switch engine",
+        "justyna": "Justyna",
+        "timebomb": "time bomb",
+        "quadrupleburloaferimeter": "quadruple burloaferimeter",
+        "koksgalaxy": "Kok's galaxy",
+        "dinnertable": "dinner table",
+        "vring64": "V-ring 64",
+        "multuminparvo": "multum in parvo",
+    }
+)
+"""The names that people use for stamps, where they differ from the ids."""
 
 _DRAWINGS = {
     "crabstretcher": """

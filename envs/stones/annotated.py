@@ -1,4 +1,4 @@
-"""A Torus board with an analysis of its free cells. Game by Mark Steere.
+"""A board of stones with an analysis of its free cells: of Torus (game by Mark Steere), Hex and Y.
 
 The share of the search is a colour of the cell, from sand to vermillion, darker where there is more. Numbers stand in
 the cells; the moves of the line are small stones with their places in it. Below the board a legend says so.
@@ -6,14 +6,15 @@ the cells; the moves of the line are small stones with their places in it. Below
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
-from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Rectangle, Shape, Text, mix
+import numpy as np
+import numpy.typing as npt
 
-from .rendering import View, colour, draw, spot
+from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Point, Rectangle, Shape, Text, mix
 
-__all__ = ["LINE", "draw_annotated"]
+__all__ = ["LINE", "StoneBoard", "draw_annotated"]
 
 LINE = 6
 """So many moves of a line are drawn."""
@@ -26,49 +27,77 @@ _LEFT, _LEGEND, _SWATCH, _FONT = 26.0, 62.0, 26.0, 14.0
 _SWATCHES = (0.0, 0.05, 0.25, 1.0)  # of the largest share
 
 
-def draw_annotated(view: View, notes: Notes) -> Picture:
+class StoneBoard(Protocol):
+    """A board as `draw_annotated` needs it."""
+
+    @property
+    def cells(self) -> Sequence[int] | npt.NDArray[np.integer[Any]]:
+        """The owners of the cells by index, 0 free, 1 Black, 2 White."""
+
+    def ground(self, cell: int) -> str:
+        """Return the colour of a cell when it is free."""
+
+    def spot(self, cell: int) -> Point:
+        """Return the centre of a cell, in cells."""
+
+    def small(self, cell: int) -> bool:
+        """Return True for squares between octagons."""
+
+    def drawn(self, title: str, fills: Mapping[int, str], above: Sequence[Shape], side: float) -> Picture:
+        """Return a picture of the board with some cells in other colours, and shapes above them in units of cells."""
+
+
+def draw_annotated(board: StoneBoard, notes: Notes) -> Picture:
     """Return the board of an unfinished game with notes.
 
     Args:
-        view: the board; its title and colours are those of the notes.
+        board: the board; its title and colours are those of the notes.
         notes: shares from 0 to 1; actions are cells, players 0 Black and 1 White. `LINE` moves of the line are drawn.
 
     Raises:
         ValueError: notes of cells that are taken or off the board.
     """
-    cells, size = view.cells, view.size
+    cells = board.cells
     taken = [cell for cell in {*notes.shares, *notes.numbers} if not 0 <= cell < len(cells) or cells[cell]]
     if taken:
         raise ValueError(f"expected notes of free cells only, got some of {sorted(taken)}")
     most = max(notes.shares.values(), default=0.0) if notes.most is None else notes.most
-    fills = {cell: _shade(colour(cell, 0, size), share, most) for cell, share in notes.shares.items()}
-    above = [*_draw_numbers(notes, size), *_draw_line(notes, size)]
-    shown = draw(replace(view, title=notes.title, path=(), fills=fills, above=above, side=_SIDE))
-    legend = tuple(_draw_legend(notes, most, shown.width, shown.height))
+    fills = {cell: _shade(board.ground(cell), _depth(share, notes.least, most)) for cell, share in notes.shares.items()}
+    above = [*_draw_numbers(notes, board), *_draw_line(notes, board)]
+    shown = board.drawn(notes.title, fills, above, _SIDE)
+    legend = tuple(_draw_legend(notes, most, board.ground(0), shown))
     return Picture(shown.width, shown.height + _LEGEND, _PAPER, (Inset(0, 0, shown), *legend), shown.title)
 
 
-def _shade(ground: str, share: float, most: float) -> str:
-    """Return the colour of a share; by its square root, so that small shares can be seen beside large ones."""
-    return mix(ground, _MOST, min(1.0, share / most) ** 0.5 if most > 0 else 0.0)
+def _shade(ground: str, depth: float) -> str:
+    return mix(ground, _MOST, depth)
 
 
-def _draw_numbers(notes: Notes, size: int) -> Iterator[Shape]:
+def _depth(share: float, least: float, most: float) -> float:
+    """Return how deep the colour of a share is, 0 to 1.
+
+    Shares of a whole are shown by their square roots, so that small ones can be seen beside large ones.
+    """
+    part = min(1.0, max(0.0, (share - least) / (most - least))) if most > least else 0.0
+    return part if least > 0 else part**0.5
+
+
+def _draw_numbers(notes: Notes, board: StoneBoard) -> Iterator[Shape]:
     """Yield numbers in the middle of cells, or in their lower half where there is a stone of the line above."""
     best = max(notes.shares, key=lambda cell: notes.shares[cell], default=-1)
     for cell, number in notes.numbers.items():
-        x, y = spot(cell, size)
-        square = cell >= size * size
+        x, y = board.spot(cell)
+        square = board.small(cell)
         font = (0.235 if square else 0.33) * min(1.0, 2.6 / max(2, len(number)))
         if cell in _numbered(notes):
             y += 0.055 if square else 0.14
         yield Text(x, y + 0.35 * font, number, font, _INK, "middle", bold=cell == best)
 
 
-def _draw_line(notes: Notes, size: int) -> Iterator[Shape]:
+def _draw_line(notes: Notes, board: StoneBoard) -> Iterator[Shape]:
     for cell, (place, player) in _numbered(notes).items():
-        x, y = spot(cell, size)
-        square = cell >= size * size
+        x, y = board.spot(cell)
+        square = board.small(cell)
         radius = 0.125 if square else 0.16
         if cell in notes.numbers:
             y -= 0.2 if square else 0.23
@@ -86,13 +115,13 @@ def _numbered(notes: Notes) -> dict[int, tuple[int, int]]:
     return {cell: (place, player) for place, (cell, player) in enumerate(notes.line[:LINE], 1)}
 
 
-def _draw_legend(notes: Notes, most: float, width: float, top: float) -> Iterator[Shape]:
+def _draw_legend(notes: Notes, most: float, ground: str, shown: Picture) -> Iterator[Shape]:
     """Yield swatches with shares; the numbers and the stones of the line in words."""
-    x, y = _LEFT, top + 12
-    for part in _SWATCHES if most > 0 else ():
-        percent = 100 * part * most
+    x, y = _LEFT, shown.height + 12
+    for part in () if most <= 0 else (0.0, 1 / 3, 2 / 3, 1.0) if notes.least > 0 else _SWATCHES:
+        percent = 100 * (notes.least + part * (most - notes.least))
         label = f"{percent:.{'0f' if percent >= 10 else '2g' if percent >= 1 else '1g'}} %"
-        yield Rectangle(x, y - 5, _SWATCH, 16, _shade(colour(0, 0, 2), part, 1.0), "#b9a37b", 1.0)
+        yield Rectangle(x, y - 5, _SWATCH, 16, _shade(ground, part if notes.least > 0 else part**0.5), "#b9a37b", 1.0)
         yield Text(x + _SWATCH + 5, y + 8, label, _FONT, _INK)
         x += _SWATCH + 14 + 0.56 * _FONT * len(label)
     if most > 0:

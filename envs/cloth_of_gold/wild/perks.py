@@ -1,0 +1,230 @@
+"""Perks of still lifes: the count after a round, what it earns, wards and bolts.
+
+Letters: `B` games, `n` of them, `S, N` stored rows and words (see `boards.bitboards`), `K` kinds of still lifes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.boards.bitboards import Grid, count
+from cellgames.envs.boards.dilation import Footprint
+from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.native import Library, operator, pointer
+
+from .borders import WIDEST
+
+__all__ = [
+    "LIVES",
+    "MOST_REACH",
+    "MOST_SPELLS",
+    "POINTS_A_SPELL",
+    "POINTS_A_UNIT",
+    "POINTS_OF_REACH",
+    "WARD_DISTANCE",
+    "Count",
+    "allowance",
+    "count_still_lifes",
+    "orientations",
+    "spells_after",
+]
+
+LIVES: dict[str, tuple[str, ...]] = {
+    "block": ("xx", "xx"),
+    "beehive": (".xx.", "x..x", ".xx."),
+    "loaf": (".xx.", "x..x", ".x.x", "..x."),
+    "boat": ("xx.", "x.x", ".x."),
+    "ship": ("xx.", "x.x", ".xx"),
+    "tub": (".x.", "x.x", ".x."),
+    "pond": (".xx.", "x..x", "x..x", ".xx."),
+}
+"""The still lifes that earn something, by kind."""
+
+POINTS_A_UNIT, POINTS_OF_REACH, POINTS_A_SPELL = 4, 2, 2
+"""Points for one more unit a turn, for one more cell of territory's radius, and for a bolt."""
+MOST_REACH, MOST_SPELLS, WARD_DISTANCE = 4, 3, 2
+"""The most cells of reach, the most bolts kept, and how far a ward reaches from its still life."""
+
+_SUPPLY, _REACH, _WARDS, _SPELLS = ("block", "beehive"), ("loaf",), ("tub", "pond"), ("boat", "ship")
+
+Cells = frozenset[tuple[int, int]]
+
+
+class Count(NamedTuple):
+    """The result of a count.
+
+    Attributes:
+        lives: int32 [n, 2, K], still lifes of each player by kind, whether they earn something or not.
+        supply: int32 [n, 2], points; so `reach` and `spells`.
+        reach: int32 [n, 2].
+        spells: int32 [n, 2].
+        wards: int64 [2, S, N, n], cells that are warded for each player.
+    """
+
+    lives: Tensor
+    supply: Tensor
+    reach: Tensor
+    spells: Tensor
+    wards: Tensor
+
+
+@cache
+def orientations(kind: str) -> tuple[Cells, ...]:
+    """Return the cells of a still life in all its orientations, each with its upper left corner at (0, 0)."""
+    rows = LIVES[kind]
+    cells = [(row, col) for row, line in enumerate(rows) for col, mark in enumerate(line) if mark == "x"]
+    found: list[Cells] = []
+    for mirrored in (False, True):
+        for _ in range(4):
+            cells = [(col, -row) for row, col in cells]
+            top, left = min(row for row, _ in cells), min(col for _, col in cells)
+            moved = frozenset((row - top, (left - col if mirrored else col - left)) for row, col in cells)
+            leftmost = min(col for _, col in moved)
+            form = frozenset((row, col - leftmost) for row, col in moved)
+            if form not in found:
+                found.append(form)
+    return tuple(found)
+
+
+def count_still_lifes(
+    grid: Grid, units: Tensor, neutral: Tensor, *, forest: Tensor | None = None, barren: Tensor | None = None
+) -> Count:
+    """Return the still lifes on some boards and what they earn.
+
+    A group of live cells that touch each other, all of one owner, counts where it equals a pattern. It earns a point;
+    two if it stands wholly on forest, none with a cell on barren ground.
+
+    Args:
+        grid: the board.
+        units: bitboards int64 [2, S, N, n].
+        neutral: bitboards int64 [S, N, n].
+        forest: bitboards of forest that is not burnt, None without terrain.
+        barren: bitboards of rock and of burnt cells, None without terrain.
+    """
+    land = [torch.zeros_like(neutral) if plane is None else plane for plane in (forest, barren)]
+    lives, points, wards = _counted(torch.stack((*units, neutral, *land)), grid.rows, grid.cols)
+
+    def sum_of(kinds: tuple[str, ...]) -> Tensor:
+        earned: Tensor = points[:, :, [list(LIVES).index(kind) for kind in kinds]].sum(2, dtype=torch.int32)
+        return earned
+
+    return Count(lives, sum_of(_SUPPLY), sum_of(_REACH), sum_of(_SPELLS), wards)
+
+
+@operator(
+    "cloth_of_gold_lives(Tensor boards, int rows, int cols) -> Tensor[]",
+    fake=lambda boards, *_: [
+        *(boards.new_empty((boards.shape[-1], 2, len(LIVES)), dtype=torch.int32) for _ in range(2)),
+        torch.empty_like(boards[:2]),
+    ],
+)
+def _counted(boards: Tensor, rows: int, cols: int) -> list[Tensor]:
+    """Return still lifes and their points by player and kind, int32 [n, 2, K], and wards, int64 [2, S, N, n].
+
+    Args:
+        boards: bitboards int64 [5, S, N, n]: a's and b's units, neutral cells, forest, barren ground.
+        rows: of the board.
+        cols: of the board.
+    """
+    grid, units = Grid(rows, cols, wrap=False), boards[:2]
+    own, live = _Shifted(grid, units), _Shifted(grid, boards[0] | boards[1] | boards[2])
+    rich, poor = _Shifted(grid, boards[3]), _Shifted(grid, boards[4])
+    lives: list[Tensor] = []
+    points: list[Tensor] = []
+    wards = torch.zeros_like(units)
+    for kind in LIVES:
+        number = earned = torch.zeros_like(boards[:2, 0, 0])
+        for form in orientations(kind):
+            found = _matches(own, live, form)
+            number = number + count(found)
+            for cell in form:
+                found = found & ~poor(cell)
+            twice = found
+            for cell in form:
+                twice = twice & rich(cell)
+            earned = earned + count(found) + count(twice)
+            if kind in _WARDS:
+                wards |= grid.dilate(found, _warded(form))
+        lives.append(number)
+        points.append(earned)
+    by_game = [torch.stack(x).movedim(-1, 0).transpose(1, 2).int().contiguous() for x in (lives, points)]
+    return [*by_game, grid.trim(wards)]
+
+
+@_counted.native
+def _native_counted(native: Library, boards: Tensor, rows: int, cols: int) -> list[Tensor]:
+    """Return the same by `sources/cloth_of_gold_wild.cpp`."""
+    if max(rows, cols) > WIDEST:
+        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
+    boards, forms = boards.contiguous(), _squares(boards.device)
+    lives, points = (boards.new_zeros((boards.shape[-1], 2, len(LIVES)), dtype=torch.int32) for _ in range(2))
+    wards = torch.empty_like(boards[:2])
+    native.cellgames_cloth_of_gold_lives(
+        rows,
+        cols,
+        boards.shape[-1],
+        len(forms),
+        torch.get_num_threads(),
+        pointer(boards, torch.int64),
+        pointer(forms, torch.int64),
+        pointer(lives, torch.int32),
+        pointer(points, torch.int32),
+        pointer(wards, torch.int64),
+    )
+    return [lives, points, wards]
+
+
+@table
+def _squares(device: torch.device) -> Tensor:
+    """Return all forms of still lifes as bits of a square of 4 x 4 cells, and their kinds: int64 [V, 2]."""
+    forms = [
+        (sum(1 << (4 * row + col) for row, col in form), kind)
+        for kind, name in enumerate(LIVES)
+        for form in orientations(name)
+    ]
+    return torch.tensor(forms, device=device)
+
+
+def allowance(max_units: int, supply: Tensor) -> Tensor:
+    """Return the units of a turn by points of supply, int32 of their shape."""
+    return (max_units + supply // POINTS_A_UNIT).clamp(max=2 * max_units)
+
+
+def spells_after(spells: Tensor, points: Tensor) -> Tensor:
+    """Return the bolts that players keep after a count."""
+    return (spells + points // POINTS_A_SPELL).clamp(max=MOST_SPELLS)
+
+
+class _Shifted:
+    """Boards as seen from another cell; each shift is made once."""
+
+    def __init__(self, grid: Grid, boards: Tensor) -> None:
+        self._shift: Callable[[tuple[int, int]], Tensor] = cache(lambda by: grid.shift(boards, -by[0], -by[1]))
+
+    def __call__(self, cell: tuple[int, int]) -> Tensor:
+        """Return in each cell what stands so many rows down and columns right of it; nothing beyond the edges."""
+        return self._shift(cell)
+
+
+def _matches(own: _Shifted, live: _Shifted, form: Cells) -> Tensor:
+    """Return the upper left corners of a form of one owner that no other live cell touches."""
+    around = {(row + down, col + right) for row, col in form for down in (-1, 0, 1) for right in (-1, 0, 1)}
+    first, *others = sorted(form)
+    found = own(first)
+    for cell in others:
+        found = found & own(cell)
+    for cell in sorted(around - form):
+        found = found & ~live(cell)
+    return found
+
+
+@cache
+def _warded(form: Cells) -> Footprint:
+    """Return the cells that a form wards, seen from its upper left corner."""
+    reach = range(-WARD_DISTANCE, WARD_DISTANCE + 1)
+    return Footprint({(row + down, col + right) for row, col in form for down in reach for right in reach})

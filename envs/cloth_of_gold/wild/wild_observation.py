@@ -1,0 +1,80 @@
+"""The planes and numbers that the wild options add to a player's observation, behind those of the base game."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from . import weather
+from .weather import Fire
+from .wild_rounds import animal_planes
+from .wild_state import WildState
+from .wildlife import KINDS
+
+if TYPE_CHECKING:
+    from cellgames.envs.cloth_of_gold.game import ClothOfGold
+
+__all__ = ["ground_planes", "wild_boards", "wild_infos", "wild_numbers", "wild_planes"]
+
+_EARNED = ("own supply", "opponent's supply", "own reach", "opponent's reach", "own spells", "opponent's spells")
+
+
+def wild_boards(game: ClothOfGold) -> tuple[str, ...]:
+    """Return the names of the planes of cells that a game's options add."""
+    return (
+        *(("water", "forest", "rock") if game.terrain else ()),
+        *(("burning", "burnt") if game.weather else ()),
+        *(("own wards", "opponent's wards") if game.perks else ()),
+        *(KINDS if sum(game.wildlife) else ()),
+    )
+
+
+def wild_numbers(game: ClothOfGold) -> tuple[str, ...]:
+    """Return the names of the planes that are the same everywhere."""
+    return (
+        *((*(f"1 in {kind} weather" for kind in weather.KINDS), "water level") if game.weather else ()),
+        *(_EARNED if game.perks else ()),
+    )
+
+
+def ground_planes(game: ClothOfGold, state: WildState) -> Tensor:
+    """Return water, forest and rock, int64 [B, 3, S, N]; burnt forest is none until it has grown again."""
+    wood, rock = state.land.unbind(1)
+    forest = wood & ~state.water
+    if game.weather:
+        forest &= ~state.fire[:, -1]
+    return torch.stack((state.water, forest, rock), 1)
+
+
+def wild_planes(game: ClothOfGold, state: WildState, seat: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the boards, int64 [B, p, S, N], and the numbers, int16 [B, q], that options add for seats int64 [B]."""
+    env_ids = torch.arange(len(state), device=state.device)[:, None]
+    order = torch.stack((seat, 1 - seat), 1)
+    boards = [state.units[:, :0]]
+    numbers = [torch.zeros((len(state), 0), dtype=torch.int16, device=state.device)]
+    if game.terrain:
+        boards.append(ground_planes(game, state))
+    if game.weather:
+        boards.append(torch.stack((Fire.of(state.fire).burning, state.fire[:, -1]), 1))
+        numbers += [torch.nn.functional.one_hot(state.weather.long(), len(weather.KINDS)), state.level[:, None]]
+    if game.perks:
+        boards.append(state.wards[env_ids, order])
+        numbers += [earned[env_ids, order] for earned in (state.supply, state.reach, state.spells)]
+    if sum(game.wildlife):
+        boards.append(game.grid.pack(animal_planes(game, state)).movedim(-1, 0))
+    return torch.cat(boards, 1), torch.cat(numbers, 1).to(torch.int16)
+
+
+def wild_infos(game: ClothOfGold, state: WildState) -> dict[str, Tensor]:
+    """Return what `infos` add: `weather`, `level`, `still_lifes`, `supply`, `reach`, `spells` and `animals`."""
+    found: dict[str, Tensor] = {}
+    if game.weather:
+        found |= {"weather": state.weather, "level": state.level}
+    if game.perks:
+        earned = {"supply": state.supply, "reach": state.reach, "spells": state.spells}
+        found |= {"still_lifes": state.lives} | earned
+    if sum(game.wildlife):
+        found["animals"] = animal_planes(game, state).flatten(2).sum(2).int()
+    return found

@@ -1,0 +1,455 @@
+"""Games with wild options: their start, their rounds, and what the options change in a turn.
+
+Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words in them (see `boards.bitboards`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.boards.bitboards import count
+from cellgames.envs.cloth_of_gold import rules
+from cellgames.envs.cloth_of_gold.placement import bits_of, legal_cells
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.territory import territory
+from cellgames.envs.core.state import along_envs
+from cellgames.envs.native import Library, library, pointer
+
+from . import perks, terrain, weather
+from .borders import zones
+from .streams import round_seed
+from .weather import Fire
+from .wild_state import WildState
+from .wildlife import EVERY, KINDS, Wildlife, kinds_of, place_animals
+
+if TYPE_CHECKING:
+    from cellgames.envs.cloth_of_gold.game import ClothOfGold
+
+__all__ = [
+    "WildRound",
+    "allowances",
+    "animal_planes",
+    "bolt",
+    "end_round",
+    "legal_actions",
+    "legal_ground",
+    "lived",
+    "next_round",
+    "placed",
+    "start",
+    "territories",
+    "why_illegal",
+    "widened",
+]
+
+
+def _inner(field: Tensor) -> Tensor:
+    """Return a field [B, ...] as contiguous [..., B]."""
+    return field.movedim(0, -1).contiguous()
+
+
+def _outer(boards: Tensor) -> Tensor:
+    """Return boards [..., B] as a field [B, ...]."""
+    return boards.movedim(-1, 0)
+
+
+# --- the start ----------------------------------------------------------------------------------------------------
+
+
+def start(game: ClothOfGold, state: ClothState) -> WildState:
+    """Return new games with the fields of the options, by their seeds."""
+    seed, grid = state.seed, game.grid
+    num_envs, size = len(seed), (game.height, game.width)
+
+    def planes(option: bool, *kinds: int) -> Tensor:
+        shape = grid.shape if option else (0, 0)
+        return seed.new_zeros((*kinds, *shape, num_envs)).movedim(-1, 0)
+
+    def numbers(option: bool, *shape: int) -> Tensor:
+        return seed.new_zeros((num_envs, *shape) if option else (num_envs, 0), dtype=torch.int32)
+
+    level = torch.full_like(state.round, terrain.LEVEL) if game.terrain else numbers(False)
+    if game.terrain:
+        ground = terrain.make_ground(seed, size)
+        land = _outer(terrain.land_on(grid, ground))
+        water = _outer(terrain.water_on(grid, ground, level))
+        state = state.replace(neutral=state.neutral & ~water)
+    else:
+        ground, water = torch.zeros((num_envs, 0, 0), dtype=torch.uint8, device=seed.device), planes(False)
+        land = planes(False, 2)
+    free = ~grid.unpack(_inner(state.neutral | water if game.terrain else state.neutral)).flatten(1)
+    return WildState(
+        **{field.name: getattr(state, field.name) for field in fields(ClothState)},
+        ground=ground,
+        land=land,
+        water=water,
+        level=level,
+        weather=numbers(True) if game.weather else numbers(False),
+        fire=planes(game.weather, weather.STAGES + 1),
+        wards=planes(game.perks, 2),
+        lives=numbers(game.perks, 2, len(perks.LIVES)),
+        supply=numbers(game.perks, 2),
+        reach=numbers(game.perks, 2),
+        spells=numbers(game.perks, 2),
+        animals=place_animals(seed, free, sum(game.wildlife)),
+    )
+
+
+# --- turns --------------------------------------------------------------------------------------------------------
+
+
+def territories(game: ClothOfGold, units: Tensor, reach: Tensor | None) -> Tensor:
+    """Return bitboards int64 [k, S, N] of territory or zones, for units int64 [k, S, N] of a side each.
+
+    Args:
+        game: the rules.
+        units: bitboards.
+        reach: int32 [k], cells by which each is wider; None without perks.
+    """
+    boards = _inner(units)
+    if game.territory == "hull":
+        buffer = torch.full((len(units),), game.buffer, device=units.device, dtype=torch.int32)
+        return _outer(zones(game.grid, boards, buffer if reach is None else buffer + reach))
+    if reach is None:
+        return _outer(territory(game.grid, boards, game.radius))
+    out = torch.empty_like(boards)
+    for more in sorted(set(reach.tolist())):
+        some = (reach == more).nonzero().squeeze(1)
+        out[..., some] = territory(game.grid, boards[..., some].contiguous(), game.radius + more)
+    return _outer(out)
+
+
+def widened(game: ClothOfGold, state: WildState, sides: Tensor) -> WildState:
+    """Return the games with the territory of some sides, bool [B, 2], as it is now."""
+    env_ids, players = sides.nonzero().unbind(1)
+    if len(env_ids) == 0:
+        return state
+    reach = state.reach[env_ids, players] if game.perks else None
+    new = territories(game, state.units[env_ids, players], reach)
+    return state.replace(territory=state.territory.index_put((env_ids, players), new))
+
+
+def placed(game: ClothOfGold, before: WildState, after: WildState, cells: Tensor) -> WildState:
+    """Return the games after `placement.play` with the movers' territory as the options have it.
+
+    Args:
+        game: the rules.
+        before: whose `current_player` are the movers.
+        after: the games after it.
+        cells: int64 [B, K], where units were placed or taken back, -1 for none.
+    """
+    if game.territory != "hull" and not game.perks:
+        return after
+    acted = (cells >= 0).any(1)
+    if game.territory != "hull":
+        acted = acted & (before.reach.gather(1, before.current_player[:, None]).squeeze(1) > 0)
+    sides = torch.arange(2, device=acted.device) == before.current_player[:, None]
+    return widened(game, after, acted[:, None] & sides)
+
+
+def allowances(game: ClothOfGold, state: ClothState) -> Tensor | int:
+    """Return the units of a whole turn of the mover, int32 [B], or the number of all games."""
+    if not game.perks:
+        return game.max_units
+    assert isinstance(state, WildState)
+    supply = state.supply.gather(1, state.current_player[:, None]).squeeze(1)
+    return perks.allowance(game.max_units, supply)
+
+
+def legal_ground(game: ClothOfGold, state: WildState) -> Tensor:
+    """Return bitboards of the cells where the mover may place its next unit: int64 [B, S, N]."""
+    blocked = state.replace(neutral=state.neutral | state.water) if game.terrain else state
+    return legal_cells(game.grid, blocked)
+
+
+def legal_actions(game: ClothOfGold, state: WildState) -> Tensor:
+    """Return the mask of cells, of bolts if there are perks, and the end of the turn: bool [B, A]."""
+    cells, whole = legal_ground(game, state), allowances(game, state)
+    nowhere = ~cells.flatten(1).any(1)
+    placing, taking, end = rules.choices(state.left, state.acts, whole, nowhere)  # type: ignore[arg-type]  # which broadcast
+    legal = (cells & _words(placing)) | (state.placed & _words(taking))
+    flags = [game.grid.unpack(_inner(legal)).flatten(1)]
+    if game.perks:
+        spells = state.spells.gather(1, state.current_player[:, None])
+        flags.append(((spells > 0) & taking[:, None]).expand(-1, game.cells))
+    return torch.cat((*flags, end[:, None]), 1)
+
+
+def why_illegal(game: ClothOfGold, state: WildState, action: int) -> str:
+    """Return why an action in the right range is illegal in a batch of one, if an option is the reason, else ""."""
+    if action == game.end_turn:
+        return ""
+    if action >= game.cells:
+        if not state.spells[0, state.current_player[0]]:
+            return "no bolt is left"
+        return f"after {int(state.acts)} actions in this turn only its end is left"
+    row, col = divmod(action, game.width)
+    if game.terrain and game.grid.unpack(state.water.movedim(0, -1))[0, row, col]:
+        return f"{game.action_to_string(action)} is under water"
+    return ""
+
+
+def _words(flags: Tensor) -> Tensor:
+    """Return all bits of a word for true, none for false, [B, 1, 1]."""
+    return -along_envs(flags, 3).long()
+
+
+def bolt(game: ClothOfGold, state: WildState, cells: Tensor) -> WildState:
+    """Return the games after a bolt of the mover at a cell, int64 [B]; -1 is none.
+
+    It empties the 3 x 3 around the cell, but for cells that are warded for the opponent.
+    """
+    env_ids = (cells >= 0).nonzero().squeeze(1)
+    if len(env_ids) == 0:
+        return state
+    player = state.current_player[env_ids]
+    hit = game.grid.dilate(_inner(bits_of(game.grid, cells[env_ids, None])), weather.SQUARE)
+    hit = _outer(game.grid.trim(hit)) & ~state.wards[env_ids, 1 - player]
+    units = state.units[env_ids] & ~hit[:, None]
+    mine = torch.nn.functional.one_hot(player, 2).int()
+    changed = {
+        "units": units,
+        "neutral": state.neutral[env_ids] & ~hit,
+        "killed": state.killed[env_ids] & ~hit,
+        "placed": state.placed[env_ids] & ~hit,
+        "live": count(_inner(units)).t().int(),
+        "acts": state.acts[env_ids] + 1,
+        "spells": state.spells[env_ids] - mine,
+    }
+    new = {name: getattr(state, name).index_put((env_ids,), value) for name, value in changed.items()}
+    return widened(game, state.replace(**new), (cells >= 0)[:, None].expand(-1, 2))
+
+
+# --- rounds -------------------------------------------------------------------------------------------------------
+
+
+class WildRound:
+    """The generations of a round in some games, one call of `generation` each.
+
+    Args:
+        game: the rules.
+        state: `n` games whose round runs; not changed.
+    """
+
+    def __init__(self, game: ClothOfGold, state: WildState) -> None:
+        self._game, self._number = game, 0
+        grid = self._grid = game.grid
+        self._seed = round_seed(state.seed, state.round)
+        self.units = _inner(state.units)
+        self.neutral, self.killed = _inner(state.neutral), _inner(state.killed)
+        self._wards = _inner(state.wards) if game.perks else None
+        self.level, self.weather = state.level, state.weather
+        self.water: Tensor | None = None
+        self._wood: Tensor | None = None
+        self.fire: Fire | None = None
+        if game.terrain:
+            if game.weather:
+                self.level = weather.next_level(state.level, state.weather)
+            self.water = terrain.water_on(grid, state.ground, self.level)
+            self._wood, self._rock = _inner(state.land)
+        if game.weather:
+            *stages, burnt = _inner(state.fire).unbind()
+            fire = Fire(tuple(stages), burnt)
+            assert self._wood is not None
+            assert self.water is not None
+            self.fire = weather.put_out(grid, fire, self._seed, self.weather, self._wood, self.water)
+            self._strikes = weather.draw_strikes(self._seed, self.weather, game.generations, game.cells)
+        self._wildlife: Wildlife | None = None
+        if sum(game.wildlife):
+            move = (state.round.long() - 1) * (game.generations // EVERY)
+            kinds = kinds_of(game.wildlife)
+            self._wildlife = Wildlife(kinds, (game.height, game.width), state.seed, move, state.animals)
+
+    def generation(self) -> None:
+        """Play the next generation: Life, water, lightning, fire, wildlife."""
+        self._number += 1
+        self._live()
+        if self.water is not None:
+            self._empty(self.water)
+        if self.fire is not None:
+            self._strike()
+            self._burn()
+        if self._wildlife is not None and self._number % EVERY == 0:
+            self._act()
+
+    def finish(self) -> None:
+        """Play all generations, in native code where it is built."""
+        if self._number == 0 and (native := library(self.neutral.device)) is not None:
+            self._play(native)
+        while self._number < self._game.generations:
+            self.generation()
+
+    def _play(self, native: Library) -> None:
+        """Play all generations by `sources/cloth_of_gold_wild.cpp`."""
+        game, device, worlds = self._game, self.neutral.device, len(self._seed)
+        none = torch.zeros_like(self.neutral)
+        wards = torch.stack((none, none)) if self._wards is None else self._wards
+        land = [none if plane is None else plane for plane in (self.water, self._wood)]
+        fire = [none] * (weather.STAGES + 1) if self.fire is None else [*self.fire.stages, self.fire.burnt]
+        boards = torch.stack((*self.units, self.neutral, self.killed, *wards, *land, *fire)).contiguous()
+        animals = self._wildlife
+        places = torch.zeros((worlds, 0), dtype=torch.int32, device=device) if animals is None else animals.places.int()
+        move = torch.zeros_like(self._seed) if animals is None else animals.move
+        seed = self._seed if animals is None else animals.seed
+        strikes = torch.zeros((2, worlds, 6), dtype=torch.int64, device=device)
+        below = torch.zeros(worlds, dtype=torch.int32, device=device)
+        if game.weather:
+            strikes, below = torch.stack(self._strikes), weather.spread_chance(self.weather).int()
+        seeds, places = torch.stack((self._seed, seed, move)), places.contiguous()
+        tamed = torch.zeros((worlds, 2), dtype=torch.int64, device=device)
+        kinds = torch.tensor(game.wildlife, device=device)
+        native.cellgames_cloth_of_gold_wild(
+            game.height,
+            game.width,
+            worlds,
+            game.generations,
+            game.neutral_births,
+            torch.get_num_threads(),
+            pointer(boards, torch.int64),
+            pointer(seeds, torch.int64),
+            pointer(below, torch.int32),
+            pointer(strikes, torch.int64),
+            pointer(places, torch.int32),
+            pointer(kinds, torch.int64),
+            pointer(tamed, torch.int64),
+        )
+        self.units, self.neutral, self.killed = boards[:2], boards[2], boards[3]
+        if self.fire is not None:
+            self.fire = Fire(tuple(boards[8 : 8 + weather.STAGES]), boards[-1])
+        if animals is not None:
+            animals.places, animals.tamed = places.long(), tamed
+        self._number = game.generations
+
+    def _live(self) -> None:
+        a, b = self.units
+        killed_before = self.killed
+        a, b, self.neutral, self.killed = rules.generation(
+            self._grid, a, b, self.neutral, killed_before, self._game.neutral_births
+        )
+        after = torch.stack((a, b))
+        if self._wards is not None:  # a unit that a stronger side has killed stays on a warded cell
+            saved = self.units & self.killed & self._wards
+            after |= saved
+            self.killed = self.killed & ~(saved[0] | saved[1])
+        self.units = after
+
+    def _empty(self, cells: Tensor) -> None:
+        self.units, self.neutral, self.killed = self.units & ~cells, self.neutral & ~cells, self.killed & ~cells
+
+    def _strike(self) -> None:
+        when, where = self._strikes
+        now = torch.where(when == self._number, where, -1)
+        if not (now >= 0).any():
+            return
+        assert self.fire is not None
+        struck = torch.zeros_like(self.neutral)
+        for strike in now.unbind(1):  # two may fall on one cell
+            struck |= _inner(bits_of(self._grid, strike[:, None]))
+        struck = self._grid.trim(self._grid.dilate(struck, weather.SQUARE))
+        self._empty(struck)
+        self.fire = weather.set_alight(self.fire, self._forest(), struck)
+
+    def _forest(self) -> Tensor:
+        assert self._wood is not None
+        assert self.water is not None
+        return self._wood & ~self.water
+
+    def _burn(self) -> None:
+        assert self.fire is not None
+        if not self.fire.burning.any():
+            return
+        self.fire, hot = weather.burn(self._grid, self.fire, self._forest(), self._seed, self._number, self.weather)
+        self.neutral = self.neutral & ~hot
+        self.units = self.units & (~hot if self._wards is None else ~hot | self._wards)
+
+    def _act(self) -> None:
+        assert self._wildlife is not None
+        closed = torch.zeros_like(self.neutral)
+        if self.water is not None:
+            closed = self.water
+        if self.fire is not None:
+            closed = closed | self.fire.burning
+        before = self._grid.unpack(self.units)
+        units = self._wildlife.act(before, self._grid.unpack(closed))
+        self.units = self._grid.pack(units)
+
+    def after(self, state: WildState) -> WildState:
+        """Return the round's games, as `state`, after the generations so far; nothing is counted."""
+        new = {
+            "units": _outer(self.units),
+            "neutral": _outer(self.neutral),
+            "killed": _outer(self.killed),
+            "live": count(self.units).t().int(),
+        }
+        if self.water is not None:
+            new |= {"water": _outer(self.water), "level": self.level}
+        if self.fire is not None:
+            new["fire"] = _outer(torch.stack((*self.fire.stages, self.fire.burnt)))
+        if self._wildlife is not None:
+            new["animals"] = self._wildlife.places.int()
+        return state.replace(**new)
+
+    def counted(self, state: WildState) -> WildState:
+        """Return the same with the still lifes counted, what they earn until the next count, and territory."""
+        game, state = self._game, self.after(state)
+        new: dict[str, Tensor] = {}
+        if game.perks:
+            ground: dict[str, Tensor] = {}
+            if self._wood is not None:
+                burnt = torch.zeros_like(self._wood) if self.fire is None else self.fire.burnt
+                ground = {"forest": self._forest() & ~burnt, "barren": self._rock | burnt}
+            found = perks.count_still_lifes(self._grid, self.units, self.neutral, **ground)
+            new = {
+                "wards": _outer(found.wards),
+                "lives": found.lives,
+                "supply": found.supply,
+                "reach": (found.reach // perks.POINTS_OF_REACH).clamp(max=perks.MOST_REACH),
+                "spells": perks.spells_after(state.spells, found.spells),
+            }
+            if self._wildlife is not None:
+                new["supply"] = found.supply + self._wildlife.tamed.int()
+        state = state.replace(**new)
+        return widened(game, state, torch.ones_like(state.live, dtype=torch.bool))
+
+
+def lived(game: ClothOfGold, state: WildState) -> WildRound:
+    """Return the round of the games after all of its generations."""
+    played = WildRound(game, state)
+    played.finish()
+    return played
+
+
+def end_round(game: ClothOfGold, state: WildState, env_ids: Tensor) -> WildState:
+    """Return the games, those of `env_ids`, int64 [n], after all generations and the count."""
+    if len(env_ids) == len(state):
+        return lived(game, state).counted(state)
+    games = state[env_ids]
+    after = lived(game, games).counted(games)
+    pairs = {field.name: (getattr(games, field.name), getattr(after, field.name)) for field in fields(after)}
+    changed = {name: new for name, (old, new) in pairs.items() if new is not old}
+    return state.replace(**{name: getattr(state, name).index_put((env_ids,), new) for name, new in changed.items()})
+
+
+def next_round(game: ClothOfGold, state: WildState, env_ids: Tensor) -> WildState:
+    """Return the games with weather drawn for the rounds, after the first, that begin in `env_ids`, int64 [n]."""
+    if not game.weather:
+        return state
+    env_ids = env_ids[(state.round[env_ids] > 1) & ~state.done[env_ids]]
+    seed = round_seed(state.seed[env_ids], state.round[env_ids])
+    drawn = weather.draw_weather(seed, state.weather[env_ids])
+    return state.replace(weather=state.weather.index_put((env_ids,), drawn))
+
+
+# --- what is seen -------------------------------------------------------------------------------------------------
+
+
+def animal_planes(game: ClothOfGold, state: WildState) -> Tensor:
+    """Return the cells of each kind of animal, bool [B, 3, H, W]."""
+    planes = torch.zeros((len(state), len(KINDS), game.cells + 1), dtype=torch.bool, device=state.device)
+    for place, kind in zip(state.animals.long().unbind(1), kinds_of(game.wildlife), strict=True):
+        planes[torch.arange(len(state), device=state.device), kind, place] = True  # -1 is the spare cell
+    return planes[..., :-1].reshape(len(state), len(KINDS), game.height, game.width)

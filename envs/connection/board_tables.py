@@ -1,0 +1,93 @@
+"""The boards of Hex and Y as tensors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.kernels.lookup_tables import table
+
+from . import boards
+from .boards import Board, Shape, Tiling
+
+__all__ = ["Tables", "board_tables", "cell_places", "neighbours", "symmetries"]
+
+
+class Tables(NamedTuple):
+    """A board as tensors.
+
+    Attributes:
+        near: int64 [8, N], four slots of two neighbours.
+        sides: int32 [N].
+        mirrored: int64 [N], where a swap puts the stone of a cell.
+        goals: int32 [2].
+        cells: int32 [N], 0 to N - 1.
+        places: int64 [K n^2], the cell at each place of the planes, N off the board.
+    """
+
+    near: Tensor
+    sides: Tensor
+    mirrored: Tensor
+    goals: Tensor
+    cells: Tensor
+    places: Tensor
+
+
+@table
+def board_tables(shape: Shape, tiling: Tiling, size: int, device: torch.device) -> Tables:
+    """Return a board as tensors."""
+    board = boards.board(shape, tiling, size)
+    return Tables(
+        near=torch.tensor(board.slots, device=device).t().contiguous(),
+        sides=torch.tensor(board.sides, dtype=torch.int32, device=device),
+        mirrored=torch.tensor(board.swapped, device=device),
+        goals=torch.tensor(board.goals, dtype=torch.int32, device=device),
+        cells=torch.arange(board.cells, dtype=torch.int32, device=device),
+        places=_places(board, device),
+    )
+
+
+def _places(board: Board, device: torch.device) -> Tensor:
+    """Return the cell at each place of the planes, `N` where there is none: int64 [K n^2]."""
+    n = board.size
+    places = torch.full((board.kinds * n * n,), board.cells, device=device)
+    for cell, (kind, row, col) in enumerate(board.spots):
+        places[(kind * n + row) * n + col] = cell
+    return places
+
+
+@table
+def symmetries(shape: Shape, tiling: Tiling, size: int, swap: bool, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return the action, int64 [S, A], and the place of the planes, int64 [S, K n^2], that come to each.
+
+    With a swap they keep its cell: a reflection that does not change places with the swap's is left out.
+    """
+    board = boards.board(shape, tiling, size)
+    mirror = board.swapped
+    kept = [
+        turn
+        for turn in board.symmetries
+        if not swap or all(turn[mirror[cell]] == mirror[turn[cell]] for cell in range(board.cells))
+    ]
+    of_actions = torch.tensor([[*turn, *([board.cells] if swap else [])] for turn in kept], device=device)
+    places = _places(board, device)
+    at = torch.zeros(board.cells + 1, dtype=torch.int64, device=device)
+    at[places] = torch.arange(len(places), device=device)
+    cells = torch.tensor([[*turn, board.cells] for turn in kept], device=device)[:, places]
+    return of_actions, torch.where(places == board.cells, torch.arange(len(places), device=device), at[cells])
+
+
+@table
+def neighbours(shape: Shape, tiling: Tiling, size: int, device: torch.device) -> Tensor:
+    """Return the neighbours of all cells, int64 [8 or 6, N]; the cell itself where there is none."""
+    slots = torch.tensor(boards.board(shape, tiling, size).slots, device=device).t()
+    return slots[: 6 if tiling == "hexagons" else 8].contiguous()
+
+
+@table
+def cell_places(shape: Shape, tiling: Tiling, size: int, device: torch.device) -> Tensor:
+    """Return the place of each cell in the planes, int64 [N]."""
+    spots = boards.board(shape, tiling, size).spots
+    return torch.tensor([(kind * size + row) * size + col for kind, row, col in spots], device=device)

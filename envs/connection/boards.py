@@ -1,0 +1,218 @@
+"""The boards of Hex and Y: cells, neighbours, sides, names of cells, symmetries.
+
+Letters: `n` the size; `N` cells; `K` kinds of cells: 1 on hexagons, 2 on octagons and squares.
+
+A board is a rhombus (Hex) or a triangle (Y). On hexagons, cell (r, c) touches (r, c±1), (r±1, c), (r+1, c-1) and
+(r-1, c+1): each row is drawn half a cell to the right of the one above. On octagons and squares, octagon (r, c) touches
+the four octagons (r, c±1) and (r±1, c) and the squares at its corners; square (r, c) lies at the lower right corner of
+octagon (r, c). A rhombus has all rows and columns from 0 to n - 1, and squares wherever four octagons meet. A triangle
+has the cells with r + c < n, and squares with r + c < n - 1, of which those on the slanted side touch three octagons.
+
+At every corner inside a board three cells meet. That is why one player always wins a full board, and only one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Literal, TypeAlias
+
+from cellgames.utils.foreign_text import shown
+
+__all__ = ["BOTTOM", "LEFT", "MOST_SIZE", "RIGHT", "SLANT", "TOP", "Board", "Shape", "Tiling", "board"]
+
+Shape: TypeAlias = Literal["rhombus", "triangle"]
+Tiling: TypeAlias = Literal["hexagons", "octagons"]
+
+TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8  # sides, bits of a mask
+SLANT = BOTTOM  # the third side of a triangle
+
+MOST_SIZE = {"hexagons": 22, "octagons": 16}
+"""The largest size by tiling: a cell's number has nine bits (`joining`)."""
+
+_HEXAGON_RING = ((0, 1), (1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1))
+_OCTAGON_RING = ((0, 1), (0, 0), (1, 0), (0, -1), (0, -1), (-1, -1), (-1, 0), (-1, 0))
+_SQUARE_RING = ((0, 0), (0, 1), (1, 1), (1, 0))
+_NAME = re.compile(r"([a-z])([0-9]{1,2})(\+?)")
+_SLOTS = 8
+
+Spot: TypeAlias = tuple[int, int, int]
+"""A cell as kind (1 for a square, else 0), row and column."""
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """A board with its cells numbered: all cells of the first kind row by row, then all squares.
+
+    Attributes:
+        shape: rhombus or triangle.
+        tiling: hexagons, or octagons and squares.
+        size: rows and columns of the first kind, `n`.
+        spots: kind, row and column of each cell.
+        rings: what lies around each cell, clockwise; None off the board.
+        slots: eight for each cell, four slots of two for `joining`; the cell itself where there is no neighbour.
+        sides: for each cell the mask of the sides that it lies on.
+        mirrored: for each cell the one across the line from the upper left to the lower right corner.
+        symmetries: the cell whose content comes to each cell, for every symmetry that keeps all goals; 0 moves nothing.
+    """
+
+    shape: Shape
+    tiling: Tiling
+    size: int
+    spots: tuple[Spot, ...]
+    rings: tuple[tuple[int | None, ...], ...]
+    slots: tuple[tuple[int, ...], ...]
+    sides: tuple[int, ...]
+    mirrored: tuple[int, ...]
+    symmetries: tuple[tuple[int, ...], ...]
+
+    @property
+    def cells(self) -> int:
+        """The number of cells, `N`."""
+        return len(self.spots)
+
+    @property
+    def kinds(self) -> int:
+        """The number of kinds of cells, `K`."""
+        return 1 if self.tiling == "hexagons" else 2
+
+    @property
+    def swapped(self) -> tuple[int, ...]:
+        """The cell on which the second player's stone stands after a swap, for the cell of the first stone."""
+        return self.mirrored if self.shape == "rhombus" else tuple(range(self.cells))
+
+    @property
+    def goals(self) -> tuple[int, int]:
+        """The sides that Black has to connect, and those of White."""
+        return (TOP | BOTTOM, LEFT | RIGHT) if self.shape == "rhombus" else (TOP | LEFT | SLANT,) * 2
+
+    @property
+    def rows(self) -> list[list[list[int]]]:
+        """The cells by kind and row."""
+        found: list[list[list[int]]] = [[] for _ in range(self.kinds)]
+        for cell, (kind, row, _) in enumerate(self.spots):
+            if row == len(found[kind]):
+                found[kind].append([])
+            found[kind][row].append(cell)
+        return found
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[int, ...], ...]:
+        """The neighbours of each cell, clockwise."""
+        return tuple(tuple(near for near in ring if near is not None) for ring in self.rings)
+
+    def across(self, cell: int, place: int) -> int:
+        """Return the side of the board that lies across an outer edge: that to a place of the cell's ring."""
+        kind, row, col = _around(self.tiling, self.spots[cell])[place]
+        if self.shape == "triangle":
+            return TOP if row < 0 else LEFT if col < 0 else SLANT
+        return TOP if row < 0 else BOTTOM if row >= self.size - kind else LEFT if col < 0 else RIGHT
+
+    def name(self, cell: int) -> str:
+        """Return `c4` for the cell in column c, row 4; `c4+` for the square at that octagon's lower right corner."""
+        if not 0 <= cell < self.cells:
+            raise ValueError(f"expected a cell from 0 to {self.cells - 1}, got {cell}")
+        kind, row, col = self.spots[cell]
+        return f"{chr(ord('a') + col)}{row + 1}{'+' * kind}"
+
+    def cell(self, name: str) -> int:
+        """Return the cell called `name`; the inverse of `name`."""
+        match = _NAME.fullmatch(name.strip().lower())
+        if match is None:
+            raise ValueError(f"expected a cell such as {self._examples()}, got {shown(name)}")
+        spot = (len(match[3]), int(match[2]) - 1, ord(match[1]) - ord("a"))
+        found = _by_spot(self.shape, self.tiling, self.size).get(spot)
+        if found is None:
+            raise ValueError(f"expected a cell of the board, from {self.name(0)} to {self._last()}, got {shown(name)}")
+        return found
+
+    def _examples(self) -> str:
+        return "'b1'" if self.kinds == 1 else "'b1' (octagon) or 'a1+' (square)"
+
+    def _last(self) -> str:
+        return self.name(sum(kind == 0 for kind, _, _ in self.spots) - 1)
+
+
+@cache
+def board(shape: Shape, tiling: Tiling, size: int) -> Board:
+    """Return the board of a shape, a tiling and a size; made once."""
+    number = _by_spot(shape, tiling, size)
+    spots = tuple(number)
+
+    rings = [[number.get(near) for near in _around(tiling, spot)] for spot in spots]
+    slots = []
+    for cell, ring in enumerate(rings):
+        pairs = [near for near in ring for _ in range(2)] if len(ring) == 4 else ring
+        slots.append(tuple(cell if near is None else near for near in [*pairs, None, None][:_SLOTS]))
+
+    def moved(turn: Callable[[Spot], Spot]) -> tuple[int, ...]:
+        return tuple(number[turn(spot)] for spot in spots)
+
+    return Board(
+        shape,
+        tiling,
+        size,
+        spots,
+        tuple(map(tuple, rings)),
+        tuple(slots),
+        tuple(_sides(shape, size, spot) for spot in spots),
+        moved(lambda spot: (spot[0], spot[2], spot[1])),
+        tuple(moved(turn) for turn in _turns(shape, tiling, size)),
+    )
+
+
+@cache
+def _by_spot(shape: Shape, tiling: Tiling, size: int) -> dict[Spot, int]:
+    """Return the cells' numbers."""
+    spots = []
+    for kind in range(1 if tiling == "hexagons" else 2):
+        n = size - kind
+        for row in range(n):
+            spots += [(kind, row, col) for col in range(n if shape == "rhombus" else n - row)]
+    return {spot: cell for cell, spot in enumerate(spots)}
+
+
+def _around(tiling: Tiling, spot: Spot) -> list[Spot]:
+    """Return what would lie around a cell, clockwise, on a board without sides."""
+    kind, row, col = spot
+    if tiling == "hexagons":
+        return [(0, row + down, col + right) for down, right in _HEXAGON_RING]
+    if kind == 0:
+        return [(i % 2, row + down, col + right) for i, (down, right) in enumerate(_OCTAGON_RING)]
+    return [(0, row + down, col + right) for down, right in _SQUARE_RING]
+
+
+def _sides(shape: Shape, size: int, spot: Spot) -> int:
+    kind, row, col = spot
+    if shape == "triangle":
+        straight = 0 if kind else TOP * (row == 0) | LEFT * (col == 0)
+        return straight | SLANT * (row + col == size - 1 - kind)
+    if kind:
+        return 0
+    return TOP * (row == 0) | BOTTOM * (row == size - 1) | LEFT * (col == 0) | RIGHT * (col == size - 1)
+
+
+def _turns(shape: Shape, tiling: Tiling, size: int) -> list[Callable[[Spot], Spot]]:
+    """Return where a cell comes from under each symmetry that keeps all goals."""
+
+    def end(kind: int) -> int:
+        return size - 1 - kind
+
+    if shape == "rhombus":
+        turns: list[Callable[[Spot], Spot]] = [
+            lambda spot: spot,
+            lambda spot: (spot[0], end(spot[0]) - spot[1], end(spot[0]) - spot[2]),
+        ]
+        if tiling == "octagons":
+            turns.append(lambda spot: (spot[0], spot[1], end(spot[0]) - spot[2]))
+            turns.append(lambda spot: (spot[0], end(spot[0]) - spot[1], spot[2]))
+        return turns
+    turns = [lambda spot: spot, lambda spot: (spot[0], spot[2], spot[1])]
+    if tiling == "hexagons":  # the three distances to the sides, in any order
+        turns.append(lambda spot: (0, spot[1], end(0) - spot[1] - spot[2]))
+        turns.append(lambda spot: (0, spot[2], end(0) - spot[1] - spot[2]))
+        turns.append(lambda spot: (0, end(0) - spot[1] - spot[2], spot[1]))
+        turns.append(lambda spot: (0, end(0) - spot[1] - spot[2], spot[2]))
+    return turns

@@ -1,0 +1,91 @@
+"""The ends of random games of Hex and Y, without playing them.
+
+On a full board exactly one side has won, and stones never leave. So a game that goes on at random is won by the side
+that wins the board when its free cells are filled at random, half of them by each side. Sixty games and more are looked
+at in one operation: a bit of a word is a game.
+
+Letters: `X` games, `N` cells, `W = ceil(X / 32)` words.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.sampling import WORD, pack
+from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.stones.stone_tensors import filled
+
+from .board_tables import board_tables, neighbours
+from .boards import Board, Shape, Tiling, board
+from .native_board import native_board
+
+__all__ = ["winners"]
+
+_GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
+_ROUNDS = 4  # of flooding between two looks at whether anything has changed
+
+
+@operator(
+    "connection_winners(Tensor stones, Tensor player, Tensor lots, str shape, str tiling, int size) -> Tensor",
+    fake=lambda stones, player, lots, shape, tiling, size: player.new_empty(len(player), dtype=torch.int32),
+)
+def winners(stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
+    """Return who wins if play goes on at random from here: 1 Black, 2 White, int32 [X].
+
+    Args:
+        stones: int32 [X, N], 0 free, 1 Black, 2 White.
+        player: int64 [X], who moves next.
+        lots: int32 [X, N], random numbers below `stone_tensors.LOTS`.
+        shape: of the board.
+        tiling: of the board.
+        size: of the board.
+    """
+    full = filled(stones, player, lots)
+    return torch.where(_black_wins(board(shape, tiling, size), full == 1), 1, 2).to(torch.int32)
+
+
+@winners.native
+def _native_winners(
+    native: Library, stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: Tiling, size: int
+) -> Tensor:
+    """Return `winners`, by `sources/connection.cpp`."""
+    games = len(stones)
+    stones, player, lots = stones.int().contiguous(), player.contiguous(), lots.contiguous()
+    winner = player.new_empty(games, dtype=torch.int32)
+    native.cellgames_connection_winners(
+        ctypes.byref(native_board(shape, tiling, size)),
+        games,
+        min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
+        pointer(stones, torch.int32),
+        pointer(player, torch.int64),
+        pointer(lots, torch.int32),
+        pointer(winner, torch.int32),
+    )
+    return winner
+
+
+def _black_wins(board: Board, black: Tensor) -> Tensor:
+    """Return where Black has won, bool [X], of full boards, bool [X, N]."""
+    games = len(black)
+    words = pack(black.t().contiguous())  # [N, W]
+    near = neighbours(board.shape, board.tiling, board.size, black.device)
+    # What each side of Black's goal reaches through its stones.
+    goal = torch.tensor([side for side in (1, 2, 4, 8) if board.goals[0] & side], device=black.device)
+    lies = board_tables(board.shape, board.tiling, board.size, black.device).sides & goal[:, None]
+    reached = words & torch.where(lies != 0, -1, 0)[..., None]  # [sides, N, W]
+    changed, rounds = True, 0
+    while changed:
+        before = reached
+        for ring in near:
+            reached = reached | (reached[:, ring] & words)
+        rounds += 1
+        if rounds % _ROUNDS == 0:
+            changed = not torch.equal(before, reached)
+    common = reached[0]
+    for other in reached[1:]:
+        common = common & other
+    bits = common[..., None] >> torch.arange(WORD, device=black.device) & 1  # [N, W, 32]
+    return bits.any(0).flatten()[:games]

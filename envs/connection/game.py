@@ -1,0 +1,373 @@
+"""Hex and Y on the contract of the suite: what both share."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from typing import TYPE_CHECKING, ClassVar, get_args
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.envs.core.errors import GameError
+from cellgames.envs.core.game import Game
+from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
+from cellgames.envs.core.sampling import WORD, WORD_SHIFT
+from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.stones import row_notation
+from cellgames.envs.stones.joining import COLOUR
+from cellgames.envs.stones.stone_tensors import LOTS, free_words, relabelled, taken, where
+from cellgames.utils.foreign_text import shown
+
+from . import board_tables, boards, filling, rules
+from .board_tables import Tables
+from .boards import MOST_SIZE, Board, Shape, Tiling
+from .native_board import native_board
+from .observation import OFF, num_planes, planes
+from .state import ConnectionState
+
+if TYPE_CHECKING:
+    from cellgames.envs.core.drawing import Notes, Picture
+
+    from .solo import ConnectionSolo
+
+__all__ = ["MIN_SIZE", "SWAP", "ConnectionGame"]
+
+MIN_SIZE = 2
+_GAMES_A_THREAD = 1024  # of native steps: starting a thread takes as long as some hundreds of games
+SWAP = "swap-pieces"
+"""The name of the action by which the second player takes over the first stone; Hex programs call it so."""
+
+
+@dataclass(frozen=True)
+class ConnectionGame(Game[ConnectionState]):
+    """A game in which stones that touch connect sides of a board: the base of `Hex` and `Y`.
+
+    Attributes:
+        size: cells a side; octagons a side where squares stand between them.
+        tiling: "hexagons", or "octagons" (and squares).
+        swap: True if the second player may take over the first stone in place of a move.
+    """
+
+    size: int
+    tiling: Tiling = "hexagons"
+    swap: bool = True
+
+    compilation: ClassVar[Compilation] = "none"  # compiled steps are no faster than others
+    shape: ClassVar[Shape]
+    title: ClassVar[str]
+    credit: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if self.tiling not in get_args(Tiling):
+            raise ValueError(
+                f"{self.id}: parameter 'tiling' must be one of {', '.join(get_args(Tiling))}, got {shown(self.tiling)}"
+            )
+        check_int(self, "size", MIN_SIZE, MOST_SIZE[self.tiling])
+        if not isinstance(self.swap, bool):
+            raise ValueError(f"{self.id}: parameter 'swap' must be True or False, got {shown(self.swap)}")
+
+    @property
+    def layout(self) -> Board:
+        """The cells, their neighbours, and the sides."""
+        return boards.board(self.shape, self.tiling, self.size)
+
+    @cached_property
+    @override
+    def info(self) -> GameInfo:
+        n, board, swap = self.size, self.layout, int(self.swap)
+        return GameInfo(
+            id=self.id,
+            title=self.title,
+            credit=self.credit,
+            players=("black", "white"),
+            simultaneous=False,
+            perfect_information=True,
+            stochastic=False,
+            zero_sum=True,
+            max_turns=board.cells + swap,
+            reward_range=(-1.0, 1.0),
+            action_nvec=(board.cells + swap,),
+            observation=Space((num_planes(board.kinds), n, n), torch.int8, 0, 1),
+            board=Space((board.cells,), torch.int8, 0, 2),
+        )
+
+    @override
+    def _init(self, seeds: Tensor) -> ConnectionState:
+        batch, cells, device = len(seeds), self.layout.cells, seeds.device
+        return ConnectionState.new(
+            seeds,
+            2,
+            codes=torch.zeros((batch, cells), dtype=torch.int32, device=device),
+            free=self._free(batch, device),
+            last=torch.full((batch,), -1, dtype=torch.int32, device=device),
+        )
+
+    def _free(self, batch: int, device: torch.device) -> Tensor:
+        """Return the packed masks of new games: all cells, no swap."""
+        words = free_words(batch, self.layout.cells, device)
+        return torch.nn.functional.pad(words.t(), (0, 0, 0, -(-self.info.num_actions // WORD) - words.shape[1])).t()
+
+    @override
+    def _step(self, state: ConnectionState, actions: Tensor) -> ConnectionState:
+        codes, free, cell, player = state.codes, state.free, actions.long(), state.current_player
+        of_board, cells = self._of_board(state.device), codes.shape[1]
+        if self.swap:
+            swapping = cell == cells
+            if swapping.any():
+                # The board is cleared, and the mover's stone stands where the first one is mirrored to.
+                mirrored = of_board.mirrored[state.last.long().clamp(min=0)]
+                codes = torch.where(swapping[:, None], 0, codes)
+                free = torch.where(swapping[:, None], self._free(len(state), state.device), free)
+                cell = torch.where(swapping, mirrored, cell)
+        codes, won = _put_stones(codes, cell, player, self.shape, self.tiling, self.size)
+        free = taken(free, cell)
+        if self.swap:  # legal in turn 1 alone
+            word, bit = cells >> WORD_SHIFT, 1 << (cells & (WORD - 1))
+            first = (state.turn == 0).long() * bit
+            words = [bits & ~bit | first if index == word else bits for index, bits in enumerate(free.unbind(1))]
+            free = torch.stack(words).t()
+        seats = torch.arange(2, device=state.device)[:, None]
+        scores = (won & (seats == player)).float()
+        return state.replace(
+            turn=state.turn + 1,
+            current_player=1 - player,
+            rewards=(2 * scores - won.float()).t(),
+            scores=torch.maximum(state.scores, scores.t()),
+            terminated=state.terminated | won,
+            codes=codes,
+            free=free,
+            last=cell.int(),
+        )
+
+    def _of_board(self, device: torch.device) -> Tables:
+        return board_tables.board_tables(self.shape, self.tiling, self.size, device)
+
+    @override
+    def _legal(self, state: ConnectionState) -> Tensor:
+        free = ~state.codes.bool()
+        return torch.cat((free, (state.turn == 1)[:, None]), 1) if self.swap else free
+
+    @override
+    def packed_legal_actions(self, state: ConnectionState) -> Tensor:
+        return state.free
+
+    @override
+    def winning_actions(self, state: ConnectionState, player: Tensor | None = None) -> Tensor:
+        player = state.current_player if player is None else player
+        return self._with_swap(self._winning(state, player) & ~state.done[:, None])
+
+    def _winning(self, state: ConnectionState, player: Tensor) -> Tensor:
+        """Return the free cells by which a player would win, bool [B, N]."""
+        codes, colour = state.codes, player.int()[:, None] + 1
+        own = codes & COLOUR == colour
+        if not len(codes) or int(own.sum(1).max()) < self.size - 1:  # a winning group has as many stones as a side
+            return torch.zeros_like(own)
+        of_board, touched = self._of_board(codes.device), rules.sides(codes * own)
+        found = of_board.sides
+        for near in board_tables.neighbours(self.shape, self.tiling, self.size, codes.device):
+            found = found | touched[:, near]
+        goal = of_board.goals[player][:, None]
+        return (found & goal == goal) & (codes == 0)
+
+    def _with_swap(self, cells: Tensor) -> Tensor:
+        """Return marks of cells, bool [B, N], with a column for the swap, which is not marked."""
+        return torch.nn.functional.pad(cells, (0, 1)) if self.swap else cells
+
+    @override
+    def defending_actions(self, state: ConnectionState) -> Tensor:
+        """Return the cells that keep the opponent from winning; the swap takes its only stone."""
+        cells = self._winning(state, 1 - state.current_player)
+        count = cells.sum(1, keepdim=True)
+        keeping = (count == 0) | (cells & (count == 1))
+        if self.swap:
+            keeping = torch.cat((keeping, torch.ones_like(keeping[:, :1])), 1)
+        return self.legal_actions(state) & keeping
+
+    @override
+    def random_outcome(self, state: ConnectionState, generator: torch.Generator) -> Tensor:
+        """Fill the board at random and see who has won (`filling`); the second player does not swap."""
+        shape, device = state.codes.shape, generator.device
+        lots = torch.randint(LOTS, shape, generator=generator, device=device, dtype=torch.int32)
+        winner = filling.winners(
+            state.codes & COLOUR, state.current_player, lots.to(state.device), self.shape, self.tiling, self.size
+        )
+        return torch.stack([3 - 2 * winner, 2 * winner - 3], 1).to(torch.int8)
+
+    @override
+    def board(self, state: ConnectionState) -> Tensor:
+        """Return the cells, int8 [B, N]: 0 free, 1 Black, 2 White."""
+        return (state.codes & COLOUR).to(torch.int8)
+
+    @override
+    def observe(self, state: ConnectionState, player: Tensor | int) -> Tensor:
+        """Return own, the opponent's and free cells, and 1 everywhere for Black: int8 [B, 3 K + 1, n, n].
+
+        Squares are planes of their own, in the place of the octagon at their upper left. A place that is no cell is 0
+        in all planes but the last.
+        """
+        n, kinds = self.size, self.layout.kinds
+        stones = torch.nn.functional.pad(state.codes & COLOUR, (0, 1), value=OFF)
+        grids = stones[:, self._of_board(state.device).places].view(-1, kinds, n, n)
+        seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
+        own, opponent, free, black = planes(grids, seat)
+        return torch.cat((own, opponent, free, black.expand(-1, 1, n, n)), 1).to(torch.int8)
+
+    @override
+    def outcome(self, state: ConnectionState) -> Tensor:
+        """Return who has won; never a draw."""
+        result = torch.where(state.scores > 0, WIN, LOSS)
+        return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
+
+    @property
+    @override
+    def symmetries(self) -> int:
+        """The number of turns and reflections that keep both goals, and the cell that a swap leads to."""
+        return len(board_tables.symmetries(self.shape, self.tiling, self.size, self.swap, torch.device("cpu"))[0])
+
+    @override
+    def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what is seen after symmetries; see `boards`."""
+        device = observation.device
+        of_actions, of_places = (
+            sources[which] for sources in board_tables.symmetries(self.shape, self.tiling, self.size, self.swap, device)
+        )
+        rows, kinds = len(which), self.layout.kinds
+        cells = observation[:, : 3 * kinds].reshape(rows, 3, -1)
+        moved = cells.gather(2, of_places[:, None].expand(-1, 3, -1)).view(rows, 3 * kinds, self.size, self.size)
+        expanded = of_actions.view(rows, *(1,) * (actions.ndim - 2), -1).expand_as(actions)
+        return torch.cat((moved, observation[:, 3 * kinds :]), 1), actions.gather(-1, expanded)
+
+    @override
+    def _why_illegal(self, state: ConnectionState, seat: int, component: int, action: int) -> str:
+        if action == self.layout.cells:
+            return "only the second player may swap, in place of the first move"
+        return f"cell {self.action_to_string(action)} is taken"
+
+    @override
+    def action_to_string(self, action: int) -> str:
+        """Return `c4` for the cell in column c, row 4, `c4+` for the square at its lower right corner; or `SWAP`."""
+        if self.swap and action == self.layout.cells:
+            return SWAP
+        return self.layout.name(action)
+
+    @override
+    def string_to_action(self, text: str) -> int:
+        """Return the action of a name by `action_to_string`; `swap` is read, too."""
+        if text.strip().lower() in (SWAP, "swap"):
+            if not self.swap:
+                raise GameError(self.id, f"expected a cell, got {shown(text)}; the game was made with swap=False")
+            return self.layout.cells
+        return self.layout.cell(text)
+
+    @override
+    def state_to_string(self, state: ConnectionState) -> str:
+        """Return rows of cells, and who moves: `x.o/.../..x b`; rows of squares stand after those of octagons."""
+        return row_notation.position_to_string(self.board(state)[0].tolist(), int(state.current_player), self._widths)
+
+    @override
+    def string_to_state(self, text: str, seed: int = 0) -> ConnectionState:
+        """Return the state of a line by `state_to_string`; a side that has won has won.
+
+        Where the number of stones and the player to move do not fit, the second player has swapped.
+        """
+        cells, player = row_notation.string_to_position(text, self._widths, self.size)
+        solo = self.solo(self.init(torch.tensor([seed], device="cpu")))
+        for cell, colour in enumerate(cells):
+            if colour:
+                solo.place(cell, colour - 1)
+        stones = sum(map(bool, cells))
+        solo.current_player, solo.turn = player, stones + int(self.swap and stones > 0 and stones % 2 != player)
+        solo.last = solo.last if stones == 1 else -1  # which a swap needs to know
+        solo.rewards = [0.0, 0.0]
+        return solo.state()
+
+    @property
+    def _widths(self) -> Sequence[Sequence[int]]:
+        return [[len(row) for row in rows] for rows in self.layout.rows]
+
+    @override
+    def solo(self, state: ConnectionState) -> ConnectionSolo:
+        from .solo import ConnectionSolo
+
+        return ConnectionSolo(self, state)
+
+    @override
+    def draw(self, state: ConnectionState) -> Picture:
+        from . import rendering, scenes
+
+        return rendering.draw(scenes.view(self, state))
+
+    @override
+    def draw_annotated(self, state: ConnectionState, notes: Notes) -> Picture:
+        from cellgames.envs.stones import annotated
+
+        from . import scenes
+
+        swap = self.layout.cells  # no cell: its share stands in the title, and moves after it are of another position
+        share = notes.shares.get(swap)
+        cells = dataclasses.replace(
+            notes,
+            title=notes.title if share is None else f"{notes.title}, {SWAP} {100 * share:.0f} %",
+            shares={action: value for action, value in notes.shares.items() if action != swap},
+            numbers={action: value for action, value in notes.numbers.items() if action != swap},
+            line=tuple(takewhile(lambda move: move[0] != swap, notes.line)),
+        )
+        return annotated.draw_annotated(scenes.view(self, state), cells)
+
+    @override
+    def text(self, state: ConnectionState) -> str:
+        from . import rendering, scenes
+
+        view = scenes.view(self, state)
+        return f"{view.title}\n{rendering.text(view)}"
+
+
+@operator(
+    "connection_put_stones(Tensor codes, Tensor cell, Tensor player, str shape, str tiling, int size) "
+    "-> (Tensor, Tensor)",
+    fake=lambda codes, cell, player, shape, tiling, size: (
+        torch.empty_like(codes, memory_format=torch.contiguous_format),
+        torch.empty_like(cell, dtype=torch.bool),
+    ),
+)
+def _put_stones(
+    codes: Tensor, cell: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int
+) -> tuple[Tensor, Tensor]:
+    """Return codes after stones of `player` on `cell`, int64 [B] both, and who has won, bool [B]."""
+    of_board = board_tables.board_tables(shape, tiling, size, codes.device)
+    colour, place = player.int() + 1, cell.int()
+    # The envs stand innermost, so that what follows is done for many of them at once.
+    around = codes.t().gather(0, of_board.near[:, cell])
+    slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
+    frames = [rules.frame(first, second, colour, where) for first, second in slots]
+    code, groups, shifts = rules.connect(frames, rules.placed(place, colour, of_board.sides[cell]), where)
+    goal = of_board.goals[player]
+    won = rules.sides(code) & goal == goal
+    return relabelled(codes, of_board.cells, place, code, groups, shifts), won
+
+
+@_put_stones.native
+def _native_put_stones(
+    native: Library, codes: Tensor, cell: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int
+) -> tuple[Tensor, Tensor]:
+    """Return `_put_stones`, by `sources/connection.cpp`."""
+    games = len(codes)
+    codes = codes.clone(memory_format=torch.contiguous_format)
+    cell, player, won = cell.contiguous(), player.contiguous(), torch.empty_like(cell, dtype=torch.bool)
+    native.cellgames_connection_put_stones(
+        ctypes.byref(native_board(shape, tiling, size)),
+        games,
+        min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
+        pointer(cell, torch.int64),
+        pointer(player, torch.int64),
+        pointer(codes, torch.int32),
+        pointer(won, torch.bool),
+    )
+    return codes, won

@@ -1,0 +1,136 @@
+"""Pictures and text of the words of one talk step: who said what to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cellgames.envs.core.drawing import Circle, Polygon, Shape, Text, fitted
+
+from .conversation import TalkState, heard
+
+if TYPE_CHECKING:
+    from cellgames.envs.grid_adaptation.game import GridAdaptation
+
+__all__ = ["PANEL", "Conversation", "draw", "last_talk", "lines", "said"]
+
+PANEL = 392.0
+"""The width of the drawing."""
+
+_INK, _PALE, _BUBBLE, _EDGE = "#3b362f", "#857d70", "#eaf1f7", "#4d6a85"
+_NAME, _ROW, _TAIL = 78.0, 36.0, 7.0
+_ALL = "all"
+
+Letter = tuple[int | None, int | None]
+"""A word as it was said and as it arrived; None for what is not known."""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The words of one talk step.
+
+    Attributes:
+        title: such as "talk before round 3".
+        players: the names of the seats.
+        public: True if each word goes to all.
+        letters: by sender and receiver, or by sender alone in public; None from a sender to itself.
+    """
+
+    title: str
+    players: Sequence[str]
+    public: bool
+    letters: Sequence[Sequence[Letter | None]]
+
+
+def last_talk(game: GridAdaptation, state: TalkState, player: int | None = None) -> Conversation:
+    """Return the last talk step of the first match; without letters before the first one.
+
+    Args:
+        game: the rules.
+        state: the matches.
+        player: the seat that looks, who knows its own words and those that reached it; None for a spectator.
+    """
+    number = int(state.talks[0]) - 1
+    if number < 0:
+        return Conversation("no talk yet", game.info.players, game.talk == "public", ())
+    written, arrived = (field[0, number].tolist() for field in (state.said, heard(state)))
+    altered = state.heard.shape[1] > 0
+    public = game.talk == "public"
+
+    def letter(sender: int, receiver: int | None) -> Letter | None:
+        if sender == receiver:
+            return None
+        place = 0 if receiver is None else receiver - (receiver > sender)
+        knows_said = player in (None, sender) or (not altered and receiver in (None, player))
+        knows_arrived = (
+            player is None or (not altered and knows_said) or (sender != player and receiver in (None, player))
+        )
+        return (written[sender][place] if knows_said else None, arrived[sender][place] if knows_arrived else None)
+
+    receivers: list[int | None] = [None] if public else list(range(game.players))
+    letters = [[letter(sender, receiver) for receiver in receivers] for sender in range(game.players)]
+    round, step = divmod(number, game.talk_steps)
+    title = f"talk before round {round + 1}" + (
+        f", step {step + 1} of {game.talk_steps}" if game.talk_steps > 1 else ""
+    )
+    return Conversation(title, game.info.players, public, letters)
+
+
+def said(letter: Letter) -> str:
+    """Return the text of a word: its number, `.` for silence, `?` for what is not known, `3>5` if 3 arrives as 5."""
+    one, other = ("?" if word is None else "." if word == 0 else str(word) for word in letter)
+    return one if one == other or letter[1] is None else other if letter[0] is None else f"{one}>{other}"
+
+
+def draw(talk: Conversation, left: float, top: float) -> Iterator[Shape]:
+    """Yield a line for each sender: its name, and a bubble for each word."""
+    yield Text(left, top + 4, talk.title, 13, _PALE)
+    heads = [_ALL] if talk.public else [name.removeprefix("player_") for name in talk.players]
+    if not talk.letters:
+        return
+    wide = 62.0 if talk.public else (PANEL - _NAME) / len(heads)
+    yield Text(left, top + 30, "from", 13, _PALE)
+    for place, name in enumerate(heads):
+        yield Text(
+            left + _NAME + (place + 0.5) * wide, top + 30, f"to {name}" if place == 0 else name, 13, _PALE, "middle"
+        )
+    for seat, (name, letters) in enumerate(zip(talk.players, talk.letters, strict=True)):
+        y = top + 58 + _ROW * seat
+        yield Text(left, y + 5, name, fitted(name, 14, _NAME - 14), _INK)
+        for place, letter in enumerate(letters):
+            if letter is not None:
+                yield from _bubble(left + _NAME + (place + 0.5) * wide, y, min(wide, 62.0) - 8, said(letter))
+
+
+def _bubble(x: float, y: float, wide: float, word: str) -> Iterator[Shape]:
+    """Yield a bubble with a word, its tail to the left; a small circle for silence."""
+    if word == ".":
+        yield Circle(x, y, 3.0, None, _PALE, 1.2)
+        return
+    half, high, cut = wide / 2, 12.0, 5.0
+    corners = (
+        *(
+            (x - half + cut, y - high),
+            (x + half - cut, y - high),
+            (x + half, y - high + cut),
+            (x + half, y + high - cut),
+        ),
+        *((x + half - cut, y + high), (x - half + cut, y + high), (x - half - _TAIL + cut, y + high + cut)),
+        *((x - half, y + high - cut), (x - half, y - high + cut)),
+    )
+    yield Polygon(corners, _BUBBLE, _EDGE, 1.2)
+    yield Text(x, y + 5, word, fitted(word, 14, wide - 4), _INK, "middle", bold=True)
+
+
+def lines(talk: Conversation) -> Iterator[str]:
+    """Yield the words for a terminal, a line for each sender; `.` is silence and `?` what is not known."""
+    if not talk.letters:
+        return
+    wide = max(len("from"), *map(len, talk.players))
+    heads = [_ALL] if talk.public else [name.removeprefix("player_") for name in talk.players]
+    yield f"{talk.title}:"
+    yield f"{'from':<{wide}} to " + " ".join(f"{name:>5}" for name in heads)
+    for name, letters in zip(talk.players, talk.letters, strict=True):
+        row = " ".join(f"{'' if letter is None else said(letter):>5}" for letter in letters)
+        yield f"{name:<{wide}}    {row}".rstrip()

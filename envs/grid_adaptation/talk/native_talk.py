@@ -1,0 +1,157 @@
+"""Steps of matches with talk in native code: an operator over `envs/native/sources/grid_adaptation.cpp`.
+
+Its reference is the torch code of `conversation`. The base game's part of a step is that of `native_rounds`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.vector import Transition
+from cellgames.envs.grid_adaptation import native_rounds
+from cellgames.envs.grid_adaptation.native_rounds import Played
+from cellgames.envs.native import Library, operator, pointer
+
+from . import conversation, words
+from .conversation import BASE, TalkState
+
+if TYPE_CHECKING:
+    from cellgames.envs.grid_adaptation.game import GridAdaptation
+
+__all__ = ["free_spaces", "step_in_place"]
+
+_BASE_FIELDS = -3  # where the fields of words begin
+_GAMES: dict[tuple[tuple[int, ...], float, tuple[int, ...]], GridAdaptation] = {}  # by `_numbers`
+
+
+def step_in_place(
+    game: GridAdaptation, state: TalkState, mask: Tensor | None, given: Tensor, random: bool
+) -> Transition:
+    """Play a step in every match, and begin new ones where one ends: see `native_rounds.step_in_place`."""
+    numbers = _numbers(game)
+    actions, rewards, terminated, truncated = _step(list(state.tensors()), given, *numbers, random)
+    return Transition(actions if random else given, rewards, terminated, truncated)
+
+
+def free_spaces(game: GridAdaptation, state: TalkState) -> Tensor:
+    """Return `conversation.free_spaces`."""
+    free: Tensor = _free_spaces(list(state.tensors()), *_numbers(game))
+    return free
+
+
+@lru_cache
+def _numbers(game: GridAdaptation) -> tuple[tuple[int, ...], float, tuple[int, ...]]:
+    """Return the rules as the operator takes them."""
+    talk = (words.num_places(game), game.words, game.talk_steps, game.talks, game.talk == "private")
+    numbers = *native_rounds.numbers(game.silent), (*map(int, talk), int(game.scramble), int(game.mute))
+    _GAMES[numbers] = game
+    return numbers
+
+
+def _fake_step(
+    fields: Sequence[Tensor],
+    given: Tensor,
+    rules: Sequence[int],
+    garnet_value: float,
+    talk: Sequence[int],
+    random: bool,
+) -> Played:
+    return native_rounds.results(fields, BASE + talk[0], random)
+
+
+@operator(
+    "grid_adaptation_talk_step_(Tensor(a!)[] fields, Tensor given, int[] rules, float garnet_value, int[] talk, "
+    "bool random) -> (Tensor, Tensor, Tensor, Tensor)",
+    fake=_fake_step,
+)
+def _step(
+    fields: Sequence[Tensor],
+    given: Tensor,
+    rules: Sequence[int],
+    garnet_value: float,
+    talk: Sequence[int],
+    random: bool,
+) -> Played:
+    """Play a step in place, and begin new matches where one ends. Return no actions if they are given."""
+    game, state = _GAMES[tuple(rules), garnet_value, tuple(talk)], TalkState(*fields)
+    bits = native_rounds.bits_of(given, fields, BASE + talk[0])
+    actions = conversation.random_actions(game, state, bits) if random else given
+    after = conversation.step(game, state, actions)
+    results = after.rewards.clone(), after.terminated.clone(), after.truncated.clone()
+    if after.done.any():
+        after = conversation.restart(game, after.clone(), after.done)
+    for field, value in zip(fields, after.tensors(), strict=True):
+        field.copy_(value)
+    return (actions if random else given.new_empty(0), *results)
+
+
+@_step.native
+def _native_step(
+    native: Library,
+    fields: Sequence[Tensor],
+    given: Tensor,
+    rules: Sequence[int],
+    garnet_value: float,
+    talk: Sequence[int],
+    random: bool,
+) -> Played:
+    """Return `_step`."""
+    game, state = _GAMES[tuple(rules), garnet_value, tuple(talk)], TalkState(*fields)
+    base, components = fields[:_BASE_FIELDS], BASE + talk[0]
+    known = native_rounds.known(game.silent, base) and state.said.shape == (
+        len(state),
+        game.talks,
+        game.players,
+        talk[0],
+    )
+    if not known or not native_rounds.takes(given, base, components, random):
+        return NotImplemented  # type: ignore[no-any-return]
+    spoken = conversation.talking(game, state).nonzero().squeeze(1) if state.heard.shape[1] else None
+    number, seeds = (state.talks.clone(), state.seed.clone()) if spoken is not None else (state.talks, state.seed)
+    said, talks = state.said.contiguous(), state.talks.contiguous()
+    played = native_rounds.results(base, components, random)
+    native_rounds.play(
+        native.cellgames_grid_adaptation_talk_step,
+        (rules, garnet_value, True),
+        base,
+        given,
+        played,
+        (ctypes.c_int64 * 4)(*talk[:4]),
+        pointer(talks, torch.int64),
+        pointer(said, torch.int8),
+    )
+    for field, written in ((state.talks, talks), (state.said, said)):
+        if field.data_ptr() != written.data_ptr():
+            field.copy_(written)
+    if spoken is not None:
+        step = number[spoken]
+        state.heard[spoken, step] = words.delivered(game, seeds[spoken], step, state.said[spoken, step])
+        state.heard[played[2]] = words.TO_COME
+    return played
+
+
+@operator(
+    "grid_adaptation_talk_free_spaces(Tensor[] fields, int[] rules, float garnet_value, int[] talk) -> Tensor",
+    fake=lambda fields, rules, *_: fields[0].new_empty((len(fields[0]), rules[0] ** 2), dtype=torch.bool),
+)
+def _free_spaces(fields: Sequence[Tensor], rules: Sequence[int], garnet_value: float, talk: Sequence[int]) -> Tensor:
+    """Return spaces without a tile: bool [B, N]."""
+    return conversation.free_spaces(_GAMES[tuple(rules), garnet_value, tuple(talk)], TalkState(*fields)).contiguous()
+
+
+@_free_spaces.native
+def _native_free_spaces(
+    native: Library, fields: Sequence[Tensor], rules: Sequence[int], garnet_value: float, talk: Sequence[int]
+) -> Tensor:
+    """Return `_free_spaces`."""
+    game, base = _GAMES[tuple(rules), garnet_value, tuple(talk)], fields[:_BASE_FIELDS]
+    if not native_rounds.known(game.silent, base):
+        return NotImplemented  # type: ignore[no-any-return]
+    talks = TalkState(*fields).talks.contiguous()
+    return native_rounds.spaces_without_tile(native, base, rules, garnet_value, game.talk_steps, talks)

@@ -1,0 +1,126 @@
+"""Words of Grid Adaptation with talk: to whom they go, how they are altered on their way, and who has heard which.
+
+Words are stored by their senders. In public each word has one place. In private each player has a place for each of the
+others, in the order of seats. Letters: `B` matches, `P` players, `T` talk steps of a match, `R` places of a sender,
+`S` places of a player's history: the others' words to it, then its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import chance
+from cellgames.envs.kernels.lookup_tables import table
+
+if TYPE_CHECKING:
+    from cellgames.envs.grid_adaptation.game import GridAdaptation
+
+__all__ = ["TO_COME", "delivered", "heard_by", "history", "num_places", "num_planes", "one_hot", "others_of"]
+
+TO_COME = -1
+"""The word of a talk step that has not been played."""
+
+_ORDER = chance.USER + 2  # purpose of draws
+
+
+def num_places(game: GridAdaptation) -> int:
+    """Return the number of words that each player says in a talk step."""
+    return game.players - 1 if game.talk == "private" else 1
+
+
+def others_of(players: int, device: torch.device) -> Tensor:
+    """Return the other seats of each seat in their order, int64 [P, P - 1]."""
+    return _others(players, device)[0]
+
+
+@table
+def _others(players: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return the others of each seat, and the place of the seat among the others of each of them: int64 [P, P - 1]."""
+    seat, place = torch.arange(players, device=device)[:, None], torch.arange(players - 1, device=device)
+    other = place + (place >= seat).long()
+    return other, seat - (seat > other).long()
+
+
+@table
+def _orders(count: int, device: torch.device) -> Tensor:
+    """Return all orders of some senders: int64 [count!, count]."""
+    return torch.tensor(list(itertools.permutations(range(count))), device=device)
+
+
+def _by_receiver(words: Tensor) -> Tensor:
+    """Return private words by receiver and the place of the sender among its others, [N, P, P - 1]; or back."""
+    other, back = _others(words.shape[-2], words.device)
+    return words[..., other, back]
+
+
+def delivered(game: GridAdaptation, seeds: Tensor, step: Tensor, said: Tensor) -> Tensor:
+    """Return the words of one talk step as they arrive, by the sender from whom they seem to come: int8 [N, P, R].
+
+    With `mute` they are silence. With `scramble` the words to one receiver, in public those to all, are dealt out anew
+    among their senders, in each order with the same probability.
+
+    Args:
+        game: the rules.
+        seeds: int64 [N], the matches'.
+        step: int64 [N], the number of the talk step in its match, from 0.
+        said: int8 [N, P, R].
+    """
+    if game.mute:
+        return torch.zeros_like(said)
+    if not game.scramble:
+        return said
+    players = game.players
+    if game.talk == "public":
+        orders = _orders(players, said.device)
+        lots = chance.draw(seeds, _ORDER, step * players)
+        return said.gather(1, orders[chance.uniform_int(lots, math.factorial(players))][:, :, None])
+    orders = _orders(players - 1, said.device)
+    lots = chance.draw(seeds[:, None], _ORDER, step[:, None] * players + torch.arange(players, device=said.device))
+    order = orders[chance.uniform_int(lots, math.factorial(players - 1))]
+    return _by_receiver(_by_receiver(said).gather(2, order))
+
+
+def heard_by(game: GridAdaptation, heard: Tensor, seat: Tensor) -> Tensor:
+    """Return the words that have reached a player from each other seat: int8 [B, T, P - 1].
+
+    Args:
+        game: the rules.
+        heard: int8 [B, T, P, R], words as they arrive, by sender.
+        seat: int64 [B], the player.
+    """
+    env_ids = torch.arange(len(heard), device=heard.device)[:, None]
+    other, back = _others(game.players, heard.device)
+    place = back[seat] if game.talk == "private" else torch.zeros_like(back[seat])
+    return heard[env_ids, :, other[seat], place].movedim(1, 2)
+
+
+def history(game: GridAdaptation, said: Tensor, heard: Tensor, seat: Tensor) -> Tensor:
+    """Return a player's words in all talk steps: from each other seat, then its own, int8 [B, T, S].
+
+    Args:
+        game: the rules.
+        said: int8 [B, T, P, R], words as they were said.
+        heard: the same as they arrive.
+        seat: int64 [B], the player.
+    """
+    env_ids = torch.arange(len(said), device=said.device)
+    return torch.cat((heard_by(game, heard, seat), said[env_ids, :, seat]), 2)
+
+
+def num_planes(game: GridAdaptation) -> int:
+    """Return the number of planes that words add to an observation; the first says whether this is a talk step."""
+    bits = game.talks * (game.players - 1 + num_places(game)) * (game.words + 1)
+    return 1 + -(-bits // game.spaces)
+
+
+def one_hot(game: GridAdaptation, words: Tensor) -> Tensor:
+    """Return words, [B, T, S], one-hot on planes that are filled row by row, int16 [B, planes, H, W]; 0 to come."""
+    bits = (words[..., None] == torch.arange(game.words + 1, device=words.device)).to(torch.int16).flatten(1)
+    planes = bits.new_zeros(len(bits), (num_planes(game) - 1) * game.spaces)
+    planes[:, : bits.shape[1]] = bits
+    return planes.view(len(planes), planes.shape[1] // game.spaces, game.size, game.size)

@@ -1,0 +1,75 @@
+// What games of connected stones share: `envs/stones`, whose words this uses.
+#pragma once
+
+#include <climits>
+#include <cstring>
+
+#include "portable.h"
+
+namespace cellgames::stones {
+
+constexpr int kMostCells = 512;
+constexpr int32_t kColour = 3, kGroup = 2047;
+constexpr int kMoreShift = 11, kPlaceBits = 9, kLotBits = 21, kWord = 32;
+
+CELLGAMES_INLINE int32_t one_frame(int32_t first, int32_t second, int colour) {
+    return (first & kColour) == colour ? first : (second & kColour) == colour ? second : 0;
+}
+
+CELLGAMES_INLINE void move_group(int32_t* codes, int cells, int32_t group, int32_t by) {
+    for (int cell = 0; cell < cells; ++cell) codes[cell] += (codes[cell] & kGroup) == group ? by : 0;
+}
+
+// A full board, at random.
+class RandomBoard {
+  protected:
+    uint8_t black_[kMostCells + 16] = {};  // 1 where Black is; rows are read 16 at a time
+
+    // Give the free cells of the lowest lots to the mover, half of them, and the rest to the opponent. `lots` are below
+    // 2^21, one for each cell.
+    CELLGAMES_INLINE_MEMBER void fill(int cells, const int32_t* codes, int mover, const int32_t* lots) {
+        int32_t free = 0;
+        for (int cell = 0; cell < cells; ++cell) {
+            const bool taken = codes[cell] != 0;
+            keys_[cell] = taken ? INT32_MAX : (lots[cell] << kPlaceBits) + cell;
+            free += !taken;
+        }
+        const int32_t last = lowest(cells, free, (free + 1) / 2);
+        const bool white = mover == 2;
+        for (int cell = 0; cell < cells; ++cell) {
+            const bool drawn = (keys_[cell] <= last) != white;
+            black_[cell] = codes[cell] ? (codes[cell] & kColour) == 1 : drawn;
+        }
+    }
+
+  private:
+    int32_t keys_[kMostCells];
+
+    // The key that so many of the free cells' keys do not exceed. A guess by proportion is off by a few.
+    CELLGAMES_INLINE_MEMBER int32_t lowest(int cells, int32_t free, int32_t wanted) {
+        int32_t last = static_cast<int32_t>((int64_t{wanted} << (kLotBits + kPlaceBits)) / (free ? free : 1)) - 1;
+        int32_t count = 0;
+        for (int cell = 0; cell < cells; ++cell) count += keys_[cell] <= last;
+        // The nearest key above, and the nearest one at or below: what is on the other side wraps around to huge numbers.
+        for (; count < wanted; ++count) {
+            uint32_t least = UINT32_MAX;
+            const uint32_t from = static_cast<uint32_t>(last) + 1;
+            for (int cell = 0; cell < cells; ++cell) {
+                const uint32_t above = static_cast<uint32_t>(keys_[cell]) - from;
+                least = above < least ? above : least;
+            }
+            last = static_cast<int32_t>(from + least);
+        }
+        for (; count > wanted; --count) {
+            uint32_t least = UINT32_MAX;
+            for (int cell = 0; cell < cells; ++cell) {
+                const uint32_t below = static_cast<uint32_t>(last) - static_cast<uint32_t>(keys_[cell]);
+                least = below < least ? below : least;
+            }
+            last -= static_cast<int32_t>(least) + 1;
+        }
+        return last;
+    }
+};
+
+}  // namespace cellgames::stones

@@ -1,0 +1,99 @@
+"""Stones on boards of many games at the same time: the tensor side of `joining`, and random full boards.
+
+Letters: `B` games, `N` cells, `W = ceil(N / 32)` words of a packed mask; `X` games to fill at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.sampling import WORD, WORD_SHIFT
+
+from .joining import GROUP
+
+__all__ = ["LOTS", "filled", "free_words", "relabelled", "taken", "where"]
+
+LOTS = 1 << 21
+"""Random numbers for `filled` are below this."""
+
+_PLACE_BITS = 9  # of a cell's number
+
+
+def where(condition: Tensor, yes: Tensor, no: Tensor | int) -> Tensor:
+    """Return `torch.where` for integers, quicker where `no` is 0 and there is no compiler to make it so."""
+    if isinstance(no, int) and no == 0 and not torch.compiler.is_compiling():
+        return condition * yes
+    return torch.where(condition, yes, no)
+
+
+def free_words(batch: int, cells: int, device: torch.device) -> Tensor:
+    """Return the packed mask of boards on which all cells are free, int64 [B, W]; in memory the batch is innermost."""
+    full = [min(WORD, cells - start) for start in range(0, cells, WORD)]
+    words = torch.tensor([(1 << bits) - 1 for bits in full], device=device)
+    return words[:, None].expand(-1, batch).contiguous().t()
+
+
+def taken(free: Tensor, cell: Tensor) -> Tensor:
+    """Return a packed mask, int64 [B, W], in which a cell, int64 [B], is no longer free."""
+    word, bit = cell >> WORD_SHIFT, 1 << (cell & (WORD - 1))
+    return torch.stack([bits & ~where(word == index, bit, 0) for index, bits in enumerate(free.unbind(1))]).t()
+
+
+def relabelled(
+    codes: Tensor,
+    cells: Tensor,
+    place: Tensor,
+    code: Tensor,
+    groups: Sequence[Tensor],
+    shifts: Sequence[Tensor],
+) -> Tensor:
+    """Return the codes of all cells, int32 [B, N], after a stone of `code` [B] on `place` [B] has joined groups.
+
+    Args:
+        codes: before the move.
+        cells: int32 [N], 0 to N - 1.
+        place: int32 [B].
+        code: int32 [B].
+        groups: int32 [B] each, as `code & GROUP`.
+        shifts: int32 [B] each, what to add to their cells; a group that takes others over stands before them.
+    """
+    if torch.compiler.is_compiling():  # one pass over all rows, fused
+        moved = codes
+        for group, shift in zip(groups, shifts, strict=True):
+            moved = moved + torch.where(codes & GROUP == group[:, None], shift[:, None], 0)
+        return torch.where(cells == place[:, None], code[:, None], moved)
+    codes = codes.clone(memory_format=torch.contiguous_format)
+    for group, shift in zip(groups, shifts, strict=True):  # only the rows in which groups join
+        env_ids = shift.nonzero().squeeze(1)
+        rows = codes.index_select(0, env_ids)
+        old, move = group.index_select(0, env_ids)[:, None], shift.index_select(0, env_ids)[:, None]
+        others = ((rows ^ old) & GROUP).bool()  # without a compiler comparisons are slow, this is not
+        codes.index_copy_(0, env_ids, rows + move - others * move)
+    return codes.scatter_(1, place.long()[:, None], code[:, None])
+
+
+def filled(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
+    """Return full boards, [X, N]: half of the free cells, those of the lowest lots, are the mover's; all are as likely.
+
+    Args:
+        stones: integers [X, N], 0 free, 1 Black, 2 White.
+        player: int64 [X], who moves next.
+        lots: int32 [X, N], random numbers below `LOTS`.
+    """
+    free, places = stones == 0, torch.arange(stones.shape[1], dtype=torch.int32, device=stones.device)
+    order = ((lots << _PLACE_BITS) + places).masked_fill(~free, torch.iinfo(torch.int32).max)  # no two are equal
+    half = (free.sum(1, keepdim=True) + 1) >> 1
+    last = _sorted(order).gather(1, (half - 1).clamp(min=0))
+    mover = player[:, None].to(stones.dtype) + 1
+    return torch.where(free, torch.where(order <= last, mover, 3 - mover), stones)
+
+
+def _sorted(numbers: Tensor) -> Tensor:
+    """Return numbers in ascending order along the last axis; of integers on CPU by NumPy, in a tenth of the time."""
+    if numbers.device.type == "cpu":
+        return torch.from_numpy(np.sort(numbers.numpy()))
+    return numbers.sort().values
