@@ -20,7 +20,6 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.networks.champion_data import check_weight, read_champion_data
-from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
 from cellgames.envs.cloth_of_gold.state import ClothState
@@ -145,7 +144,7 @@ def opening_turns(game: ClothOfGold, state: ClothState, shapes: Tensor, seeds: T
         tried = torch.arange(count, device=state.device).repeat(len(second))
         there = state[second]
         plans = _fitting(game, there[every], turned(game, shapes[second][every], tried))
-        plans = plans.view(len(second), count, game.max_units)
+        plans = plans.view(len(second), count, game.most_units)
         value = worth(game, there, forecast(game, there, plans))
         value = value.masked_fill(plans[:, :, 0] < 0, -torch.inf)
         way[second] = value.argmax(1)
@@ -156,20 +155,20 @@ def _fitting(game: ClothOfGold, state: ClothState, shapes: Tensor) -> Tensor:
     """Return the units of the shapes that may be placed whole, one shape after the other: int64 [L, K]."""
     rows = torch.arange(len(state), device=state.device)
     player = state.current_player
-    ground = placement.legal_cells(game.grid, state) & ~state.territory[rows, 1 - player]
+    ground = game.legal_cells(state) & ~state.territory[rows, 1 - player]
     free = game.grid.unpack(ground.movedim(0, -1)).flatten(1).bool()
     homeless = state.live[rows, player] == 0
-    room = torch.minimum(state.left, ACTS_A_UNIT * game.max_units - state.acts)
-    wide = torch.full((len(state), game.max_units + shapes.shape[2]), -1, dtype=torch.int64, device=state.device)
+    room = torch.minimum(state.left, ACTS_A_UNIT * game.allowance(state) - state.acts)
+    wide = torch.full((len(state), game.most_units + shapes.shape[2]), -1, dtype=torch.int64, device=state.device)
     used = torch.zeros_like(rows)
     for cells in shapes.unbind(1):
         needed = cells >= 0
         start = torch.where(used > 0, wide[:, 0], cells[:, 0])[:, None]
         far = (cells // game.width - start // game.width) ** 2 + (cells % game.width - start % game.width) ** 2
-        fits = free.gather(1, cells.clamp(min=0)) & ((far < game.radius**2) | ~homeless[:, None])
+        fits = free.gather(1, cells.clamp(min=0)) & ((far < game.first_reach) | ~homeless[:, None])
         size = needed.sum(1)
         whole = (fits | ~needed).all(1) & (used + size <= room) & (size > 0)
         chosen = cells.where(whole[:, None], -1)
         wide.scatter_(1, used[:, None] + torch.arange(cells.shape[1], device=cells.device), chosen)
         used += torch.where(whole, size, 0)
-    return wide[:, : game.max_units]
+    return wide[:, : game.most_units]

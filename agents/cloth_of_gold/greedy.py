@@ -13,15 +13,21 @@ from cellgames.agents.base import draw_seeds
 from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
 from cellgames.envs.cloth_of_gold.simulation import simulate
 from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.wild.wild_rounds import bolt as cast
+from cellgames.envs.cloth_of_gold.wild.wild_rounds import lived
+from cellgames.envs.cloth_of_gold.wild.wild_state import wild
 
 from .turns import TurnAgent, random_turns
 
-__all__ = ["ClothGreedy", "proposals"]
+__all__ = ["ClothGreedy", "best_bolts", "proposals"]
 
 _WORLDS = 1 << 22  # cells simulated at a time, which bounds the memory
 _DECIDED = 1e6  # more than any lead
+_BOLTS = 4  # cells of bolts that are tried
+_LEAST_GAIN = 2.5  # units that a bolt must bring
 
 
 class ClothGreedy(TurnAgent):
@@ -44,6 +50,43 @@ class ClothGreedy(TurnAgent):
         seeds = draw_seeds(len(state), generator, state.device)
         return proposals(self.game, state, seeds, self.candidates, 1)[0].squeeze(1)
 
+    @override
+    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        return best_bolts(self.game, state, draw_seeds(len(state), generator, state.device))
+
+
+def best_bolts(game: ClothOfGold, state: ClothState, seeds: Tensor) -> Tensor:
+    """Return the bolts after which the mover would lead by more if the round ran now: int64 [L], -1 for none.
+
+    Tried are the cells around which the most units would go, the opponent's less the mover's own.
+
+    Args:
+        game: the rules, with perks.
+        state: `L` games.
+        seeds: int64 [L], of the rounds' chance.
+    """
+    wild_state, rows = wild(state).replace(seed=seeds), torch.arange(len(state), device=state.device)
+    spells = wild_state.spells.gather(1, state.current_player[:, None]).squeeze(1)
+    some = ((spells > 0) & (state.acts < ACTS_A_UNIT * game.allowance(state))).nonzero().squeeze(1)
+    chosen = torch.full_like(state.current_player, -1)
+    if len(some) == 0:
+        return chosen
+    games = wild_state[some]
+    rows, player = rows[: len(some)], games.current_player
+    units = game.grid.unpack(games.units.movedim(0, -1))
+    open_cells = ~game.grid.unpack(games.wards.movedim(0, -1))[rows, 1 - player]
+    gain = (units[rows, 1 - player].float() - units[rows, player].float()) * open_cells
+    sums = torch.nn.functional.avg_pool2d(gain[:, None], 3, 1, 1, divisor_override=1).flatten(1)
+    value, cells = sums.topk(_BOLTS, 1)
+    tried = torch.cat((torch.full_like(cells[:, :1], -1), torch.where(value > 0, cells, -1)), 1)
+    arms = rows.repeat_interleave(tried.shape[1])
+    after = cast(game, games[arms], tried.flatten())
+    nothing = torch.full((len(arms), 1, game.most_units), -1, dtype=torch.int64, device=state.device)
+    lead = worth(game, after, forecast(game, after, nothing)).view_as(tried)
+    lead[:, 0] += _LEAST_GAIN  # a bolt is kept for better
+    chosen[some] = tried.gather(1, lead.argmax(1, keepdim=True)).squeeze(1)
+    return chosen
+
 
 def proposals(game: ClothOfGold, state: ClothState, seeds: Tensor, drawn: int, kept: int) -> tuple[Tensor, Tensor]:
     """Return the random turns that would be worth most if the round ran now, the best one first.
@@ -58,6 +101,8 @@ def proposals(game: ClothOfGold, state: ClothState, seeds: Tensor, drawn: int, k
     Returns:
         The turns, int64 [L, C, K], and their worth, float64 [L, C].
     """
+    if game.wild:
+        state = state.replace(seed=seeds)  # dice of one's own
     together = max(1, _WORLDS // (game.cells * drawn))
     rows = torch.arange(len(state), device=state.device)
     found = [_proposed(game, state[some], seeds[some], drawn, kept) for some in rows.split(together)]
@@ -73,10 +118,18 @@ def _proposed(game: ClothOfGold, state: ClothState, seeds: Tensor, drawn: int, k
 
 
 def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:
-    """Return both players' units if a round ran after the mover's turn, int64 [L, C, 2], for plans int64 [L, C, K]."""
+    """Return both players' units if a round ran after the mover's turn, int64 [L, C, 2], for plans int64 [L, C, K].
+
+    With wild options its chance is that of the states' seeds, which should not be those of the games to come.
+    """
     rows = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
     new = placement.bits_of(game.grid, plans.flatten(0, 1))
     player = state.current_player[rows]
+    if game.wild:
+        games = wild(state)[rows]
+        mine = player[:, None] == torch.arange(2, device=player.device)
+        units = games.units | (new[:, None] & -mine.long()[:, :, None, None])
+        return count(lived(game, games.replace(units=units)).units).t().view(*plans.shape[:2], 2)
     sides = [state.units[rows, side] | new * (player == side)[:, None, None] for side in (0, 1)]
     planes = torch.stack((*sides, state.neutral[rows], state.killed[rows])).movedim(1, -1).contiguous()
     after = simulate(game.grid, planes, game.generations, game.neutral_births)

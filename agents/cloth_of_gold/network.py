@@ -17,9 +17,10 @@ from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.wild.wild_observation import wild_boards, wild_numbers
 from cellgames.envs.core import Game
 
-__all__ = ["LEAD", "NUMBERS", "PLANES", "ClothNetwork", "ClothTrunk", "padded", "scaled"]
+__all__ = ["LEAD", "NUMBERS", "PLANES", "ClothNetwork", "ClothTrunk", "padded", "parted", "scaled"]
 
 _PATCH = 4  # rows and columns of cells that are one of the trunk's
 _FINE = 8  # channels at the size of the world
@@ -30,6 +31,7 @@ NUMBERS = len(seen.NUMBERS) + 2
 """The number of numbers that `scaled` returns."""
 LEAD = 0.02
 """The value of a unit in the numbers."""
+_WILD = 0.125  # of the numbers of wild options: one of weather, a level up to 96, points and bolts
 
 
 class ClothTrunk(nn.Module):
@@ -63,11 +65,13 @@ class ClothNetwork(Network[ClothOfGold]):
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         width = size.channels
-        self.trunk = ClothTrunk(size, PLANES, NUMBERS)
+        boards, numbers = len(wild_boards(self.game)), len(wild_numbers(self.game))
+        planes, kinds = PLANES + boards, 1 + self.game.perks  # of places: units, and bolts
+        self.trunk = ClothTrunk(size, planes, NUMBERS + numbers)
         self.up = nn.Conv2d(width, _FINE * _PATCH**2, 1)
-        self.fine = nn.Conv2d(PLANES, _FINE, 3, padding=1)
+        self.fine = nn.Conv2d(planes, _FINE, 3, padding=1)
         self.mix = nn.Conv2d(2 * _FINE, 2 * _FINE, 3, padding=1)
-        self.cell = nn.Conv2d(2 * _FINE, 1, 1)
+        self.cell = nn.Conv2d(2 * _FINE, kinds, 1)
         nn.init.orthogonal_(self.cell.weight, 0.01)
         self.rest = head(3 * width, 2 * width, 2, 0.01)
         # About five units in a turn at first, however many cells there are.
@@ -76,14 +80,22 @@ class ClothNetwork(Network[ClothOfGold]):
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
         height, width = observation.shape[2:]
-        boards, numbers = observation[:, : len(seen.BOARDS)].float(), observation[:, len(seen.BOARDS) :, 0, 0]
+        boards, numbers = parted(self.game, observation)
         planes = padded(torch.cat((boards, torch.ones_like(boards[:, :1])), 1))
         trunk, summary = self.trunk(planes, scaled(numbers, boards[:, :2].sum((2, 3))))
         up = functional.pixel_shuffle(self.up(trunk), _PATCH)
         both = functional.relu(torch.cat((up, self.fine(planes)), 1))
-        cells = self.cell(functional.relu(self.mix(both)))[:, 0, :height, :width].flatten(1)
+        cells = self.cell(functional.relu(self.mix(both)))[..., :height, :width].flatten(1)
         end, value = self.rest(summary).unbind(1)
         return torch.cat((cells, end[:, None] + self.begin), 1), value, None
+
+
+def parted(game: ClothOfGold, observation: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the boards of an observation, float [L, p, H, W], and its numbers, [L, q], those of wild options last."""
+    k, end = len(seen.BOARDS), seen.PLANES
+    more = end + len(wild_boards(game))
+    boards, numbers = [observation[:, :k], observation[:, end:more]], [observation[:, k:end], observation[:, more:]]
+    return torch.cat(boards, 1).float(), torch.cat(numbers, 1)[:, :, 0, 0]
 
 
 def padded(planes: Tensor) -> Tensor:
@@ -95,9 +107,12 @@ def padded(planes: Tensor) -> Tensor:
 def scaled(numbers: Tensor, units: Tensor) -> Tensor:
     """Return units to place, the round, the lead, the seat and both sides' units: float [L, 6], none of them large.
 
+    The numbers of wild options stand between the seat and the units.
+
     Args:
-        numbers: [L, 4], as in the observation.
+        numbers: [L, 4 + q], as in the observation.
         units: [L, 2], of both sides, one's own first.
     """
-    scales = torch.tensor([0.1, 0.1, LEAD, 1.0], dtype=torch.float32, device=units.device)
+    scales = torch.full(numbers.shape[1:], _WILD, dtype=torch.float32, device=units.device)
+    scales[:4] = torch.tensor([0.1, 0.1, LEAD, 1.0], device=units.device)
     return torch.cat((numbers.float() * scales, units * LEAD), 1)

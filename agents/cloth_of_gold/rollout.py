@@ -15,6 +15,7 @@ from cellgames.agents.playouts.playouts import at_once, play_out
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 
+from .greedy import best_bolts
 from .turns import TurnAgent, random_turns
 
 __all__ = ["ClothRollout", "finish_turns"]
@@ -34,6 +35,10 @@ class ClothRollout(TurnAgent):
         self.playouts, self.candidates = playouts, affordable(playouts, candidates)
 
     @override
+    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        return best_bolts(self.game, state, draw_seeds(len(state), generator, state.device))
+
+    @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         game, rows = self.game, torch.arange(len(state), device=state.device)
         plans = random_turns(game, state, draw_seeds(len(state), generator, state.device), self.candidates, border=True)
@@ -51,7 +56,10 @@ class ClothRollout(TurnAgent):
         arms = torch.arange(len(won), device=state.device).repeat_interleave(pulls.flatten())  # [X]
         for some in arms.split(at_once(game)):
             rows = some // pulls.shape[1]
-            after = game.play_turn(state[rows], plans.flatten(0, 1)[some])
+            games = state[rows]
+            if game.wild:  # other dice in every playout
+                games = games.replace(seed=draw_seeds(len(games), generator, games.device))
+            after = game.play_turn(games, plans.flatten(0, 1)[some])
             outcome = finish_turns(game, after, generator).gather(1, state.current_player[rows, None]).squeeze(1)
             won.index_add_(0, some, (outcome > 0).to(won.dtype))
         return won.view_as(pulls)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -18,12 +19,13 @@ from typing_extensions import override
 
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.wild.wild_state import WildState
 from cellgames.envs.core import chance
 from cellgames.envs.core.info import GameInfo
 
 from .greedy import proposals
 
-__all__ = ["CHOICES", "TurnGame", "TurnState"]
+__all__ = ["CHOICES", "AnyTurnState", "TurnGame", "TurnState", "WildTurnState"]
 
 CHOICES = 32
 """Turns that a position has room for."""
@@ -46,6 +48,23 @@ class TurnState(ClothState):
     logits: Tensor
 
 
+@dataclass(frozen=True, eq=False)
+class WildTurnState(WildState):
+    """The same for games with wild options.
+
+    Attributes:
+        plans: int64 [B, C, K].
+        logits: float32 [B, C].
+    """
+
+    plans: Tensor
+    logits: Tensor
+
+
+AnyTurnState: TypeAlias = TurnState | WildTurnState
+"""States with turns to choose from."""
+
+
 @dataclass(frozen=True)
 class TurnGame(ClothOfGold):
     """Cloth of Gold for tree searches: an action is the number of one of the turns of the state."""
@@ -56,15 +75,16 @@ class TurnGame(ClothOfGold):
         turns = 2 * (self.max_rounds + self.initial_placement)
         return dataclasses.replace(super().info, action_nvec=(CHOICES,), max_turns=turns)
 
-    def offering(self, state: ClothState, plans: Tensor, logits: Tensor) -> TurnState:
+    def offering(self, state: ClothState, plans: Tensor, logits: Tensor) -> AnyTurnState:
         """Return games with turns to choose from, of which there may be fewer than `CHOICES`; see `TurnState`."""
         room = CHOICES - plans.shape[1]
         plans = torch.nn.functional.pad(plans, (0, 0, 0, room), value=-1)
         logits = torch.nn.functional.pad(logits.float(), (0, room), value=_NONE)
-        fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(ClothState)}
-        return TurnState(**fields, plans=plans, logits=logits)
+        kind, made = (WildState, WildTurnState) if self.wild else (ClothState, TurnState)
+        fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(kind)}
+        return made(**fields, plans=plans, logits=logits)
 
-    def proposing(self, state: ClothState, drawn: int = _DRAWN, kept: int = _KEPT) -> TurnState:
+    def proposing(self, state: ClothState, drawn: int = _DRAWN, kept: int = _KEPT) -> AnyTurnState:
         """Return games with those turns to choose from that would be worth most if the round ran now.
 
         Args:
@@ -72,7 +92,7 @@ class TurnGame(ClothOfGold):
             drawn: turns that are drawn for each game.
             kept: the best of them, `CHOICES` at most.
         """
-        plans = torch.full((len(state), kept, self.max_units), -1, dtype=torch.int64, device=state.device)
+        plans = torch.full((len(state), kept, self.most_units), -1, dtype=torch.int64, device=state.device)
         going = (~state.done).nonzero().squeeze(1)
         if len(going):
             plans[going] = proposals(self, state[going], state.seed[going], drawn, kept)[0]
@@ -80,12 +100,12 @@ class TurnGame(ClothOfGold):
         return self.offering(state, plans, -_STEP * ranks)
 
     @override
-    def _step(self, state: ClothState, actions: Tensor) -> TurnState:
-        assert isinstance(state, TurnState)
+    def _step(self, state: ClothState, actions: Tensor) -> AnyTurnState:
+        assert isinstance(state, AnyTurnState)
         after = self.play_turn(state, state.plans[torch.arange(len(state), device=state.device), actions])
         return self.proposing(after.replace(seed=chance.next_seed(state.seed)))
 
     @override
     def _legal(self, state: ClothState) -> Tensor:
-        assert isinstance(state, TurnState)
+        assert isinstance(state, AnyTurnState)
         return state.logits > _NONE

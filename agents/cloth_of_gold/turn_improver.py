@@ -22,7 +22,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.core.info import Space
 from cellgames.utils.foreign_text import shown
 
-from .turn_game import CHOICES, TurnGame, TurnState
+from .turn_game import CHOICES, AnyTurnState, TurnGame
 from .turn_search import WEIGHT, TurnSearch, TurnValues
 from .values import ClothEvaluator, ClothValues
 
@@ -136,7 +136,7 @@ class _Turns(TurnSearch):
         )
 
     @override
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> TurnState:
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> AnyTurnState:
         plans, worth, self._after = self._ranking.evaluate(state, generator)
         return game.offering(state, plans, WEIGHT * worth)
 

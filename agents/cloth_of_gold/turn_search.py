@@ -23,7 +23,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
 
-from .turn_game import CHOICES, TurnGame, TurnState
+from .turn_game import CHOICES, AnyTurnState, TurnGame
 from .turns import TurnAgent
 from .values import CANDIDATES, ClothEvaluator, ClothValues
 
@@ -45,7 +45,7 @@ class TurnValues:
     def __init__(self, network: ClothValues) -> None:
         self.network = network
 
-    def evaluate(self, game: Game, state: TurnState, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game, state: AnyTurnState, generator: torch.Generator) -> Evaluation:
         """Evaluate positions, as `Evaluator` does."""
         assert isinstance(game, TurnGame)
         mover = state.current_player
@@ -69,7 +69,7 @@ class TurnSearch(TurnAgent):
         """Return the search for a game."""
 
     @abstractmethod
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> TurnState:
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> AnyTurnState:
         """Return the positions with the turns to search."""
 
     @override
@@ -104,7 +104,7 @@ class TurnSearch(TurnAgent):
             lines=[[*(cell for cell in turn if cell >= 0), self.game.end_turn] for turn in best],
         )
 
-    def _searched(self, state: ClothState, generator: torch.Generator) -> tuple[TurnState, SearchResult]:
+    def _searched(self, state: ClothState, generator: torch.Generator) -> tuple[AnyTurnState, SearchResult]:
         search = self._search
         if search is None or not isinstance(search.game, TurnGame):
             raise must_start(self)
@@ -129,7 +129,7 @@ class TurnUCT(TurnSearch):
         return UCTSearch(game, self.simulations)
 
     @override
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> TurnState:
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> AnyTurnState:
         return game.proposing(state, CANDIDATES, min(CHOICES, max(_LEAST, self.simulations // _SIMULATIONS)))
 
 
@@ -155,6 +155,6 @@ class TurnGumbel(TurnSearch):
         return GumbelSearch(game, TurnValues(network), self.simulations)
 
     @override
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> TurnState:
+    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> AnyTurnState:
         plans, worth, _ = self._ranking.evaluate(state, generator)
         return game.offering(state, plans, WEIGHT * worth)

@@ -13,7 +13,6 @@ from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds, reaching
 from cellgames.envs.boards.bitboards import popcount
-from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT, disk
 from cellgames.envs.cloth_of_gold.state import ClothState
@@ -54,7 +53,7 @@ class TurnAgent(GameAgent[ClothOfGold]):
         before = self._game
         super().start(game, players, env_ids)
         if before != game or self._plans.device != env_ids.device:
-            self._plans = torch.zeros((0, self.game.max_units), dtype=torch.int64, device=env_ids.device)
+            self._plans = torch.zeros((0, self.game.most_units), dtype=torch.int64, device=env_ids.device)
             self._planned = torch.zeros(0, dtype=torch.bool, device=env_ids.device)
         self._reach(env_ids)
         self._planned[env_ids] = False
@@ -67,6 +66,25 @@ class TurnAgent(GameAgent[ClothOfGold]):
         """Place the next unit of each game's turn, or end the turn: int64 [L]."""
         game = self.game
         self._reach(env_ids)
+        new = (~self._planned[env_ids]).nonzero().squeeze(1)
+        if len(new) and game.perks:
+            bolts = torch.full_like(env_ids, -1)
+            bolts[new] = self.bolts(state[new], generator)
+            rest = (bolts < 0).nonzero().squeeze(1)
+            actions = torch.where(bolts < 0, 0, game.cells + bolts)
+            if len(rest) < len(bolts):
+                if len(rest):
+                    actions[rest] = self._next(state[rest], env_ids[rest], generator)
+                return actions
+        return self._next(state, env_ids, generator)
+
+    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        """Return cells of bolts to cast before the turn is decided, int64 [L], -1 for none, in games with perks."""
+        return torch.full_like(state.current_player, -1)
+
+    def _next(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Place the next unit of each game's turn, or end the turn, where no bolt is cast."""
+        game = self.game
         new = (~self._planned[env_ids]).nonzero().squeeze(1)
         if len(new):
             self._plans[env_ids[new]] = self.turns(state[new], generator)
@@ -129,7 +147,7 @@ def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int
     for number in range(1, _SHAPES):
         draw.shape(draw.nearby(number) if number % 2 else draw.anywhere(draw.ground, number), number)
     draw.single_units()
-    return draw.plans.view(len(state), count, game.max_units)
+    return draw.plans.view(len(state), count, game.most_units)
 
 
 def _anchors(draw: _Draw, border: bool) -> Tensor:
@@ -152,12 +170,13 @@ class _Draw:
         player = state.current_player
         rows = torch.arange(len(state), device=device)
         self.homeless = (state.live[rows, player] == 0)[self.rows]
-        self.legal = placement.legal_cells(game.grid, state)
-        acts_left = ACTS_A_UNIT * game.max_units - state.acts
-        least = (state.left == game.max_units).int()  # a turn without a unit may always place one
+        self.legal = game.legal_cells(state)
+        whole = game.allowance(state)
+        acts_left = ACTS_A_UNIT * whole - state.acts
+        least = (state.left == whole).int()  # a turn without a unit may always place one
         self.room = torch.minimum(state.left, torch.maximum(acts_left, least))[self.rows].long()
         self.ground = self.legal & ~state.territory[rows, 1 - player]
-        self.plans = torch.full((total, game.max_units), -1, dtype=torch.int64, device=device)
+        self.plans = torch.full((total, game.most_units), -1, dtype=torch.int64, device=device)
         self.used = torch.zeros(total, dtype=torch.int64, device=device)
         counter = self.number[:, None] + count * torch.arange(_SHAPES * _DRAWS, device=device)
         self.bits = chance.draw(seeds[self.rows][:, None], _TURN, counter).unflatten(1, (_SHAPES, _DRAWS))
@@ -230,7 +249,7 @@ class _Draw:
         start = self.plans[:, :1, None]
         first_row = torch.where(start >= 0, start // self.game.width, row[:, :, :1])
         first_col = torch.where(start >= 0, start % self.game.width, col[:, :, :1])
-        return (row - first_row) ** 2 + (col - first_col) ** 2 < self.game.radius**2
+        return (row - first_row) ** 2 + (col - first_col) ** 2 < self.game.first_reach
 
     def _append(self, cells: Tensor) -> None:
         """Add cells to the turns, int64 [L * C, n]; -1 adds none. None comes after one that does."""

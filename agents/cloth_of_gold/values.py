@@ -20,10 +20,11 @@ from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.simulation import simulate
 from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.wild.wild_observation import wild_boards, wild_numbers
 from cellgames.envs.core import Game
 
-from .greedy import proposals
-from .network import LEAD, NUMBERS, PLANES, ClothTrunk, padded, scaled
+from .greedy import best_bolts, proposals
+from .network import LEAD, NUMBERS, PLANES, ClothTrunk, padded, parted, scaled
 from .turns import TurnAgent
 
 __all__ = ["CANDIDATES", "CONSIDERED", "ClothEvaluator", "ClothValues", "after_turns"]
@@ -51,21 +52,23 @@ class ClothValues(Network[ClothOfGold]):
 
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
-        self.trunk = ClothTrunk(size, PLANES + 2, NUMBERS + 3)
+        boards, numbers = len(wild_boards(self.game)), len(wild_numbers(self.game))
+        self.trunk = ClothTrunk(size, PLANES + 2 + boards, NUMBERS + 3 + numbers)
         self.value = head(3 * size.channels, 2 * size.channels, 1, 0.1)
 
     def worth(self, boards: Tensor, numbers: Tensor) -> Tensor:
         """Return the value of positions to the player whose view they are: float [L], -1 to 1.
 
         Args:
-            boards: int64 [L, 7, S, N], as `ClothOfGold.packed_observation` gives them.
-            numbers: [L, 4], the same.
+            boards: int64 [L, 7 + p, S, N], as `ClothOfGold.packed_observation` gives them.
+            numbers: [L, 4 + q], the same.
         """
         grid, worlds = self.game.grid, boards.movedim(0, -1)
         ahead, leads = self._ahead(worlds, numbers)
-        planes = torch.ones((len(boards), PLANES + 2, grid.rows, grid.cols), device=boards.device, dtype=torch.float32)
-        planes[:, : PLANES - 1] = grid.unpack(worlds)
-        planes[:, PLANES:] = grid.unpack(ahead)
+        given = len(worlds)  # then where the world is, and what a round would make of it
+        planes = torch.ones((len(boards), given + 3, grid.rows, grid.cols), device=boards.device, dtype=torch.float32)
+        planes[:, :given] = grid.unpack(worlds)
+        planes[:, given + 1 :] = grid.unpack(ahead)
         known = torch.cat((scaled(numbers, count(worlds[:2]).t().float()), leads), 1)
         value: Tensor = self.value(self.trunk(padded(planes), known)[1]).squeeze(1).tanh()
         return value
@@ -83,8 +86,8 @@ class ClothValues(Network[ClothOfGold]):
 
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        boards = self.game.grid.pack(observation[:, : len(seen.BOARDS)]).movedim(-1, 0)
-        value = self.worth(boards, observation[:, len(seen.BOARDS) :, 0, 0])
+        boards, numbers = parted(self.game, observation)
+        value = self.worth(self.game.grid.pack(boards).movedim(-1, 0), numbers)
         return value.new_zeros((len(value), self.nvec[0])), value, None
 
     @torch.no_grad()
@@ -136,15 +139,24 @@ class ClothEvaluator(TurnAgent):
         self.network, self.candidates, self.considered = network, candidates, min(candidates, considered)
 
     @override
+    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        return best_bolts(self.game, state, draw_seeds(len(state), generator, state.device))
+
+    @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         plans, worth, _ = self.evaluate(state, generator)
         return plans[torch.arange(len(state), device=state.device), worth.argmax(1)]
 
     def evaluate(self, state: ClothState, generator: torch.Generator) -> tuple[Tensor, Tensor, ClothState]:
-        """Return turns, int64 [L, C, K], their values, float [L, C], and the positions after them, `L * C`."""
+        """Return turns, int64 [L, C, K], their values, float [L, C], and the positions after them, `L * C`.
+
+        With wild options the positions are those of dice of the agent's own.
+        """
         game = self.game
         seeds = draw_seeds(len(state), generator, state.device)
         plans, _ = proposals(game, state, seeds, self.candidates, self.considered)
+        if game.wild:
+            state = state.replace(seed=seeds)  # dice of one's own
         after = after_turns(game, state, plans)
         mover = state.current_player.repeat_interleave(plans.shape[1])
         ended = game.outcome(after).gather(1, mover[:, None]).squeeze(1).float()

@@ -30,6 +30,7 @@ class Seen:
         round: [L] int64; one more than there are in the voting step.
         flips: [L] bool, rounds with a flip.
         voting: [L] bool.
+        talking: [L] bool, talk steps, in which nothing but words is chosen.
         public: [L, 8] int64, what each sequence would have earned in the last round.
     """
 
@@ -42,6 +43,7 @@ class Seen:
     round: Tensor
     flips: Tensor
     voting: Tensor
+    talking: Tensor
     public: Tensor
 
     def __len__(self) -> int:
@@ -57,6 +59,12 @@ class Seen:
         tiles, *digits = self.planes.unbind()
         own = [-((self.sequence & value) != 0).long() for value in rules.DIGITS]
         return [tiles & ~(digit ^ mine) for digit, mine in zip(digits, own, strict=True)]
+
+
+def _talking(game: GridAdaptation, numbers: Tensor) -> Tensor:
+    """Return which observations are of talk steps, bool [L]."""
+    first = observation.num_planes(game.players)  # of the planes of words; there are none without talk
+    return numbers[:, first] == 1 if numbers.shape[1] > first else torch.zeros_like(numbers[:, 0], dtype=torch.bool)
 
 
 def seen(game: GridAdaptation, observed: Tensor) -> Seen:
@@ -78,5 +86,6 @@ def seen(game: GridAdaptation, observed: Tensor) -> Seen:
         round=number("round"),
         flips=number("1 in rounds with a flip") == 1,
         voting=number("1 in the voting step") == 1,
+        talking=_talking(game, numbers),
         public=numbers[:, _SEQUENCES : _SEQUENCES + 8],
     )

@@ -26,6 +26,8 @@ _BALLOT = chance.USER + 30
 class GridPlayer(GameAgent[GridAdaptation]):
     """A base class of agents for Grid Adaptation: it votes at random, and `choose` decides in rounds.
 
+    With talk it is silent, and does not listen.
+
     Args:
         name: as in `Agent`.
         guesses: number of guesses at what the others do in a round, to plan against.
@@ -50,24 +52,26 @@ class GridPlayer(GameAgent[GridAdaptation]):
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        self._planner = Planner(self.others(self.game), self._guesses)
+        self._planner = Planner(self.others(self.game.silent), self._guesses)
 
     def others(self, game: GridAdaptation) -> Others:
         """Return the model of how all others play."""
         return Others(game)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose actions, int64 [L, 7]; chance comes from a seed of each row."""
+        """Choose actions, int64 [L, K]; chance comes from a seed of each row."""
         game = self.planner.game
         view, players = seen(game, observation), self.seats.of(env_ids)
         seeds = draw_seeds(len(env_ids), generator, observation.device)
-        actions = nothing(game, len(view), observation.device)
-        ballot = sampling.pack(action_mask[:, -game.info.action_nvec[VOTE] :])
+        actions = nothing(self.game, len(view), observation.device)
+        ballot = sampling.pack(action_mask[:, : game.info.num_actions][:, -game.info.action_nvec[VOTE] :])
         lots = chance.draw(seeds, _BALLOT, torch.zeros_like(seeds)) & 0x7FFFFFFF
         actions[:, VOTE] = sampling.random_legal(ballot, lots)
-        for number in view.round[~view.voting].unique().tolist():
-            rows = (view.round == number).nonzero().squeeze(1)
-            actions[rows] = self.choose(view[rows], players[rows], env_ids[rows], seeds[rows], generator)
+        acts = ~view.voting & ~view.talking
+        for number in view.round[acts].unique().tolist():
+            rows = (acts & (view.round == number)).nonzero().squeeze(1)
+            chosen = self.choose(view[rows], players[rows], env_ids[rows], seeds[rows], generator)
+            actions[rows, : chosen.shape[1]] = chosen
         return actions
 
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:

@@ -55,9 +55,10 @@ class GridSearch(GridPlayer):
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        self._planner = Planner(self.others(self.game), self._guesses, _SHAPES)
-        if self._witness is None or self._witness.game != game:
-            self._witness = Witness(self.game)
+        rules = self.game.silent
+        self._planner = Planner(self.others(rules), self._guesses, _SHAPES)
+        if self._witness is None or self._witness.game != rules:
+            self._witness = Witness(rules)
         self._witness.start(players, env_ids)
 
     def state_dict(self) -> dict[str, Any]:

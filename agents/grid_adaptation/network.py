@@ -16,11 +16,12 @@ from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.observation import num_planes
-from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
+from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE
 from cellgames.envs.kernels.lookup_tables import table
 
 from .decoding import Seen, seen
 from .lookahead import base_of, tiles_on, tried
+from .talk.conversing import Conversing
 
 __all__ = ["GridNetwork"]
 
@@ -40,6 +41,8 @@ class GridNetwork(Network[GridAdaptation]):
 
     The spaces of an action are chosen one after the other. The logit of a space is the sum of one for the space itself
     and one for its offset from the tiles chosen before.
+
+    With talk it also has a part that listens and one that speaks (see `talk.conversing`).
     """
 
     unit = 30.0
@@ -61,9 +64,10 @@ class GridNetwork(Network[GridAdaptation]):
             self.near[0] = _opening()
             self.near[..., _NEAR // 2, _NEAR // 2] = -9.0  # nobody names a space twice
         self.turn = nn.Parameter(torch.tensor(1.0))  # how much is made of what a flip would change
-        self.rest = head(3 * width, 2 * width, 1 + sum(self.nvec[FLIP:-1]), 0.01)
+        self.rest = head(3 * width, 2 * width, 1 + sum(self.nvec[FLIP:VOTE]), 0.01)
         self.ballot = nn.Linear(2, 1)
         self.value = head(3 * width, 2 * width, 1, 1.0)
+        self.talk = Conversing(self.game, width) if self.game.talks else None
 
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
@@ -72,17 +76,26 @@ class GridNetwork(Network[GridAdaptation]):
         board = game.grid.unpack(torch.stack((view.planes[0], *view.matches()))).float()
         planes = torch.cat((board, torch.ones_like(board[:, :1]), outlook), 1)
         numbers = self.numbers(torch.cat((_numbers(game, view), ahead.flatten(1)), 1))
+        heard = self.talk.listen(observation, view) if self.talk is not None else None
+        if heard is not None:
+            numbers = numbers + heard.numbers
         trunk = self.trunk(planes, numbers)
         spaces = self.spaces(trunk) + torch.einsum("lghw,sg->lshw", outlook, self.advice)
+        if heard is not None:
+            spaces = spaces + heard.spaces[:, None]
         summary = torch.cat((pooled(trunk), numbers), 1)
-        keep, flip, buy = self.rest(summary).split((1, *self.nvec[FLIP:-1]), 1)
+        keep, flip, buy = self.rest(summary).split((1, *self.nvec[FLIP:VOTE]), 1)
         flip = flip - self.turn * functional.pad(
             ahead.sum(1).flip(1), (1, 0)
         )  # of choices 1, 2, 3 the last digit first
         none = torch.zeros_like(keep)
         flat = spaces.flatten(2).unbind(1)
         parts = [part for slot in flat[:-1] for part in (slot, none)]
-        logits = torch.cat((*parts, flat[-1], keep, flip, buy, self._votes(observation), none), 1)
+        parts += [flat[-1], keep, flip, buy, self._votes(observation), none]
+        if self.talk is not None and heard is not None:
+            free = ~game.grid.unpack(view.planes[0]).flatten(1)
+            parts.append(self.talk.speak(summary, heard, flat[0].masked_fill(~free, -1e9)))
+        logits = torch.cat(parts, 1)
         return logits, self.value(summary).squeeze(1), self._relation(view.round == 1)
 
     def _outlook(self, view: Seen) -> tuple[Tensor, Tensor]:
@@ -117,7 +130,8 @@ class GridNetwork(Network[GridAdaptation]):
     def _votes(self, observation: Tensor) -> Tensor:
         """Return logits for each seat, [L, players], by its points and by whether it is tied for fewest."""
         players = self.game.players
-        standings = observation[:, num_planes(players) - 2 * players :, 0, 0].float().view(-1, 2, players)
+        last = num_planes(players)
+        standings = observation[:, last - 2 * players : last, 0, 0].float().view(-1, 2, players)
         scaled: Tensor = self.ballot(standings.transpose(1, 2) * standings.new_tensor([0.01, 1.0])).squeeze(2)
         return scaled
 

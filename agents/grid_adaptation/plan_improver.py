@@ -18,7 +18,7 @@ from cellgames.agents.networks.networks import Network
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.state import BUY
+from cellgames.envs.grid_adaptation.state import BUY, COMPONENTS
 
 from .decoding import seen
 from .joint_moves import GridSearch
@@ -35,8 +35,8 @@ class PlanImprover(Improver):
 
     Candidates are the plans that are worth most to `mcts:N`, and some that the network chooses. Their probabilities
     are a softmax of what they are worth. The network learns the mean of it over what the search has drawn, and should
-    be played by drawing actions: who always takes the best space shares it with others. Votes and purchases are the
-    network's own; votes are not learned from.
+    be played by drawing actions: who always takes the best space shares it with others. Votes, purchases and words are
+    the network's own; votes and words are not learned from.
     """
 
     def __init__(self, game: Game, network: Network, effort: Effort) -> None:
@@ -62,10 +62,13 @@ class PlanImprover(Improver):
             own.new_zeros((count, self.candidates, self.components)),
             value.new_zeros((count, self.candidates)),
         )
-        for number in view.round[~view.voting].unique().tolist():
-            some = (view.round == number).nonzero().squeeze(1)
-            plans = self._search.plans(view[some], rows.seats[some], rows.env_ids[some], seeds[some], own[some])
-            actions[some], worth[some] = _candidates(
+        decides = ~view.voting & ~view.talking
+        for number in view.round[decides].unique().tolist():
+            some = (decides & (view.round == number)).nonzero().squeeze(1)
+            plans = self._search.plans(
+                view[some], rows.seats[some], rows.env_ids[some], seeds[some], own[some, :, : len(COMPONENTS)]
+            )
+            actions[some, :, : len(COMPONENTS)], worth[some] = _candidates(
                 plans.actions, plans.worth.double() / plans.scale, own.shape[1], self.candidates
             )
         actions[:, :, BUY] = own[:, :1, BUY]
@@ -76,8 +79,8 @@ class PlanImprover(Improver):
         policy = policy * (policy >= _LEAST)
         policy = policy / policy.sum(1, keepdim=True)
         played = actions[torch.arange(count, device=device), (policy.log() + gumbel(policy, generator)).argmax(1)]
-        action = torch.where(view.voting[:, None], own[:, 0], played)
-        return Improved(action, policy, value, actions, decides=~view.voting)
+        action = torch.where(decides[:, None], played, own[:, 0])
+        return Improved(action, policy, value, actions, decides=decides)
 
     @override
     def log_probs_and_value(self, inputs: Tensor, mask: Tensor, actions: Tensor | None) -> tuple[Tensor, Tensor]:

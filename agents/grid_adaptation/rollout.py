@@ -77,7 +77,7 @@ class GridRollout(GridPlayer):
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        if self._history is None or self._history.game != game:
+        if self._history is None or self._history.game != self.planner.game:
             self._history = History(self.planner.game)
         self._history.start(players, env_ids)
 

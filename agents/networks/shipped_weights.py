@@ -19,11 +19,11 @@ WEIGHTS = Path(__file__).parents[1] / "weights"
 SEARCH_WEIGHTS = WEIGHTS / "search"
 """The same, to evaluate positions in a tree search."""
 
-_BOTH = "turns"  # the kind of networks that serve with and without search, and lie in `WEIGHTS`
-
 
 def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
     """Return the ids of the games that the weights in a folder play, in the order of lists.
+
+    Those of `WEIGHTS` also play games whose simpler game they serve (`GamePlugin.simpler`).
 
     Args:
         folder: `WEIGHTS`, the default, or `SEARCH_WEIGHTS`.
@@ -32,13 +32,19 @@ def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
         ImportError: the extra `trained` is missing.
     """
     learned = _learned(WEIGHTS if folder is None else folder)
-    return tuple(
-        id
-        for id, entry in registry.REGISTRY.items()
-        if any(
-            game == entry.plugin.id and serves(entry.plugin, parameters, entry.defaults) for game, parameters in learned
+
+    def plays(entry: registry.GameSpec) -> bool:
+        played = [entry.defaults]
+        if folder in (None, WEIGHTS) and entry.plugin.simpler is not None:
+            dropped = entry.plugin.simpler_without
+            played.append({name: value for name, value in entry.defaults.items() if name not in dropped})
+        return any(
+            game == entry.plugin.id and serves(entry.plugin, parameters, each)
+            for game, parameters in learned
+            for each in played
         )
-    )
+
+    return tuple(id for id, entry in registry.REGISTRY.items() if plays(entry))
 
 
 def in_folder(folder: Path) -> list[Path]:
@@ -48,13 +54,20 @@ def in_folder(folder: Path) -> list[Path]:
 
 
 def serves_in(folder: Path, path: Path, about: Mapping[str, Any]) -> bool:
-    """Return True if a file lies in a folder, or its network, described by `about`, serves with and without search."""
-    return path.parent == folder or about["kind"] == _BOTH
+    """Return True if a file lies in a folder, or its network, described by `about`, serves with and without search.
+
+    Networks that value turns do, and those that learned with a search, unless a game has others in `SEARCH_WEIGHTS`.
+    """
+    if path.parent == folder:
+        return True
+    searches = about["kind"] == "turns" or about["made"].get("algorithm") == "alphazero"
+    return searches and not any(folder.glob(f"{about['game']}.*"))
 
 
 def serves(plugin: GamePlugin, learned: Mapping[str, Any], played: Mapping[str, Any]) -> bool:
     """Return True if weights of a game with the parameters `learned` play it with the parameters `played`."""
-    return learned.keys() == played.keys() and differences(learned, played).keys() <= set(plugin.transfer_parameters)
+    changed = differences(learned, played).keys() | differences(played, learned).keys()
+    return changed <= set(plugin.transfer_parameters)
 
 
 def differences(learned: Mapping[str, Any], played: Mapping[str, Any]) -> dict[str, Any]:

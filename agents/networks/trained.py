@@ -14,6 +14,7 @@ from typing_extensions import override
 from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.envs.core import Game
 from cellgames.envs.registry import REGISTRY, plugin_of
+from cellgames.plugins import resolve
 from cellgames.utils.foreign_text import shown
 
 from .file_names import WEIGHTS_FILE
@@ -27,7 +28,8 @@ __all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_net
 class WeightsAgent(ByGame):
     """An agent that plays by the network in a file, on the device of the games.
 
-    The file and the network's shapes are known when there is a game.
+    The file and the network's shapes are known when there is a game. Where no file serves the game, but one serves a
+    simpler game (`GamePlugin.simpler`), that network plays.
 
     Args:
         name: as in `Agent`.
@@ -36,7 +38,16 @@ class WeightsAgent(ByGame):
 
     def __init__(self, name: str, find: Callable[[Game], Path]) -> None:
         def make(game: Game) -> AnyAgent:
-            self._network, about = load_network(find(game), game)
+            try:
+                self._network, about = load_network(find(game), game)
+            except ValueError:
+                simpler = plugin_of(game).simpler
+                found = None if simpler is None else resolve(simpler)(game)
+                if found is None:
+                    raise
+                base, adapter = found
+                self._network, about = load_network(find(base), base)
+                return adapter(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
             return self._network.agent(self.name, sample=about["sample"])
 
         super().__init__(name, make)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,8 @@ class GtpAgent(Engine):
     """A GTP engine that plays all games of the agent in one process, on one board.
 
     GTP knows moves, not positions. So the moves that lead to a position are found again: each places a stone that the
-    position has. The engine gets all commands of a question at once, and answers one after the other. Arguments and
-    attributes are those of `Engine`.
+    position has, but for a first move that a swap has changed. The engine gets all commands of a question at once, and
+    answers one after the other. Arguments and attributes are those of `Engine`.
     """
 
     prefix = "gtp:"
@@ -128,31 +128,57 @@ class GtpAgent(Engine):
         """Return the moves that lead to the position, such as `b c4`; those since the last question are found."""
         game, found = view.game, list(self._moves[env_id])
         solo = self._games.get(env_id) or game.solo(game.init(seeds(0, 1)))
-        target = game.board(view.state)[0].numpy(force=True)
-        while solo.turn < view.turn:
-            action, after = _placed(solo, target)
-            found.append(f"{COLOURS[solo.current_player]} {game.action_to_string(action)}")
-            solo = after
-        if game.state_to_string(solo.state()) != view.position:
-            raise _lost()
-        self._games[env_id], self._moves[env_id] = solo, found
-        return found
+        for beginning in _beginnings(solo):
+            if (way := _way(game, solo, beginning, view)) is not None:
+                moves, self._games[env_id] = way
+                self._moves[env_id] = found + moves
+                return self._moves[env_id]
+        raise GtpError("the moves that led to the position cannot be found again")
 
 
-def _placed(solo: Solo, target: np.ndarray[Any, Any]) -> tuple[int, Solo]:
-    """Return an action that changes the board to what the target has there, and the game after it."""
+def _beginnings(solo: Solo) -> Iterator[list[int]]:
+    """Yield actions with which a way may begin: none, as a rule; else any one, or one and another that it makes legal.
+
+    A swap in Hex, the second turn, changes the stone that made it legal, so both have to be tried.
+    """
+    yield []
+    if solo.turn > 1:
+        return
+    legal = solo.legal_actions()
+    actions = legal.nonzero()[0].tolist()
+    yield from ([action] for action in actions)
+    for action in actions:
+        after = solo.copy()
+        after.step(action)
+        yield from ([action, other] for other in (after.legal_actions() & ~legal).nonzero()[0].tolist())
+
+
+def _way(game: Game, solo: Solo, beginning: Sequence[int], view: View) -> tuple[list[str], Solo] | None:
+    """Return the moves from a game to a position, after some actions, and the game there; None if there is no way."""
+    target, moves = game.board(view.state)[0].numpy(force=True), []
+    for action in beginning:
+        moves.append(f"{COLOURS[solo.current_player]} {game.action_to_string(action)}")
+        solo = solo.copy()
+        solo.step(action)
+    while solo.turn < view.turn:
+        if (placed := _placed(solo, target)) is None:
+            return None
+        moves.append(f"{COLOURS[solo.current_player]} {game.action_to_string(placed[0])}")
+        solo = placed[1]
+    return (moves, solo) if game.state_to_string(solo.state()) == view.position else None
+
+
+def _placed(solo: Solo, target: np.ndarray[Any, Any]) -> tuple[int, Solo] | None:
+    """Return an action that changes the board to what the target has there, and the game after it; None if none."""
     board, legal = solo.board(), solo.legal_actions()
     actions = legal.nonzero()[0]
-    if board.shape == legal.shape:  # as a rule an action for each cell: try those of cells that differ first
-        actions = actions[np.argsort((board == target)[actions], kind="stable")]
+    if board.ndim == 1 and len(board) <= len(legal):  # as a rule an action for each cell: try those that differ first
+        same = np.append(board == target, np.zeros(len(legal) - len(board), np.bool_))
+        actions = actions[np.argsort(same[actions], kind="stable")]
     for action in actions.tolist():
         after = solo.copy()
         after.step(action)
         changed = (now := after.board()) != board
         if after.turn > solo.turn and changed.any() and (now == target)[changed].all():
             return action, after
-    raise _lost()
-
-
-def _lost() -> GtpError:
-    return GtpError("the moves that led to the position cannot be found again")
+    return None

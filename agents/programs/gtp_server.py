@@ -84,9 +84,9 @@ class GtpServer:
 
     # ---------------------------------------------------------------- commands
 
-    def boardsize(self, size: str) -> str:
-        """Begin anew on a board of another size."""
-        if "size" not in self.game.parameters:
+    def boardsize(self, size: str, rows: str | None = None) -> str:
+        """Begin anew on a board of another size; Hex programs also name the number of rows, which is the same."""
+        if "size" not in self.game.parameters or rows not in (None, size):
             raise ValueError("unacceptable size")
         try:
             game = type(self.game)(**{**self.game.parameters, "size": int(size)})
@@ -180,7 +180,7 @@ COMMANDS: dict[str, tuple[int, int, Callable[..., str]]] = {
     "known_command": (1, 1, lambda server, name: "true" if name in COMMANDS else "false"),
     "list_commands": (0, 0, lambda server: "\n".join(COMMANDS)),
     "quit": (0, 0, lambda server: ""),
-    "boardsize": (1, 1, GtpServer.boardsize),
+    "boardsize": (1, 2, GtpServer.boardsize),
     "clear_board": (0, 0, GtpServer.clear_board),
     "komi": (1, 1, lambda server, points: ""),
     "play": (2, 2, GtpServer.play),

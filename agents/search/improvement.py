@@ -12,12 +12,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.networks import Network
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.info import Space
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
 from .evaluators import NetworkEvaluator
 from .gumbel import GumbelSearch
@@ -33,11 +36,14 @@ class Effort:
         simulations: of each search.
         considered: candidates of a player at the root, at most.
         scale: weight of results in a search, beside the policy.
+        solver_nodes: nodes of the game's solver (`GamePlugin.solve`) for a position, and for each move that it judges;
+            0 asks no solver.
     """
 
     simulations: int
     considered: int
     scale: float = 1.0
+    solver_nodes: int = 0
 
 
 class Rows(NamedTuple):
@@ -145,7 +151,12 @@ class Improver(ABC):
 
 
 class TreeImprover(Improver):
-    """Gumbel search in positions, for games in turns with perfect information."""
+    """Gumbel search in positions, for games in turns with perfect information.
+
+    Where the game's solver is asked and decides a position, the value is exact. In a won position, the solver judges
+    the move of the search and the `considered` likeliest moves, too. The policy is that of the search among the moves
+    that are proved to win.
+    """
 
     def __init__(self, game: Game, network: Network, effort: Effort) -> None:
         super().__init__(game, network, effort)
@@ -153,6 +164,8 @@ class TreeImprover(Improver):
         self._search = GumbelSearch(
             game, evaluator, effort.simulations, considered=considered, noise=1.0, scale=effort.scale
         )
+        target = plugin_of(game).solve if effort.solver_nodes else None
+        self._solve: Any = resolve(target) if target is not None else None
 
     @override
     @classmethod
@@ -167,7 +180,37 @@ class TreeImprover(Improver):
             state = state.replace(seed=draw_seeds(len(state), generator, state.device))
         found = self._search.run(state, generator)
         policy = found.dense(found.policy.float(), rows.mask.shape[1])
-        return Improved(found.chosen, policy, found.value.gather(1, rows.seats[:, None]).squeeze(1).float())
+        improved = Improved(found.chosen, policy, found.value.gather(1, rows.seats[:, None]).squeeze(1).float())
+        return improved if self._solve is None else self._solved(state, improved)
+
+    def _solved(self, state: State, found: Improved) -> Improved:
+        """Return the results of searches, corrected where the solver decides positions."""
+        result, move = self._solve(self.game, state, self.effort.solver_nodes)
+        won = (result == 1).nonzero().squeeze(1)
+        sure = functional.one_hot(move[won], found.policy.shape[1]).float()
+        winning = self._winning(state[won], found.policy[won], found.action[won])
+        policy = found.policy[won] * torch.maximum(winning, sure)
+        # The search may give no chance at all to the only moves that are proved to win.
+        policy = torch.where(policy.sum(1, keepdim=True) > 0, policy, sure)
+        best = policy.argmax(1)
+        action = found.action[won]
+        action = torch.where(policy.gather(1, action[:, None]).squeeze(1) > 0, action, best)
+        return Improved(
+            found.action.index_put((won,), action),
+            found.policy.index_put((won,), policy / policy.sum(1, keepdim=True)),
+            torch.where(result == 0, found.value, result.to(found.value.dtype)),
+        )
+
+    def _winning(self, state: State, policy: Tensor, chosen: Tensor) -> Tensor:
+        """Return 1 for moves that are proved to win, of those chosen, [L], and the likeliest of a policy, [L, A]."""
+        likely = policy.topk(min(self.effort.considered, policy.shape[1]), 1).indices
+        judged = torch.zeros_like(policy).scatter(1, torch.cat((likely, chosen[:, None]), 1), 1.0)
+        rows, actions = (judged * policy).nonzero().unbind(1)
+        after = self.game.step(state[rows], actions, checked=False)
+        won = self.game.outcome(after).gather(1, state.current_player[rows, None]).squeeze(1) > 0
+        going = (~after.done).nonzero().squeeze(1)
+        won[going] = self._solve(self.game, after[going], self.effort.solver_nodes)[0] == -1
+        return torch.zeros_like(policy).index_put((rows, actions), won.to(policy.dtype))
 
 
 def unlike_results(game: Game) -> list[str]:

@@ -88,7 +88,7 @@ class UCTSearch(Search):
             return None
         if (native := library(tree.device)) is None:
             return None
-        return partial(resolve(target), native, playouts=self.evaluator.playouts)
+        return partial(resolve(target), native, self.game, playouts=self.evaluator.playouts)
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
         orders = torch.rand((_ORDERS, self.edges), generator=generator, device=generator.device, dtype=torch.float32)

@@ -6,8 +6,6 @@ Letters: `L` games, `D` designs, `K` stamps of the game, `S` shapes of the longe
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +16,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, Seats, draw_seeds, must_start, reaching
 from cellgames.agents.networks.file_names import CHAMPION_FILE
+from cellgames.agents.simultaneous import solve_matrix
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -28,11 +27,12 @@ from .champion_files import ChampionFile, CupDesign, read_champion, shipped_cham
 
 __all__ = ["ToroidalCupChampion"]
 
-_BANDS = 4  # for how long Life is watched before the last shape, in generations for each column of a band, as `greedy`
-_MET = 4  # guesses before the last shape
-_EARLIER = (1 / 16, 1 / 8)  # games before the last shape, as shares of those for it; for the last but one
-_ROUNDS = 4  # of halving for the last shape, of about as many games each
-_ANYWHERE = 2  # one of so many candidates for the last shape goes anywhere
+_CELLS = 23_000_000  # of all games for the last shape; on the real board these are 2,053 games
+_MOST = 8192  # games by default; on small boards more find no better placement
+_EARLIER = (1 / 8, 1 / 4)  # games before the last shape, as shares of those for it; for the last but one
+_ROUNDS = 5  # of halving, of about as many games each
+_FIRST = 2  # guesses in the first round
+_ITERATIONS = 200  # of regret matching
 _AT_ONCE = 2048  # games, which bounds the memory
 _NEAR = 2  # steps of the lattice by which a shape is moved at most
 _MOVED, _TURNED = 0.4, 0.2  # chances of changes; else a shape goes anywhere
@@ -47,27 +47,34 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     keep their relative places.
 
     For the second half of its shapes it tries variations of its plan, with one or two of the shapes that are left
-    moved, turned or put elsewhere. Life runs a while from each whole arrangement, against the same few guesses of what
-    the others will add, and the plan with the largest mean lead is kept.
+    moved, turned or put elsewhere; for the last shape also placements anywhere. Whole games are played against guesses
+    of what the others will add. The worse half of the candidates goes, and the rest meet twice as many new guesses,
+    four times in all (sequential halving). Before the last shape the plan that wins most is kept.
 
-    For the last shape games are played to the end, because the lead after a while tells less then. The worse half of
-    the placements goes, and the rest meet twice as many new guesses, three times in all (sequential halving); the
-    placement that wins most is played. With `games=0` the agent is the design alone.
+    The last placement is drawn from a restricted Nash response of the candidates that are left, as in `CupSearch`: in
+    some of the games (`answered`) the others know the mixed strategy, and answer it.
 
     Args:
         path: a champion.json of `cellgames evolve`, or a folder with one; None for the champion of the package.
         name: as in `Agent`.
-        games: games of Life for the last placement, about; an eighth as many for the last but one, and a sixteenth
-            for those before.
+        games: games of Life for the last placement, about; a quarter as many for the last but one, and an eighth for
+            those before. With 0 the agent is the design alone. By default 8,192, or fewer on boards of more than 2,807
+            cells: 2,053 on the real one.
+        answered: the share of the games, 0 to 1, in which the others answer the mixed strategy; with 0 it plays the
+            placement that wins most.
     """
 
     plays = ToroidalCup
 
-    def __init__(self, path: Path | None = None, name: str = "champion", *, games: int = 4096) -> None:
+    def __init__(
+        self, path: Path | None = None, name: str = "champion", *, games: int | None = None, answered: float = 0.1
+    ) -> None:
         super().__init__(name)
-        if games < 0:
+        if games is not None and games < 0:
             raise ValueError(f"expected a number of games from 0, got {games}")
-        self.games = games
+        if not 0 <= answered <= 1:
+            raise ValueError(f"expected a share of games that are answered from 0 to 1, got {answered}")
+        self.games, self.answered = games, answered
         self._file = None if path is None else read_champion(path / CHAMPION_FILE if path.is_dir() else path)
         self._seats = Seats()
         self._begun = torch.zeros(
@@ -120,7 +127,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
                 actions[game.stamps.index(stamp)] = (down * lattice.across + right) * ORIENTATIONS + turn % ORIENTATIONS
             self._actions.append(actions)
         self._steps = lattice.down if lattice.down * lattice.stride == lattice.rows else 1
-        self._watched = dataclasses.replace(game, max_generations=min(game.max_generations, _BANDS * lattice.band))
+        self._games = min(_MOST, _CELLS // (game.rows * game.cols)) if self.games is None else self.games
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose a placement for each row, int64 [L]."""
@@ -183,44 +190,45 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     def _answer(
         self, observation: Tensor, key: tuple[int, int], kind: int, slot: int, draw: np.random.Generator
     ) -> None:
-        """Change what is left of a plan if that is worth more; most candidates are tried for the last shape.
+        """Change what is left of a plan if that is worth more; most games are played for the last shape.
 
         The shapes to come, one's own and the others', are taken to be like the one to place.
         """
         plan = self._plans[key]
         left = plan.shape[1] - slot
-        if not slot or 2 * left > plan.shape[1] or not self.games:
+        if not slot or 2 * left > plan.shape[1] or not self._games:
             return
         rest, seat = plan[:, slot:], key[1]
-        rounds = self._last_rounds() if left == 1 else [(max(1, round(self.games * _EARLIER[left == 2]) // _MET), _MET)]
-        tries = self._tries(rest, rounds[0][0], draw)
-        guesses = self._guesses(observation, seat, kind, (sum(met for _, met in rounds), left), draw)
+        share = max(1, round(self._games * (1 if left == 1 else _EARLIER[left == 2])) // _ROUNDS)
+        tries = self._tries(rest, kind, max(1, share // _FIRST), draw)
+        some = [-(-len(tries) // 2**number) for number in range(_ROUNDS)]
+        new = [max(1, share // candidates) for candidates in some]
+        guesses = np.split(self._guesses(observation, seat, kind, (sum(new), left), draw), np.cumsum(new)[:-1])
         boards = self._boards(observation, seat, 0, kind, tries[:, kind])
-        worth = np.zeros((len(tries), 0))
-        for some, met in rounds:
-            best = np.argsort(-worth.sum(1), kind="stable")[:some]  # the plan before is first among equals
-            tries, boards, worth = tries[best], boards[best], worth[best]
-            worth = np.concatenate((worth, self._worth(boards, guesses[:met], seat, left == 1)), 1)
-            guesses = guesses[met:]
-        plan[:, slot:] = tries[int(worth.sum(1).argmax())]
+        results = np.zeros((len(tries), 0))
+        for candidates, met in zip(some, guesses, strict=True):
+            best = np.argsort(-results.sum(1), kind="stable")[:candidates]  # the plan before is first among equals
+            tries, boards, results = tries[best], boards[best], results[best]
+            results = np.concatenate((results, self._results(boards, met, seat)), 1)
+        plan[:, slot:] = tries[self._drawn(results, draw) if left == 1 else int(results.sum(1).argmax())]
 
-    def _last_rounds(self) -> list[tuple[int, int]]:
-        """Return the candidates and the new guesses of each round of halving."""
-        share = max(1, self.games // (_ROUNDS + 1))
-        candidates = max(1, share // max(1, round(math.sqrt(self.games) / 16)))
-        left = [-(-candidates // 2**number) for number in range(_ROUNDS)]
-        return [(some, max(1, share // some)) for some in left]
+    def _drawn(self, results: npt.NDArray[np.float64], draw: np.random.Generator) -> int:
+        """Return the number of a row of results [C, G], drawn from the mixed strategy."""
+        mean = results.mean(1, keepdims=True)
+        if not self.answered:
+            return int(mean.argmax())
+        payoff = torch.from_numpy(self.answered * results + (1 - self.answered) * mean)[None]
+        shares = solve_matrix(payoff, _ITERATIONS).row[0].double().numpy()
+        return int(draw.choice(len(shares), p=shares / shares.sum()))
 
-    def _tries(self, rest: Ints, count: int, draw: np.random.Generator) -> Ints:
-        """Return a plan and variations of it, int64 [C, K, R]."""
+    def _tries(self, rest: Ints, kind: int, count: int, draw: np.random.Generator) -> Ints:
+        """Return a plan and different variations of it, int64 [C, K, R], at most `count`."""
         tries = [rest, *(self._varied(rest, draw) for _ in range(count - 1))]
-        if rest.shape[1] == 1:
-            anywhere = count // _ANYWHERE
-            actions = draw.choice(
-                self.game.lattice.actions, size=min(anywhere, self.game.lattice.actions), replace=False
-            )
-            tries[count - len(actions) :] = [np.full_like(rest, action) for action in actions]
-        return np.stack(tries)
+        if rest.shape[1] == 1:  # half of them go anywhere
+            anywhere = draw.permutation(self.game.lattice.actions)
+            tries = [*tries[: -(-count // 2)], *(np.full_like(rest, action) for action in anywhere)]
+        wanted = np.stack([plan[kind] for plan in tries])
+        return np.stack(tries)[np.sort(np.unique(wanted, axis=0, return_index=True)[1])[:count]]
 
     def _guesses(
         self, observation: Tensor, seat: int, kind: int, shape: tuple[int, int], draw: np.random.Generator
@@ -253,17 +261,16 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         start[..., team * lattice.band : (team + 1) * lattice.band] = (team + 1) * cells
         return start
 
-    def _worth(
-        self, boards: npt.NDArray[np.int8], guesses: npt.NDArray[np.int8], seat: int, whole: bool
+    def _results(
+        self, boards: npt.NDArray[np.int8], guesses: npt.NDArray[np.int8], seat: int
     ) -> npt.NDArray[np.float64]:
-        """Return the results of whole games, or leads after a while, of all boards by all guesses: float64 [C, G]."""
-        game = self.game if whole else self._watched
-        starts = torch.from_numpy((boards[:, None] | guesses[None]).reshape(-1, game.rows, game.cols))
-        live = torch.cat([game.life(some).scores for some in starts.split(_AT_ONCE)]).double()
+        """Return the results of whole games, 1, 0 or -1, of all boards by all guesses: float64 [C, G]."""
+        starts = torch.from_numpy((boards[:, None] | guesses[None]).reshape(-1, self.game.rows, self.game.cols))
+        live = torch.cat([self.game.life(some).scores for some in starts.split(_AT_ONCE)])
         others = live.clone()
         others[:, seat] = -1
-        lead = (live[:, seat] - others.amax(1)) / live.sum(1).clamp(min=1)
-        return (lead.sign() if whole else lead).view(len(boards), len(guesses)).numpy()
+        lead = live[:, seat] - others.amax(1)
+        return lead.sign().double().view(len(boards), len(guesses)).numpy()
 
     def _varied(self, plan: Ints, draw: np.random.Generator) -> Ints:
         """Return a plan [K, R] with one or two shapes changed."""

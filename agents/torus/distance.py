@@ -27,10 +27,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["CLOSED", "cycle_costs", "stones_to_win"]
+from cellgames.agents.connection.potentials import CLOSED
 
-CLOSED = 120
-"""A cost from here on means that there is no such cycle."""
+__all__ = ["CLOSED", "cycle_costs", "stones_to_win"]
 
 _CLASSES = ((0, 1), (1, 1))  # windings right and down
 _MARGIN = 2  # rows of the window beyond what the classes need; columns have n // 2

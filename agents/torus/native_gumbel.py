@@ -13,10 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cellgames.agents.connection.native_trees import tree_arrays
 from cellgames.agents.search import Evaluation, Tree
 from cellgames.envs.native import Library, pointer
-
-from .native_trees import tree_arrays
 
 __all__ = ["simulate"]
 

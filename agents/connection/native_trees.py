@@ -1,0 +1,96 @@
+"""The arrays of search trees of Torus, Hex and Y for native code, and what a UCT search is given beside them."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.search import Tree
+from cellgames.envs.native import pointer
+
+__all__ = ["ARRAYS", "search_arguments", "tree_arrays"]
+
+_FIELDS = {
+    **{"seed": torch.int64, "turn": torch.int32, "current_player": torch.int64, "rewards": torch.float32},
+    **{"scores": torch.float32, "terminated": torch.bool, "truncated": torch.bool, "codes": torch.int32},
+    **{"free": torch.int64, "losing": torch.int32, "last": torch.int32},
+}
+"""The fields of a node's state, in the order of `CellgamesStoneTrees` in sources/stone_tree.h."""
+
+ARRAYS = {
+    **{"count": torch.int64, "parent": torch.int32, "parent_edge": torch.int32, "mover": torch.int64},
+    **{"visits": torch.float32, "total": torch.float32, "raw": torch.float32, "worth": torch.float32},
+    **{"resolved": torch.bool, "whole": torch.bool, "child": torch.int32, "edge_visits": torch.float32},
+    **{"edge_total": torch.float32, "status": torch.int8},
+}
+"""The arrays of a `Tree`, in the same order after the fields."""
+
+
+class _Trees(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_void_p) for name in (*_FIELDS, *ARRAYS))
+
+
+class _Search(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("size", "trees", "capacity", "simulations", "playouts", "threads")),
+        ("orders", ctypes.c_void_p),
+        ("rows", ctypes.c_int64),
+        ("weights", ctypes.c_void_p),
+        ("keys", ctypes.c_void_p),
+        ("lots", ctypes.c_void_p),
+        ("evaluations", ctypes.c_int64),
+    )
+
+
+def tree_arrays(tree: Tree) -> ctypes.Structure:
+    """Return the addresses of the arrays of trees and of their states; the trees must outlive them.
+
+    A field that the game's states do not have is null.
+    """
+    state: Any = tree.state
+    known = {name: dtype for name, dtype in _FIELDS.items() if hasattr(state, name)}
+    addresses = {name: pointer(getattr(state, name), dtype) for name, dtype in known.items()}
+    addresses |= {name: pointer(getattr(tree, name), dtype) for name, dtype in ARRAYS.items()}
+    return _Trees(**addresses)
+
+
+def search_arguments(
+    tree: Tree,
+    size: int,
+    simulations: int,
+    *,
+    playouts: int,
+    orders: Tensor,
+    weights: Tensor,
+    keys: Tensor,
+    lots: Tensor | None,
+) -> ctypes.Structure:
+    """Return what a UCT search is given beside its trees; the tensors must outlive it.
+
+    Args:
+        tree: with room for the simulations.
+        size: of the board.
+        simulations: for each tree.
+        playouts: random games from each new node.
+        orders: float32 [rows, E]; a node tries its untried edges by the row of its place, the highest number first.
+        weights: float32, by a node's visits: the weight of the upper bound, squared.
+        keys: int64 [B], from which the random numbers of a tree's playouts are spread.
+        lots: int32 [B, evaluations, playouts, N], the random numbers of a tree's evaluations in their order, instead.
+    """
+    return _Search(
+        size=size,
+        trees=tree.trees,
+        capacity=tree.capacity,
+        simulations=simulations,
+        playouts=playouts,
+        threads=torch.get_num_threads(),
+        orders=pointer(orders, torch.float32),
+        rows=len(orders),
+        weights=pointer(weights, torch.float32),
+        keys=pointer(keys, torch.int64),
+        lots=None if lots is None else pointer(lots, torch.int32),
+        evaluations=0 if lots is None else lots.shape[1],
+    )

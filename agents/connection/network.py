@@ -1,0 +1,58 @@
+"""The network for Hex and Y."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from typing_extensions import override
+
+from cellgames.agents.networks.blocks import Trunk, head, pooled
+from cellgames.agents.networks.choices import Relation
+from cellgames.agents.networks.networks import Network, Size
+from cellgames.envs.connection.board_tables import cell_places
+from cellgames.envs.connection.game import ConnectionGame
+from cellgames.envs.core import Game
+
+__all__ = ["ConnectionNetwork"]
+
+
+class ConnectionNetwork(Network):
+    """A network of convolutions on the planes of the board, with zeros beyond its edges.
+
+    In Hex it always plays for Black's goal: White's positions are mirrored, which exchanges the goals, and its answers
+    are mirrored back. What it learns in one colour it knows in the other. The same weights serve every size.
+    """
+
+    def __init__(self, game: Game, size: Size) -> None:
+        super().__init__(game, size)
+        made = cast(ConnectionGame, game)
+        self._of_board = made.shape, made.tiling
+        self._swap = made.swap
+        kinds = made.layout.kinds
+        self.trunk = Trunk(3 * kinds + 1, size, wrap=False)
+        self.policy = nn.Conv2d(size.channels, kinds, 1)
+        nn.init.orthogonal_(self.policy.weight, 0.01)
+        if made.swap:
+            self.swap = head(2 * size.channels, size.channels, 1, 0.01)
+        self.value = head(2 * size.channels, 2 * size.channels, 1, 1.0)
+
+    @override
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        seen = observation.float()
+        stones, black = seen[:, :-1], seen[:, -1:]
+        mirrored = (black[:, :, :1, :1] == 0) & (self._of_board[0] == "rhombus")
+        stones = torch.where(mirrored, stones.transpose(-1, -2), stones)
+        kinds = stones.shape[1] // 3
+        # The second player may swap where the first stone alone is on the board.
+        alone = (stones[:, :kinds].sum((1, 2, 3)) == 0) & (stones[:, kinds : 2 * kinds].sum((1, 2, 3)) == 1)
+        may_swap = (1 - black) * (alone.view(-1, 1, 1, 1) & self._swap)
+        hidden = self.trunk(torch.cat((stones, may_swap), 1))
+        planes = self.policy(hidden)
+        planes = torch.where(mirrored, planes.transpose(-1, -2), planes)
+        logits = planes.flatten(1)[:, cell_places(*self._of_board, observation.shape[-1], observation.device)]
+        summary = pooled(hidden)
+        if self._swap:
+            logits = torch.cat((logits, self.swap(summary)), 1)
+        return logits, self.value(summary).squeeze(1), None

@@ -1,0 +1,94 @@
+"""The part of the network for Grid Adaptation that listens to words and says them.
+
+Letters: `L` rows, `N` spaces of the board, `S` places of a player's history of words (see `talk.words`), `W` words and
+silence, `C` channels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from cellgames.agents.grid_adaptation.decoding import Seen
+from cellgames.agents.networks.blocks import head
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.observation import num_planes
+from cellgames.envs.grid_adaptation.talk.words import num_places
+
+__all__ = ["Conversing", "Heard"]
+
+_HIDDEN = 64
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The effect of the words that players have heard and said.
+
+    Attributes:
+        summary: float [L, hidden].
+        numbers: float [L, C], to add on every cell.
+        spaces: float [L, H, W], to add to the logits of spaces.
+    """
+
+    summary: Tensor
+    numbers: Tensor
+    spaces: Tensor
+
+
+class Conversing(nn.Module):
+    """Layers that listen and speak.
+
+    They see the words of the last talk step, how often each word came before, the player's own sequence and the round.
+    What is said depends on all this, on the board, and on the space where the player would place its tile.
+
+    Args:
+        game: the rules.
+        width: the channels of the network.
+    """
+
+    def __init__(self, game: GridAdaptation, width: int) -> None:
+        super().__init__()
+        self.shape = game.talks, game.players - 1 + num_places(game), game.words + 1
+        self.first, self.size, self.places = num_planes(game.players) + 1, game.size, num_places(game)
+        self.rounds = game.rounds
+        self.memory = nn.Sequential(
+            nn.Linear(2 * self.shape[1] * self.shape[2] + 8 + 2, _HIDDEN),
+            nn.ReLU(),
+            nn.Linear(_HIDDEN, _HIDDEN),
+            nn.ReLU(),
+        )
+        self.numbers = nn.Linear(_HIDDEN, width)
+        self.spaces = nn.Linear(_HIDDEN, game.spaces)
+        self.aim = nn.Linear(game.spaces, self.shape[2], bias=False)
+        self.words = head(3 * width + _HIDDEN, 2 * width, self.places * self.shape[2], 0.01)
+        for layer in (self.numbers, self.spaces):
+            nn.init.orthogonal_(layer.weight, 0.1)
+            nn.init.zeros_(layer.bias)
+        nn.init.normal_(self.aim.weight, std=0.1)
+
+    def listen(self, observation: Tensor, view: Seen) -> Heard:
+        """Return the effect of words on players who see observations, [L, C, H, W], which are decoded in `view`."""
+        steps, places, words = self.shape
+        bits = observation[:, self.first :].flatten(1)[:, : steps * places * words].float().view(-1, *self.shape)
+        played = bits[:, :, 0].sum(2)  # one word of every place in each talk step that has been played
+        number = played.sum(1)
+        last = bits[torch.arange(len(bits), device=bits.device), (number.long() - 1).clamp(min=0)]
+        mean = bits.sum(1) / number.clamp(min=1)[:, None, None]
+        own = nn.functional.one_hot(view.sequence, 8).float()
+        phase = torch.stack((view.round / self.rounds, view.talking.float()), 1)
+        summary = self.memory(torch.cat((last.flatten(1), mean.flatten(1), own, phase), 1))
+        return Heard(summary, self.numbers(summary), self.spaces(summary).view(-1, self.size, self.size))
+
+    def speak(self, summary: Tensor, heard: Heard, spaces: Tensor) -> Tensor:
+        """Return the logits of words, [L, places * W].
+
+        Args:
+            summary: float [L, 3 * C], of the board.
+            heard: the result of `listen`.
+            spaces: float [L, N], the logits of the player's first tile.
+        """
+        aim: Tensor = self.aim(spaces.softmax(1)).repeat(1, self.places)
+        logits: Tensor = self.words(torch.cat((summary, heard.summary), 1))
+        return logits + aim

@@ -1,0 +1,53 @@
+"""An agent of Grid Adaptation in the game with talk: it is silent and does not listen."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.base import AnyAgent, GameAgent
+from cellgames.envs.core import Game
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.observation import num_planes
+
+__all__ = ["SilentAgent", "silent"]
+
+
+def silent(game: GridAdaptation) -> tuple[Game, type[SilentAgent]] | None:
+    """Return the game without talk, and the agent by which an agent of that game plays this one; see `GamePlugin`."""
+    return (game.silent, SilentAgent) if game.talks else None
+
+
+class SilentAgent(GameAgent[GridAdaptation]):
+    """An agent that plays as another one does in the game without talk.
+
+    Args:
+        name: as in `Agent`.
+        agent: that other agent, which sees observations.
+    """
+
+    plays = GridAdaptation
+
+    def __init__(self, name: str, agent: AnyAgent) -> None:
+        super().__init__(name)
+        self._agent = agent
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        super().start(game, players, env_ids)
+        self._agent.start(self.game.silent, players, env_ids)
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose actions, int64 [L, K]: in talk steps silence, else those of the other agent."""
+        game, first = self.game, num_planes(self.game.players)
+        talks = observation[:, first, 0, 0] == 1
+        actions = torch.tensor(
+            [game.fallback(part, None) for part in range(len(game.info.action_nvec))], device=observation.device
+        ).repeat(len(observation), 1)
+        rows = (~talks).nonzero().squeeze(1)
+        if len(rows):
+            mask = action_mask[rows, : game.silent.info.num_actions]
+            chosen = self._agent.act(observation[rows, :first], mask, env_ids[rows], generator)  # type: ignore[union-attr]  # see above
+            actions[rows, : chosen.shape[1]] = chosen
+        return actions
