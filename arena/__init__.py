@@ -32,9 +32,13 @@ if TYPE_CHECKING:
     from .season.cup import CupUmpire
     from .season.playoffs import Bracket, bracket
     from .season.schedule import SeasonOptions
-    from .season.season import Season, play_season
+    from .season.season import Season, SeasonIO, play_season
     from .season.standings import GameResult, standings
+    from .season.tables.place_standings import PlaceLine, TableResult, place_standings
+    from .season.tables.table_season import TableSeason, play_table_season
     from .season.teams import Team, assign_agents, assign_divisions, generate_names, read_teams
+    from .series.series import Series, SeriesRun, play_series
+    from .series.series_options import SeriesOptions
     from .stats.comparisons import PairResult
     from .stats.cycles import Cycle, cycles
     from .stats.deviation import (
@@ -79,9 +83,13 @@ else:
             "season.cup": ("CupUmpire",),
             "season.playoffs": ("Bracket", "bracket"),
             "season.schedule": ("SeasonOptions",),
-            "season.season": ("Season", "play_season"),
+            "season.season": ("Season", "SeasonIO", "play_season"),
+            "season.tables.place_standings": ("PlaceLine", "TableResult", "place_standings"),
+            "season.tables.table_season": ("TableSeason", "play_table_season"),
             "season.standings": ("GameResult", "standings"),
             "season.teams": ("Team", "assign_agents", "assign_divisions", "generate_names", "read_teams"),
+            "series.series": ("Series", "SeriesRun", "play_series"),
+            "series.series_options": ("SeriesOptions",),
             "stats.comparisons": ("PairResult",),
             "stats.cycles": ("Cycle", "cycles"),
             "stats.deviation": (
@@ -123,6 +131,7 @@ __all__ = [
     "NashAverage",
     "PairResult",
     "Payoffs",
+    "PlaceLine",
     "Ratings",
     "Record",
     "RecordError",
@@ -134,10 +143,16 @@ __all__ = [
     "Scenario",
     "ScenarioScore",
     "Season",
+    "SeasonIO",
     "SeasonOptions",
+    "Series",
+    "SeriesOptions",
+    "SeriesRun",
     "Store",
     "StoreError",
     "TablePayoffs",
+    "TableResult",
+    "TableSeason",
     "Team",
     "after_moves",
     "alpha_rank",
@@ -162,9 +177,12 @@ __all__ = [
     "nash",
     "payoffs",
     "payoffs_of",
+    "place_standings",
     "play_evaluation",
     "play_scenario",
     "play_season",
+    "play_series",
+    "play_table_season",
     "rate",
     "read_records",
     "read_teams",

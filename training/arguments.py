@@ -75,7 +75,7 @@ class Arguments(Options):
     channels: int = option(32, "channels of every layer of the network")
     layers: int = option(3, "layers of the network after the first one")
     start_from: str = option(
-        "", "initial weights, a .safetensors file of a network with as many channels, and at most as many layers"
+        "", "initial weights, a .safetensors file of a network with at most as many channels and layers"
     )
 
     opponents: str = option(

@@ -92,6 +92,9 @@ def memory_kept() -> Iterator[None]:
 
     By default glibc gets the memory of each large tensor from the system and returns it at once, and the system fills
     every page with zeros again. That takes a quarter of the time of learning from large minibatches.
+
+    This has no effect in a thread in which an allocation has failed before: glibc then moves the thread to an arena
+    whose memory it cannot extend, and still maps each large tensor.
     """
     mallopt = _mallopt()
     if mallopt is None:

@@ -37,7 +37,6 @@ from .design_space import DesignSpace, Floats, Ints, Measure, Played
 
 __all__ = ["ClothOpponents", "ClothSpace"]
 
-_TOGETHER = 2048  # games in memory at a time
 _ROUNDS = 2  # that a design lives alone for its measures
 _VERSIONS = 32
 _SMALLEST = 3  # units of the smallest shape
@@ -290,16 +289,7 @@ class ClothSpace(DesignSpace[ClothOpponents]):
     # --- games ----------------------------------------------------------------------------------------------------
 
     @override
-    def play(self, designs: Ints, opponents: ClothOpponents, *, short: bool = False) -> Played:
-        matches = len(opponents)
-        every = np.arange(len(designs) * matches)
-        parts = np.array_split(every, -(-len(every) // _TOGETHER) or 1)
-        found = [self._results(designs[some // matches], opponents, some % matches, short) for some in parts]
-        points, lead = (np.concatenate(part).reshape(len(designs), matches) for part in zip(*found, strict=True))
-        return Played(points, lead)
-
-    def _results(self, designs: Ints, opponents: ClothOpponents, match: Ints, short: bool) -> tuple[Floats, Floats]:
-        """Return points and lead of the designs [B, S]; short games end after their first round."""
+    def play_games(self, designs: Ints, opponents: ClothOpponents, match: Ints, *, short: bool) -> Played:
         game, seed = self.game, opponents.seed[match]
         state = game.init(torch.from_numpy(seed))
         seat = torch.from_numpy(opponents.seat[match])
@@ -323,13 +313,13 @@ class ClothSpace(DesignSpace[ClothOpponents]):
             state, turn = game.play_turn(state, plans), turn + 1
         return self._judged(state, seat)
 
-    def _judged(self, state: ClothState, seat: Tensor) -> tuple[Floats, Floats]:
+    def _judged(self, state: ClothState, seat: Tensor) -> Played:
         live = state.live.double()
         own, other = live.gather(1, seat[:, None]), live.gather(1, 1 - seat[:, None])
         lead = ((own - other) / (own + other).clamp(min=1)).squeeze(1)
         result = self.game.outcome(state).gather(1, seat[:, None]).squeeze(1).double()
         points = torch.where(state.done, (1 + result) / 2, (1 + lead.sign()) / 2)
-        return np.asarray(points.numpy()), np.asarray(lead.numpy())
+        return Played(np.asarray(points.numpy()), np.asarray(lead.numpy()))
 
     # --- what designs look like -----------------------------------------------------------------------------------
 

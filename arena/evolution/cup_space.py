@@ -35,7 +35,6 @@ __all__ = ["CupOpponents", "CupSpace", "cup_spaces"]
 
 Bools = npt.NDArray[np.bool_]
 
-_TOGETHER = 2048  # boards in memory at a time
 _SHORT = 4  # generations of a short game for each column of a band, as `greedy` looks ahead
 _ALONE, _EARLY = 500, 100  # generations that a design lives alone for its measures
 
@@ -88,12 +87,12 @@ class CupSpace(DesignSpace[CupOpponents]):
     @property
     def name(self) -> str:  # type: ignore[override]
         """Return the pattern, with the number of shapes where the pattern leaves it open."""
-        counts = {min(count, most_shapes(self.game.pattern, self.game.shapes)) for count in self._counts}
-        return self.game.pattern if len(counts) == 1 else f"{self.game.pattern}-{self.count}"
+        return self.game.pattern if self.sharing == 1 else f"{self.game.pattern}-{self.count}"
 
     @property
-    def _counts(self) -> tuple[int, ...]:
-        return PLACEABLE[self.game.pattern].counts
+    def sharing(self) -> int:  # type: ignore[override]
+        """Return how many numbers of shapes the pattern deals, each of which is a family."""
+        return len(_counts(self.game))
 
     @cached_property
     def kinds(self) -> int:
@@ -362,33 +361,20 @@ class CupSpace(DesignSpace[CupOpponents]):
     # --- games ----------------------------------------------------------------------------------------------------
 
     @override
-    def play(self, designs: Ints, opponents: CupOpponents, *, short: bool = False) -> Played:
-        matches = len(opponents)
-        scores = np.concatenate(
-            [
-                self._scores(designs[some // matches], opponents, some % matches, short)
-                for some in np.array_split(
-                    np.arange(len(designs) * matches), -(-len(designs) * matches // _TOGETHER) or 1
-                )
-            ]
-        ).reshape(len(designs), matches, 2)
-        own, other = scores[..., 0], scores[..., 1]
-        return Played((1 + np.sign(own - other)) / 2, (own - other) / np.maximum(own + other, 1))
-
-    def _scores(self, designs: Ints, opponents: CupOpponents, match: Ints, short: bool) -> Floats:
-        """Return the live cells of the design and of the opponent in the end, [B, 2]."""
-        band, game = self.game.lattice.band, self.game
+    def play_games(self, designs: Ints, opponents: CupOpponents, match: Ints, *, short: bool) -> Played:
+        band, game, seat = self.game.lattice.band, self.game, opponents.seat[match]
         live = self._live(designs, opponents.queue[match])
         boards = np.zeros((len(match), game.rows, game.cols), dtype=np.int8)
-        for seat in (0, 1):
-            here = np.flatnonzero(opponents.seat[match] == seat)
-            own, other = slice(seat * band, (seat + 1) * band), slice((1 - seat) * band, (2 - seat) * band)
-            boards[here, :, own] = (seat + 1) * live[here]
-            boards[here, :, other] = (2 - seat) * opponents.live[match[here]]
+        for place in (0, 1):
+            here = np.flatnonzero(seat == place)
+            own, other = slice(place * band, (place + 1) * band), slice((1 - place) * band, (2 - place) * band)
+            boards[here, :, own] = (place + 1) * live[here]
+            boards[here, :, other] = (2 - place) * opponents.live[match[here]]
         if short:
             game = dataclasses.replace(game, max_generations=min(game.max_generations, _SHORT * band))
         scores = game.life(torch.from_numpy(boards)).scores.numpy().astype(np.float64)
-        return np.take_along_axis(scores, np.stack((opponents.seat[match], 1 - opponents.seat[match]), 1), 1)
+        mine, theirs = np.take_along_axis(scores, np.stack((seat, 1 - seat), 1), 1).T
+        return Played((1 + np.sign(mine - theirs)) / 2, (mine - theirs) / np.maximum(mine + theirs, 1))
 
     def _live(self, designs: Ints, queues: Ints) -> Bools:
         """Return the cells of designs [B, G] with shapes [B, S], bool [B, rows, band]; equal ones are placed once."""
@@ -461,9 +447,14 @@ def cup_spaces(game: ToroidalCup) -> list[CupSpace]:
     spaces = []
     for pattern in game.patterns:
         alone = dataclasses.replace(game, pattern=pattern)
-        most = most_shapes(pattern, game.shapes)
-        spaces += [CupSpace(alone, count) for count in sorted({min(n, most) for n in PLACEABLE[pattern].counts})]
+        spaces += [CupSpace(alone, count) for count in _counts(alone)]
     return spaces
+
+
+def _counts(game: ToroidalCup) -> list[int]:
+    """Return the numbers of shapes that the pattern of a game deals, ascending."""
+    most = most_shapes(game.pattern, game.shapes)
+    return sorted({min(count, most) for count in PLACEABLE[game.pattern].counts})
 
 
 def _arranged(game: ToroidalCup, agent: AnyAgent, seeds: torch.Tensor, seed: int) -> tuple[Any, Ints]:

@@ -1,23 +1,29 @@
 """The interface of what can be evolved: designs of one kind, their variation, their matches and their measures.
 
-Letters: `N` designs, `G` numbers of a design, `M` matches, `D` measures.
+Letters: `N` designs, `G` numbers of a design, `M` matches, `D` measures, `B` games.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from cellgames.cluster.workers import Workers, completed
 
 __all__ = ["DesignSpace", "Floats", "Ints", "Measure", "Played"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Pool = TypeVar("Pool")
+
+_TOGETHER = 2048  # games in memory at a time, and those that a worker plays
 
 
 @dataclass(frozen=True)
@@ -38,8 +44,8 @@ class Played:
     """Results of designs against opponents.
 
     Attributes:
-        points: float64 [N, M], 1 for a win, 0.5 for a draw, 0 for a loss.
-        lead: float64 [N, M], from -1 to 1: the lead as a share of all live cells in the end.
+        points: float64 [N, M] or [B], 1 for a win, 0.5 for a draw, 0 for a loss.
+        lead: float64, of the same shape, from -1 to 1: the lead as a share of all live cells in the end.
     """
 
     points: Floats
@@ -47,8 +53,41 @@ class Played:
 
     @property
     def fitness(self) -> Floats:
-        """Return the mean of the points and the share of the cells, float64 [N, M], from 0 to 1."""
+        """Return the mean of the points and the share of the cells, float64, from 0 to 1."""
         return (self.points + (1 + self.lead) / 2) / 2
+
+
+@dataclass(frozen=True)
+class _Games:
+    """Games of designs against opponents, which are played at the same time; its text names them in messages.
+
+    Attributes:
+        number: of these games among all that were asked for.
+        designs: int64 [N, G].
+        opponents: a pool of M opponents.
+        games: numbers of the games, design * M + opponent: int64 [B].
+        short: True to stop games early.
+    """
+
+    number: int
+    designs: Ints
+    opponents: Any
+    games: Ints
+    short: bool
+
+    def __str__(self) -> str:
+        return f"games {self.games[0]} to {self.games[-1]} of designs"
+
+
+@dataclass(frozen=True)
+class _PlayWork:
+    """The games of one space on workers (`cluster.workers.Work`)."""
+
+    space: DesignSpace[Any]
+
+    def start(self) -> Callable[[_Games], Played]:
+        """Return the function that plays games."""
+        return self.space._play_part
 
 
 class DesignSpace(ABC, Generic[Pool]):
@@ -69,6 +108,9 @@ class DesignSpace(ABC, Generic[Pool]):
 
     versions: int
     """The number of different games that one design can play against another one."""
+
+    sharing: int = 1
+    """The number of families, this one included, that share the iterations of a round."""
 
     opponents: type[Any]
     """The dataclass of arrays of a pool."""
@@ -117,9 +159,49 @@ class DesignSpace(ABC, Generic[Pool]):
     def joined(self, pools: Sequence[Pool]) -> Pool:
         """Return the opponents of several pools in one."""
 
+    def play(self, designs: Ints, opponents: Pool, *, short: bool = False, workers: Workers | None = None) -> Played:
+        """Play every design against every opponent.
+
+        Args:
+            designs: int64 [N, G].
+            opponents: M of them.
+            short: True to stop games early and judge by the lead then.
+            workers: play the games, with the same result; None for this process.
+
+        Raises:
+            ClusterError: workers could not play some games.
+        """
+        matches = len(opponents)  # type: ignore[arg-type]  # all pools have a length
+        every = np.arange(len(designs) * matches)
+        parts = [
+            _Games(number, designs, opponents, games, short)
+            for number, games in enumerate(np.array_split(every, -(-len(every) // _TOGETHER) or 1))
+        ]
+        if workers is None:
+            played = [self._play_part(part) for part in parts]
+        else:
+            done = {part.number: found for part, found in completed(workers, self._work, parts)}
+            played = [done[part.number] for part in parts]
+        points, lead = (
+            np.concatenate([getattr(found, name) for found in played]).reshape(len(designs), matches)
+            for name in ("points", "lead")
+        )
+        return Played(points, lead)
+
+    def _play_part(self, part: _Games) -> Played:
+        matches = len(part.opponents)
+        return self.play_games(
+            part.designs[part.games // matches], part.opponents, part.games % matches, short=part.short
+        )
+
+    @cached_property
+    def _work(self) -> _PlayWork:
+        """The work of `play`: a copy without tables, which are large and made again by each worker."""
+        return _PlayWork(dataclasses.replace(self))  # type: ignore[type-var]  # all spaces are dataclasses
+
     @abstractmethod
-    def play(self, designs: Ints, opponents: Pool, *, short: bool = False) -> Played:
-        """Play every design against every opponent; `short` stops games early and judges by the lead then."""
+    def play_games(self, designs: Ints, opponents: Pool, match: Ints, *, short: bool) -> Played:
+        """Return the results of games, [B], of designs [B, G] against the opponents of these numbers, int64 [B]."""
 
     @abstractmethod
     def to_data(self, design: Ints) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match import load_two_player_agents
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, plain
+from cellgames.cluster.workers import Workers
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -51,7 +52,7 @@ EVOLVED = "evolved"
 """The name of the champion in records."""
 
 _FAMILIES, _OPPONENTS = "families", "opponents"
-_GROWING = ("rounds", "champions", "games")  # options that may change when a run goes on
+_GROWING = ("rounds", "champions", "games", "starts")  # options that may change when a run goes on
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,10 @@ def evolve(
     out: PathLike,
     *,
     resume: bool = True,
-    starts: Path | None = None,
     command: str = "",
     report: Callable[[FamilyRun, int, int], None] = lambda family, number, total: None,
     warn: Callable[[str], None] = lambda message: None,
+    workers: Workers | None = None,
 ) -> Evolution:
     """Evolve designs for a game, or continue to do so.
 
@@ -91,21 +92,23 @@ def evolve(
         options: see there; more rounds let a run grow.
         out: its folder.
         resume: False deletes the run in the folder first.
-        starts: folder of published arrangements (`recorded_games.jsonl.gz`), against which champions are measured too.
         command: what was typed, for the report.
         report: called after each iteration with the family, its number and how many there are.
         warn: gets a line for each thing left out.
+        workers: play the games of designs, such as those of a cluster (`cellgames.cluster.ray_workers`); None for this
+            process. The files are the same.
 
     Raises:
         ValueError: a game that cannot be evolved, or options that make no sense.
         RunError: the folder holds something else, or a run with other options.
+        ClusterError: workers could not play some games; all iterations before are kept.
         ImportError: pyribs is missing.
     """
     spaces = _spaces(game)
     chosen_measures(spaces[0], options.measures)
     for agent in options.agents:
         load_two_player_agents(game, [f"one={agent}", "other=random"])  # or say at once what is wrong
-    published = {} if starts is None else _published(starts, spaces)
+    published = {} if options.starts is None else _published(Path(options.starts), spaces)
     settings = {
         "cellgames": __version__,
         "game": game.id,
@@ -117,7 +120,7 @@ def evolve(
         _prepare(out, settings, resume=resume)
         families = {}
         for number, space in enumerate(spaces, 1):
-            family = FamilyRun(space, options, _pools(out, space, options))
+            family = FamilyRun(space, options, _pools(out, space, options), workers)
             for _ in _continued(out, family):
                 report(family, number, len(spaces))
             families[space.name] = family

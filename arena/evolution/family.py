@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from .design_space import DesignSpace, Floats, Ints, Measure
+from cellgames.cluster.workers import Workers
+
+from .design_space import DesignSpace, Floats, Ints, Measure, Played
 from .emitter import DesignEmitter, elites_of, make_archive
 from .evolve_options import EvolveOptions
 
@@ -89,6 +91,7 @@ class FamilyRun:
         space: of the designs.
         options: of the run.
         pools: opponents of each agent, by spec.
+        workers: play the games; None for this process.
         round: under way, from 0; `options.rounds` when it is over.
         iteration: done in this round; 0 before the elites of the round before are tried.
         champions: of the rounds that are over.
@@ -100,6 +103,7 @@ class FamilyRun:
     space: DesignSpace[Any]
     options: EvolveOptions
     pools: Pools
+    workers: Workers | None = None
     round: int = 0
     iteration: int = 0
     champions: list[Champion] = field(default_factory=list)
@@ -126,6 +130,11 @@ class FamilyRun:
 
     def _generator(self, purpose: str) -> np.random.Generator:
         return np.random.default_rng(seed_of(self.options.seed, self.space.name, purpose, self.round, self.iteration))
+
+    @property
+    def iterations(self) -> int:
+        """Return the iterations of a round: this family's share, at least one."""
+        return max(1, self.options.iterations // self.space.sharing)
 
     @property
     def over(self) -> bool:
@@ -186,7 +195,7 @@ class FamilyRun:
                 self._consider(emitter.ask(), generator)
             self._note()
             self.iteration += 1
-            if self.iteration > self.options.iterations:
+            if self.iteration > self.iterations:
                 self.champions.append(self._elect())
                 self.round, self.iteration = self.round + 1, 0
                 if self.over:
@@ -223,7 +232,10 @@ class FamilyRun:
 
     def _fitness(self, designs: Ints, opponents: Any, *, short: bool = False) -> Floats:
         self.games += len(designs) * len(opponents)
-        return np.asarray(self.space.play(designs, opponents, short=short).fitness.mean(1))
+        return np.asarray(self._play(designs, opponents, short=short).fitness.mean(1))
+
+    def _play(self, designs: Ints, opponents: Any, *, short: bool = False) -> Played:
+        return self.space.play(designs, opponents, short=short, workers=self.workers)
 
     def _consider(self, designs: Ints, generator: np.random.Generator) -> None:
         """Choose the better part of new designs by short games, and judge these."""
@@ -254,7 +266,7 @@ class FamilyRun:
         for other in others:
             pool = self.space.champion_pool(other, self.space.versions, generator)
             self.games += len(designs) * self.space.versions
-            found.append(self.space.play(designs, pool).points.mean(1))
+            found.append(self._play(designs, pool).points.mean(1))
         return np.stack(found, 1) if found else np.zeros((len(designs), 0))
 
     def _measured(self, designs: Ints) -> tuple[dict[str, Floats], int]:
@@ -264,7 +276,7 @@ class FamilyRun:
         for agent, pool in self.pools.items():
             drawn = self.space.draw(pool, games, generator)
             self.games += len(designs) * games
-            points[agent] = self.space.play(designs, drawn).points.mean(1)
+            points[agent] = self._play(designs, drawn).points.mean(1)
         return points, games
 
     def _elect(self) -> Champion:

@@ -114,10 +114,10 @@ def _board(game: ClothOfGold | ToroidalCup, state: State, generation: int) -> li
         start = state.start  # type: ignore[attr-defined]  # the game's own state
         rows: list[list[int]] = game.life(start, keep=[generation], compile="never").boards[generation][0].tolist()
         return rows
-    solo = game.solo(state)  # type: ignore[arg-type]
+    world = game.world(state)  # type: ignore[arg-type]
     for _ in range(generation):
-        solo.generation()
-    found: list[list[int]] = solo.board().tolist()
+        world.generation()
+    found: list[list[int]] = world.board().tolist()
     return found
 
 

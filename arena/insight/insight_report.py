@@ -76,7 +76,7 @@ def analyse_games(
     records: Sequence[Record],
     *,
     only: Sequence[str] = PARTS,
-    behaviour: Callable[[], Section] | None = None,
+    behaviour: Callable[[], Sequence[Section]] | None = None,
     extra: Sequence[Section] = (),
     sources: Sequence[str] = (),
     step: Callable[[str], None] = lambda part: None,
@@ -88,7 +88,7 @@ def analyse_games(
         game: The game with its parameters.
         records: The games, at least one unless there are `extra` parts.
         only: Out of `PARTS`; parts that say nothing about this game are left out.
-        behaviour: Makes that section, since agents have to be asked; None leaves it out.
+        behaviour: Makes the sections for which agents have to be asked; None leaves them out.
         extra: More sections, for the end.
         sources: Sentences on where the games came from.
         step: Called with the name of each part before its work begins.
@@ -116,7 +116,9 @@ def analyse_games(
     return Report(game, len(records), distinct(records), tuple(sources), agents, (*sections, *extra))
 
 
-def _part(part: str, game: Game, records: Sequence[Record], behaviour: Callable[[], Section] | None) -> list[Section]:
+def _part(
+    part: str, game: Game, records: Sequence[Record], behaviour: Callable[[], Sequence[Section]] | None
+) -> list[Section]:
     if part == "openings":
         return [opening_section.section(game, records)]
     if part == "places":
@@ -125,7 +127,7 @@ def _part(part: str, game: Game, records: Sequence[Record], behaviour: Callable[
         return time_series.sections(game, records)
     if part == "flows":
         return [section for target in plugin_of(game).sections for section in resolve(target)(game, records)]
-    return [behaviour()] if behaviour is not None else []
+    return list(behaviour()) if behaviour is not None else []
 
 
 # ---------------------------------------------------------------- files

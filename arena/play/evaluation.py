@@ -36,6 +36,7 @@ def play_evaluation(
     *,
     progress: bool = False,
     keep: Callable[[Sequence[Record]], None] = lambda records: None,
+    done: Sequence[Record] = (),
 ) -> list[Record]:
     """Play the games of two agents.
 
@@ -48,12 +49,16 @@ def play_evaluation(
         options: None for the defaults; of a larger game, games and seed alone count.
         progress: True to report on standard error.
         keep: gets each chunk of games as it ends, such as `feed.feeding` gives it.
+        done: games of the first chunks, whole ones, which are not played again.
     """
     options = options or MatchOptions()
-    found: list[Record] = []
+    found = list(done)
     with show_progress(options.games, label=" against ".join(agents), shown=progress) as finished:
+        finished(len(found))
         if game.info.num_players == 2:
             for openings in options.chunks():
+                if options.per_opening * openings.start < len(done):
+                    continue
                 found += (played := match.play_chunk(game, dict(agents), options, openings, finished))
                 keep(played)
             return found
@@ -66,6 +71,8 @@ def play_evaluation(
         )
         tables = seatings(2, game.info.num_players, many.games, many.seed)
         for numbers in many.chunks():
+            if numbers.start < len(done):
+                continue
             pairings = [Pairing(MATCH, number, tables[number]) for number in numbers]
             found += (played := match.play_games(game, dict(agents), many, pairings, finished))
             keep(played)

@@ -159,7 +159,7 @@ def round_robin(
         if options.gif:
             try:
                 if not (folder / GIF).exists():
-                    animate(top_game(tables, records), folder / GIF)
+                    animate(top_game(tables, records), folder / GIF, progress=progress)
                 files.append(folder / GIF)
             except ImportError as error:
                 warn(no_pictures(error))

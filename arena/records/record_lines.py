@@ -21,6 +21,7 @@ from .line_digests import digests_path, has_changed, known_digests
 __all__ = [
     "MOST_SEATS",
     "RECORDS",
+    "RESIGNED",
     "Forfeit",
     "JsonFields",
     "Outcome",
@@ -41,6 +42,9 @@ __all__ = [
 
 RECORDS = "games.jsonl"
 """Name of the file of records in the folder of a run."""
+
+RESIGNED = "resigned"
+"""The reason of a forfeit of a person who gave the game up."""
 
 Outcome = Literal["win", "draw", "loss"]
 T = TypeVar("T")
@@ -65,7 +69,7 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True)
 class Forfeit:
-    """The reason why a game stopped before its end: an agent failed to act.
+    """The reason why a game stopped before its end: an agent failed to act, or a person gave it up.
 
     Attributes:
         seat: Seat of the agent that failed, the first one if several failed in the same turn.

@@ -21,6 +21,7 @@ from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
 from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.run_folders import PathLike
 
 from .record_lines import Forfeit, Outcome, Record, Result
@@ -154,10 +155,19 @@ def verify(
             finished(len(part))
 
 
-def animate(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:
+def animate(
+    record: Record,
+    path: PathLike,
+    *,
+    scale: float = 1.0,
+    frame_ms: int = 300,
+    last_ms: int = 3000,
+    progress: bool = False,
+) -> None:
     """Save the game as a GIF or an MP4, one frame a position; the last one stays longer.
 
     Where a step has several frames (`Game.frames`), as when Life runs, they take a fifth of a frame's time each.
+    With `progress`, what takes more than two seconds shows its progress on standard error.
 
     Raises:
         ReplayError: The record does not reproduce.
@@ -168,7 +178,11 @@ def animate(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int
     from cellgames.utils.animations import save_animation
 
     game, states = game_of(record), replay(record)
-    steps = [[game.draw(states[0])], *(list(game.frames(*step)) for step in pairwise(states))]
+    steps = [[game.draw(states[0])]]
+    with show_progress(len(states) - 1, label="play again", unit="moves", shown=progress, after_s=2.0) as advance:
+        for step in pairwise(states):
+            steps.append(list(game.frames(*step)))
+            advance(1)
     hold = _FRAME_SPEED if any(len(pictures) > 1 for pictures in steps) else 1
 
     def frames() -> Iterator[npt.NDArray[np.uint8]]:
@@ -176,7 +190,8 @@ def animate(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int
             for picture in pictures:
                 yield from [to_rgb(picture, scale)] * (hold if len(pictures) == 1 else 1)
 
-    save_animation(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms)
+    total = sum(hold if len(pictures) == 1 else len(pictures) for pictures in steps) if progress else 0
+    save_animation(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)
 
 
 @dataclass(frozen=True)

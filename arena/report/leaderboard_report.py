@@ -51,14 +51,15 @@ def overview_table(settings: Sequence[Setting]) -> Table:
     return Table("", ("game", "games", "agents", "versions"), rows)
 
 
-def to_text(board: Leaderboard, *, brief: bool = False) -> str:
-    """Return a leaderboard for a terminal; if `brief`, the ratings alone."""
+def to_text(board: Leaderboard, *, brief: bool = False, width: int | None = None) -> str:
+    """Return a leaderboard for a terminal of this width, None for any; if `brief`, the ratings alone."""
     tables = board.tables
-    head = f"{board.title}: {tables.games} games, {tables.distinct} different\n\n{plain_table(_ratings_table(board))}"
+    ratings = plain_table(_ratings_table(board), width)
+    head = f"{board.title}: {tables.games} games, {tables.distinct} different\n\n{ratings}"
     if brief:
         return head
     if tables.by_score:
-        cross, seats = AHEAD, plain_table(seat_table(tables, board.players))
+        cross, seats = AHEAD, plain_table(seat_table(tables, board.players), width)
     else:
         cross = "The row's score against the column in %, with wins-draws-losses:"
         seats = seats_line(tables, board.players)
@@ -66,7 +67,7 @@ def to_text(board: Leaderboard, *, brief: bool = False) -> str:
     out = () if board.nash is None else board.nash.left_out
     left = [f"Left out of Nash averaging, since they have not met all others: {', '.join(out)}."] if out else []
     below = "\n".join([seats, *board.notes, *left, *rings])
-    return "\n\n".join([head, f"{cross}\n{plain_table(cross_table(tables))}", below])
+    return "\n\n".join([head, f"{cross}\n{plain_table(cross_table(tables), width)}", below])
 
 
 def to_data(boards: Sequence[Leaderboard], sources: Sequence[Source]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A season of bots, on any game for two players.
+"""A season of bots, on any game of two players or more.
 
 The games of a batch are played at the same time: every bot is asked once a turn about all of its games. Two teams may
 share a bot. Games start from random openings; the team with the first seat is the game's first player.
@@ -21,17 +21,18 @@ from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import counter, generator, records_of
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
 from cellgames.arena.play.random_openings import lengths, openings
 from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.forfeit_log import traces_of
 from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.utils import last_call
 from cellgames.utils.run_folders import differences
 
-from .games import Fixture, PackedUmpire, Played
+from .games import Fixture, PackedUmpire, Played, places_of
 from .teams import Team
 
 __all__ = ["BotUmpire"]
@@ -41,15 +42,16 @@ class BotUmpire:
     """An umpire for teams that are bots.
 
     Args:
-        game: for two players, in turns or all at once.
+        game: for two players or more, in turns or all at once.
         teams: all of them; `agent` is a spec for `agents.load`, also `NAME=SPEC`, or a name in `agents`.
         agents: agents that are there already, by name.
-        opening_plies: random moves before the agents take over, at most.
+        opening_plies: random moves before the agents take over, at most; None for those of matches in games for two,
+            and for none in games of more seats, as in free-for-all games.
         chunk: games played at the same time, about.
         time_control: the limits of thinking, None without any.
 
     Raises:
-        ValueError: a game for another number of players, a team without an agent, a spec that cannot be loaded,
+        ValueError: a game for one player, a team without an agent, a spec that cannot be loaded,
             numbers out of range.
     """
 
@@ -59,17 +61,21 @@ class BotUmpire:
         teams: Sequence[Team],
         *,
         agents: Mapping[str, AnyAgent] | None = None,
-        opening_plies: int = MatchOptions.opening_plies,
+        opening_plies: int | None = None,
         chunk: int = 100,
         time_control: TimeControl | None = None,
     ) -> None:
-        if game.info.num_players != 2:
-            raise ValueError(f"a season is for games of two players; {game.id} has {game.info.num_players}")
+        if game.info.num_players < 2:
+            raise ValueError(f"a season is for games of two players or more; {game.id} has {game.info.num_players}")
+        if opening_plies is None:
+            kind = MatchOptions if game.info.num_players == 2 else FreeForAllOptions
+            opening_plies = kind.opening_plies
         check_whole("opening_plies", opening_plies, 0)
         check_whole("chunk", chunk, 1)
         if without := [team.name for team in teams if not team.agent]:
             raise ValueError(f"{game.id}: expected an agent for every team, got none for {', '.join(without)}")
         self.game, self.opening_plies, self.chunk, self.time_control = game, opening_plies, chunk, time_control
+        self.seats = game.info.num_players
         self._parameters = plain(game.parameters)
         loaded = agents or {}
         self._teams = tuple(teams)
@@ -179,7 +185,10 @@ class _Packed:
 
 
 def _played(fixture: Fixture, record: Record) -> Played:
-    first, second = record.result.scores
+    places: tuple[int, ...] = ()
     winners = [seat for seat, outcome in enumerate(record.result.outcome) if outcome == "win"]
+    if len(fixture.teams) > 2:
+        places = places_of(standing_points(record))
+        winners = [seat for seat, place in enumerate(places) if place == 1]
     winner = winners[0] if len(winners) == 1 else None
-    return Played(fixture, (first, second), winner, record.to_data(), traces_of([record]))
+    return Played(fixture, record.result.scores, winner, record.to_data(), traces_of([record]), places)

@@ -1,6 +1,7 @@
 """A season of the Toroidal Cup as the real one is played: random arrangements, and Life decides.
 
-Every game draws a pattern from the season's, and an arrangement of it. The team with the first seat is team 1.
+Every game draws a pattern from the season's, and an arrangement of it. The team with the first seat is team 1. The Cup
+plays with two teams a game; up to eight are possible.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from cellgames.arena.play.match import derive
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
+from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import differences
 
-from .games import Fixture, PackedUmpire, Played
+from .games import Fixture, PackedUmpire, Played, places_of
 
 __all__ = ["CUP", "ENDED", "PARAMETERS", "CupUmpire", "start_of"]
 
@@ -28,10 +30,10 @@ CUP = "toroidal-cup-v0"
 """The game of the suite whose rules these are."""
 
 PARAMETERS = ("max_generations", "survivors")
-"""Of the rules that a season may change, as `CupUmpire` takes them."""
+"""The rules that a season may change and a record holds, by the names that `CupUmpire` gives them."""
 
 ENDED = ("scores", "generations", "winner", "truncated")
-"""Of `Result`, what a record holds."""
+"""The fields of `Result` that a record holds."""
 
 
 class CupUmpire:
@@ -41,6 +43,7 @@ class CupUmpire:
         patterns: names in `PATTERNS`; None for all of them.
         max_generations: where a game is cut off.
         survivors: "recolour" or "keep", see `simulate`.
+        teams: of a game, 2 to 8.
         chunk: games played at the same time, about.
         compile: as `simulate` takes it; no result depends on it.
 
@@ -54,6 +57,7 @@ class CupUmpire:
         *,
         max_generations: int = MAX_GENERATIONS,
         survivors: Survivors = "recolour",
+        teams: int = 2,
         chunk: int = 250,
         compile: Compile = "auto",
     ) -> None:
@@ -67,11 +71,12 @@ class CupUmpire:
         if not names or len(set(names)) < len(names):
             raise ValueError(f"expected one or more different patterns, got {', '.join(names) or 'none'}")
         check_whole("max_generations", max_generations, 1)
+        check_whole("teams", teams, 2, MOST_TEAMS)
         check_whole("chunk", chunk, 1)
         if survivors not in get_args(Survivors):
             raise ValueError(f"survivors must be {' or '.join(map(repr, get_args(Survivors)))}, got {shown(survivors)}")
         self.patterns, self.max_generations, self.survivors = names, max_generations, survivors
-        self.chunk, self._compile = chunk, compile
+        self.seats, self.chunk, self._compile = teams, chunk, compile
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -81,13 +86,14 @@ class CupUmpire:
             "patterns": self.patterns,
             "max_generations": self.max_generations,
             "survivors": self.survivors,
+            **({} if self.seats == 2 else {"seats": self.seats}),
             "chunk": self.chunk,
         }
 
     def packed(self) -> PackedUmpire:
         """See `PortableUmpire.packed`."""
         rules = {name: getattr(self, name) for name in PARAMETERS}
-        return partial(CupUmpire, self.patterns, **rules, chunk=self.chunk, compile=self._compile)
+        return partial(CupUmpire, self.patterns, **rules, teams=self.seats, chunk=self.chunk, compile=self._compile)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -95,7 +101,7 @@ class CupUmpire:
         """See `Umpire.play`; a game does not depend on those beside it."""
         games = [self._start(fixture, seed) for fixture in fixtures]
         ended = simulate(
-            [start_of(game) for game in games],
+            [_arranged(game, self.seats) for game in games],
             ROWS,
             COLS,
             max_generations=self.max_generations,
@@ -133,17 +139,26 @@ class CupUmpire:
         return {"pattern": self.patterns[number], "seed": fixture.derive(seed, "arrangement"), **rules}
 
 
-def start_of(record: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+def start_of(record: Mapping[str, Any]) -> tuple[list[int], ...]:
     """Return the start of a game from its record, a line of games.jsonl as JSON: the flat cells of `arrange`."""
-    return arrange(record["pattern"], np.random.default_rng(record["seed"]))
+    return _arranged(record, len(record["scores"]) if "scores" in record else 2)
+
+
+def _arranged(game: Mapping[str, Any], teams: int) -> tuple[list[int], ...]:
+    return arrange(game["pattern"], np.random.default_rng(game["seed"]), teams)
 
 
 def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
+    teams = len(fixture.teams)
     try:
-        first, second = map(float, data["scores"])
-        winner = {0: None, 1: 0, 2: 1}[data["winner"]]
-    except (KeyError, TypeError, ValueError):
+        scores = tuple(map(float, data["scores"]))
+        winner = (None, *range(teams))[data["winner"]]
+        if len(scores) != teams or data["winner"] < 0:
+            raise ValueError
+    except (IndexError, TypeError, ValueError):
+        count = "two" if teams == 2 else str(teams)
         raise ValueError(
-            f"expected two scores and a winner from 0 to 2, got {shown(data['scores'])} and {shown(data['winner'])}"
+            f"expected {count} scores and a winner from 0 to {teams}, got {shown(data['scores'])} and "
+            f"{shown(data['winner'])}"
         ) from None
-    return Played(fixture, (first, second), winner, data)
+    return Played(fixture, scores, winner, data, places=() if teams == 2 else places_of(scores))

@@ -7,24 +7,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from cellgames.arena.records.record_lines import JsonFields
+from cellgames.arena.records.record_lines import JsonFields, Outcome
 from cellgames.arena.records.replays import ReplayError, result_differs
 from cellgames.envs.core.drawing import Picture
 from cellgames.envs.kernels.compiling import Compile
-from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, simulate
+from cellgames.envs.registry import make
+from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
+from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.simulator import Result, Survivors, boards
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
-from .cup import ENDED, PARAMETERS, start_of
+from .cup import CUP, ENDED, PARAMETERS, start_of
 from .games import Fixture
 
-__all__ = ["CupRecord", "animate", "board_at", "last", "recognises", "texts", "verify"]
+__all__ = ["CupRecord", "animate", "board_at", "game_of", "last", "recognises", "texts", "verify"]
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class CupRecord:
         seed: of the arrangement.
         max_generations: where it was to be cut off.
         survivors: "recolour" or "keep".
-        scores: live cells of both teams.
+        scores: live cells of each team.
         generations: at which it ended.
-        winner: 1 or 2, 0 for nobody.
+        winner: a team's number from 1, 0 for nobody.
         truncated: cut off.
     """
 
@@ -52,6 +54,15 @@ class CupRecord:
     generations: int
     winner: int
     truncated: bool
+
+    game: ClassVar[str] = CUP
+    moves: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def outcome(self) -> tuple[Outcome, ...]:
+        """Return the outcome by team, as records of matches have it."""
+        numbers = range(1, 1 + len(self.scores))
+        return tuple("draw" if not self.winner else "win" if number == self.winner else "loss" for number in numbers)
 
     @classmethod
     def from_json(cls, line: str | bytes) -> CupRecord:
@@ -67,8 +78,10 @@ class CupRecord:
             if (value := reader.text(name)) not in names:
                 raise ValueError(f"{name} must be one of {', '.join(names)}, got {shown(value)}")
         scores = reader.integers("scores")
-        if len(scores) != 2:
-            raise ValueError(f"expected two scores, got {len(scores)}")
+        if len(scores) != (teams := len(fixture.teams)):
+            raise ValueError(f"expected {'two' if teams == 2 else teams} scores, got {len(scores)}")
+        if teams > MOST_TEAMS:
+            raise ValueError(f"expected at most {MOST_TEAMS} teams, got {teams}")
         survivors: Any = reader.text("survivors")
         return cls(
             fixture=fixture,
@@ -92,13 +105,24 @@ def recognises(line: bytes) -> bool:
     return isinstance(data, dict) and {"season", "pattern"} <= data.keys()
 
 
+def game_of(record: CupRecord) -> ToroidalCup:
+    """Return a game of the suite with the rules of a record; its own shapes mean nothing, as nobody placed any."""
+    rules = {name: getattr(record, name) for name in PARAMETERS}
+    teams = len(record.scores)
+    # Bands of many teams are too narrow for most shapes, so the game gets one that always fits.
+    shapes = {} if teams == 2 else {"teams": teams, "pattern": "randys", "shapes": 1}
+    game = make(CUP, **rules, **shapes)
+    assert isinstance(game, ToroidalCup)
+    return game
+
+
 def verify(
     records: Sequence[CupRecord], batch: int = 250, *, compile: Compile = "auto"
 ) -> Iterator[tuple[int, ReplayError]]:
     """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that differ."""
-    groups: dict[tuple[int, Survivors], list[int]] = {}
+    groups: dict[tuple[int, int, Survivors], list[int]] = {}
     for number, record in enumerate(records):
-        groups.setdefault((record.max_generations, record.survivors), []).append(number)
+        groups.setdefault((len(record.scores), record.max_generations, record.survivors), []).append(number)
     for group in groups.values():
         numbers = iter(group)
         while part := list(islice(numbers, batch)):
@@ -123,7 +147,7 @@ def _ended(result: Result, env_id: int) -> dict[str, object]:
 
 
 def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]]:
-    """Return the rows of cells, 0 for empty or 1 or 2 for a team, at a generation; None is the end.
+    """Return the rows of cells, 0 for empty or a team's number from 1, at a generation; None is the end.
 
     Generation 0 is the arrangement, and a game that was over before a generation shows its last one.
 
@@ -149,7 +173,8 @@ def _title(record: CupRecord) -> str:
 
 @lru_cache(maxsize=1)
 def _end(record: CupRecord) -> drawn.View:
-    return drawn.end_of(_simulate([record], trajectory=True), record.fixture.teams, _title(record))
+    result, fixture = _simulate([record], trajectory=True), record.fixture
+    return drawn.end_of(result, fixture.labels, _title(record), PATTERNS[record.pattern].zones, fixture.teams)
 
 
 def texts(record: CupRecord) -> tuple[str, str]:
@@ -164,8 +189,18 @@ def last(record: CupRecord) -> Picture:
     return drawn.draw(_end(record))
 
 
-def animate(record: CupRecord, path: PathLike, *, scale: float = 1.0, frame_ms: int = 60, last_ms: int = 3000) -> None:
+def animate(
+    record: CupRecord,
+    path: PathLike,
+    *,
+    scale: float = 1.0,
+    frame_ms: int = 60,
+    last_ms: int = 3000,
+    progress: bool = False,
+) -> None:
     """Save Life from the arrangement to the end, as a GIF or an MP4 of some 120 frames; the last one stays longer.
+
+    With `progress`, what takes more than two seconds shows its progress on standard error.
 
     Raises:
         ValueError: Another suffix than .gif and .mp4.
@@ -175,4 +210,6 @@ def animate(record: CupRecord, path: PathLike, *, scale: float = 1.0, frame_ms: 
     from cellgames.utils.animations import save_animation
 
     frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
-    save_animation((to_rgb(picture, scale) for picture in frames), path, frame_ms=frame_ms, last_ms=last_ms)
+    pictures = list(frames)
+    arrays = (to_rgb(picture, scale) for picture in pictures)
+    save_animation(arrays, path, frame_ms=frame_ms, last_ms=last_ms, total=len(pictures) if progress else 0)

@@ -25,7 +25,9 @@ __all__ = [
     "Played",
     "PortableUmpire",
     "Umpire",
+    "last_attempts",
     "make_die",
+    "places_of",
     "settle",
 ]
 
@@ -40,14 +42,16 @@ class Fixture:
     Attributes:
         stage: the day of the season ("day 7"), or the series (`playoffs.Series.key`).
         game: its number in the stage, from 1.
-        teams: the one with the first seat, the other one.
+        teams: in the order of their seats.
         attempt: 0, or the number of the replay.
+        holder: the team of them that holds the title, "" for none.
     """
 
     stage: str
     game: int
-    teams: tuple[str, str]
+    teams: tuple[str, ...]
     attempt: int = 0
+    holder: str = ""
 
     def derive(self, seed: int, purpose: str) -> int:
         """Return a seed for this game from the season's; every attempt has another one."""
@@ -58,11 +62,17 @@ class Fixture:
         """Return the fixture of a line of games.jsonl; raise a `ValueError` if it holds no game of a season."""
         try:
             season = json.loads(line)["season"]
-            first, second = map(str, season["teams"])
-            return cls(str(season["stage"]), int(season["game"]), (first, second), int(season["attempt"]))
-        except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            first, second, *others = map(str, season["teams"])
+            teams, holder = (first, second, *others), str(season.get("holder", ""))
+            return cls(str(season["stage"]), int(season["game"]), teams, int(season["attempt"]), holder)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             why = f"{type(error).__name__}: {clipped(str(error))}"
             raise ValueError(f"expected a game of a season, got {shown(line)} ({why})") from None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the teams for people, which say who holds the title."""
+        return tuple(f"{team} (title holder)" if team == self.holder else team for team in self.teams)
 
     @property
     def occasion(self) -> str:
@@ -79,16 +89,18 @@ class Played:
 
     Attributes:
         scores: by seat, the game's own measure.
-        winner: 0 or 1, a seat, or None: nobody won.
+        winner: a seat, or None: nobody won alone.
         data: what the umpire needs to play it again, and how it ended; the rest of its line in games.jsonl.
         traces: agents that raised errors in it, and where (`forfeit_log`); no part of the line.
+        places: of a game of more than two seats, by seat: 1 for the first; seats that share a place have the best one.
     """
 
     fixture: Fixture
-    scores: tuple[float, float]
+    scores: tuple[float, ...]
     winner: int | None
     data: Mapping[str, Any]
     traces: Sequence[tuple[str, str]] = field(default=(), compare=False, repr=False)
+    places: tuple[int, ...] = ()
 
     def to_json(self) -> str:
         """Return one line, without the newline."""
@@ -98,6 +110,7 @@ class Played:
             "game": fixture.game,
             "attempt": fixture.attempt,
             "teams": fixture.teams,
+            **({"holder": fixture.holder} if fixture.holder else {}),
         }
         return to_line({"season": season, **self.data})
 
@@ -161,15 +174,41 @@ class PortableUmpire(Umpire, Protocol):
         """
 
 
+def places_of(scores: Sequence[float]) -> tuple[int, ...]:
+    """Return the place of each score, 1 for the highest; equal scores share the best place they take."""
+    return tuple(1 + sum(other > own for other in scores) for own in scores)
+
+
 def make_die(seed: int, *occasion: str | int) -> Die:
     """Return a die whose rolls follow from the season's seed."""
     return lambda team, number: 1 + derive(seed, "die", *occasion, team, number) % SIDES
 
 
+def last_attempts(
+    fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]], replays: int = REPLAYS
+) -> list[Played]:
+    """Play games and return the last attempt of each; games without a winner are replayed, all at once.
+
+    Args:
+        fixtures: first attempts.
+        play: plays them.
+        replays: the most of a game.
+    """
+    ended: dict[Fixture, Played] = {}
+    left = list(fixtures)
+    for attempt in range(1 + replays):
+        if not left:
+            break
+        played = play([replace(fixture, attempt=attempt) for fixture in left])
+        ended.update(zip(left, played, strict=True))
+        left = [fixture for fixture in left if ended[fixture].winner is None]
+    return [ended[fixture] for fixture in fixtures]
+
+
 def settle(
     fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]], seed: int, *, dice: bool
 ) -> Iterator[GameResult]:
-    """Play games and yield their results; games without a winner are replayed, all at once.
+    """Play games of two teams by `last_attempts` and yield their results.
 
     Args:
         fixtures: first attempts.
@@ -177,19 +216,11 @@ def settle(
         seed: the season's.
         dice: whether a die decides what `REPLAYS` replays have not; else it ends without a winner.
     """
-    ended: dict[Fixture, Played] = {}
-    left = list(fixtures)
-    for attempt in range(1 + REPLAYS):
-        if not left:
-            break
-        played = play([replace(fixture, attempt=attempt) for fixture in left])
-        ended.update(zip(left, played, strict=True))
-        left = [fixture for fixture in left if ended[fixture].winner is None]
-    for fixture in fixtures:
-        last = ended[fixture]
+    for fixture, last in zip(fixtures, last_attempts(fixtures, play), strict=True):
+        (one, two), (ours, theirs) = fixture.teams, last.scores
         winner = None if last.winner is None else fixture.teams[last.winner]
         rolls: tuple[tuple[int, int], ...] = ()
         if winner is None and dice:
             thrown = dict(roll_off(fixture.teams, make_die(seed, fixture.stage, fixture.game)))
-            winner, rolls = next(iter(thrown)), tuple(zip(*(thrown[team] for team in fixture.teams), strict=True))
-        yield GameResult(fixture.teams, last.scores, winner, 1 + last.fixture.attempt, rolls)
+            winner, rolls = next(iter(thrown)), tuple(zip(thrown[one], thrown[two], strict=True))
+        yield GameResult((one, two), (ours, theirs), winner, 1 + last.fixture.attempt, rolls)

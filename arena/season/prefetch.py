@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from cellgames.cluster.workers import Work, Workers
 from cellgames.utils.progress import progress as show_progress
 
-from .games import Fixture, PackedUmpire, Played, PortableUmpire, Umpire, settle
+from .games import REPLAYS, Fixture, PackedUmpire, Played, PortableUmpire, Umpire, last_attempts
 
 __all__ = ["AHEAD", "Ahead", "Batch", "BatchWork", "Rounds", "beside_bar"]
 
@@ -56,10 +56,12 @@ class BatchWork(Work[Batch, Rounds]):
     Attributes:
         umpire: makes it there.
         seed: the season's.
+        replays: the most of a game without a winner.
     """
 
     umpire: PackedUmpire
     seed: int
+    replays: int = REPLAYS
 
     def start(self) -> Callable[[Batch], Rounds]:
         """See `Work.start`."""
@@ -72,8 +74,7 @@ class BatchWork(Work[Batch, Rounds]):
                 rounds.append(umpire.play(fixtures, self.seed))
                 return rounds[-1]
 
-            for _ in settle(batch.fixtures, play, self.seed, dice=False):
-                pass
+            last_attempts(batch.fixtures, play, self.replays)
             return rounds
 
         return play_out
@@ -90,16 +91,25 @@ class Ahead:
         seed: the season's.
         batches: in the order in which the season asks for them; it may leave out the first ones, which are on file.
         label: what they are, for the progress on standard error; "" for none.
+        replays: the most of a game without a winner.
 
     Raises:
         ValueError: the umpire, or one of its agents, cannot be handed to workers.
     """
 
-    def __init__(self, umpire: Umpire, workers: Workers, seed: int, batches: Iterable[Batch], label: str = "") -> None:
+    def __init__(
+        self,
+        umpire: Umpire,
+        workers: Workers,
+        seed: int,
+        batches: Iterable[Batch],
+        label: str = "",
+        replays: int = REPLAYS,
+    ) -> None:
         if not isinstance(umpire, PortableUmpire):
             raise ValueError(f"expected an umpire for workers, which can be packed, got {type(umpire).__name__}")
         self.chunk, self._umpire, self._workers = umpire.chunk, umpire, workers
-        self._work = BatchWork(umpire.packed(), seed)
+        self._work = BatchWork(umpire.packed(), seed, replays)
         self._left = deque(batches)
         self._total, self._label = self._games_left(), label
         self._given: deque[tuple[Batch, Future[Rounds]]] = deque()

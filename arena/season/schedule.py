@@ -27,15 +27,24 @@ from typing import TypeAlias
 
 from cellgames.arena.play.match_options import SecretSeed
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.options import option
+from cellgames.utils.options import Integers, option
 from cellgames.utils.run_folders import RunOptions
 
 from .schedule_days import Counts, Pair, deal_days, deal_seats
 
-__all__ = ["Day", "Divisions", "LeagueCounts", "SeasonOptions", "SeasonSchedule", "draw_schedule", "league_counts"]
+__all__ = [
+    "Day",
+    "Divisions",
+    "LeagueCounts",
+    "SeasonOptions",
+    "SeasonSchedule",
+    "check_days",
+    "draw_schedule",
+    "league_counts",
+]
 
-Day: TypeAlias = tuple[tuple[str, str], ...]
-"""Games of a day as (first seat, second seat)."""
+Day: TypeAlias = tuple[tuple[str, ...], ...]
+"""Games of a day, the teams of each in the order of their seats."""
 
 Divisions: TypeAlias = Collection[Sequence[str]]
 """Names of the teams of a league's two divisions."""
@@ -50,7 +59,15 @@ class SeasonOptions(SecretSeed, RunOptions):
 
     days: int = option(49, "days on which every team plays one game; odd")
     within: float = option(0.5, "share of the games within the divisions, about; the rest is within the leagues")
+    place_points: Integers = option(  # noqa: RUF009  # makes a field
+        (), "points of the first place and the next ones at tables of more than two (default: seats behind one's own)"
+    )
     seed: int = option(0, "seed of all random numbers")
+    after: str | None = option(
+        None,
+        "folder of the season before: its champion holds the title, and its teams and the next seed are the defaults",
+        metavar="FOLDER",
+    )
 
 
 _DRAWS = 40  # of counts with one number of games across, before the next best number is tried
@@ -99,8 +116,7 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
     Raises:
         ValueError: numbers out of range, or a league for which no schedule was found.
     """
-    if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
-        raise ValueError(f"days must be an odd number from 1, got {shown(days)}; the rules ask for an odd one")
+    check_days(days)
     if not 0 <= within <= 1:
         raise ValueError(f"within must be a share from 0 to 1, got {shown(within)}")
     drawn: list[list[list[tuple[str, str]]]] = []
@@ -119,6 +135,12 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
         rng.shuffle(day)
         played.append(tuple(day))
     return SeasonSchedule(tuple(played))
+
+
+def check_days(days: int) -> None:
+    """Raise a `ValueError` unless a season may have so many days."""
+    if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
+        raise ValueError(f"days must be an odd number from 1, got {shown(days)}; the rules ask for an odd one")
 
 
 def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> LeagueCounts:

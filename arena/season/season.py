@@ -9,6 +9,9 @@
 
 All games follow from the settings. So a continued season plays only what is missing, and the files are the same, byte
 for byte.
+
+`play_season` plays leagues of games for two. What other kinds of seasons share with it is `conduct`: the folder, the
+journal, batches, workers and the store. A `Form` is the rest: schedule, standings, the games after the days, reports.
 """
 
 from __future__ import annotations
@@ -18,8 +21,9 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from cellgames.agents.agent_names import split_name
 from cellgames.arena.play.chunks import refuse_changed
@@ -46,15 +50,16 @@ from cellgames.utils.run_folders import (
 from cellgames.utils.version import __version__
 
 from . import season_reports as reports
-from .games import AgentUmpire, Fixture, Played, Umpire, make_die, settle
+from .games import REPLAYS, AgentUmpire, Fixture, Played, Umpire, make_die, settle
 from .journal import Journal
 from .playoffs import Bracket, bracket
 from .prefetch import Ahead, Batch, beside_bar
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
 from .standings import GameResult, Line, seed_teams, standings
-from .teams import Leagues, Team, by_league, check_names
+from .teams import Team, by_league, check_names
+from .titles.title import NO_TITLE, Title, season_before
 
-__all__ = ["Season", "play_season"]
+__all__ = ["Conducted", "Form", "Run", "Season", "SeasonIO", "conduct", "play_season"]
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
 _FILES = (SETTINGS, GAMES, DIGESTS, FORFEIT_LOG, ANSWERS, *reports.FILES)
@@ -74,6 +79,7 @@ class Season:
         played: how many of them by this call.
         files: all files of the folder that belong to the season.
         notes: sentences on the time of agents' moves, and on forfeited games.
+        title: as the season began, with the champions of those before it.
     """
 
     out: Path
@@ -85,6 +91,81 @@ class Season:
     played: int
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
+    title: Title = NO_TITLE
+
+
+@dataclass(frozen=True)
+class SeasonIO:
+    """The folder of a season, who else gets its games, and who is told about it; `play_season` explains the fields.
+
+    Attributes:
+        out: the folder.
+        store: gets the games of agents.
+        workers: play the days; None for this process.
+        say: gets standings and results; None for silence.
+        warn: gets a line for each thing left out.
+    """
+
+    out: PathLike
+    store: AnyStore = None
+    workers: Workers | None = None
+    say: Callable[[str], None] | None = None
+    warn: Callable[[str], None] = lambda message: None
+
+
+class Form(Protocol):
+    """The part of a season that depends on how many teams play a game.
+
+    Attributes:
+        schedule: the days.
+        replays: the most of a game of the days without a winner.
+        files: names of the files that `write` may write, for the folder to know them.
+    """
+
+    schedule: SeasonSchedule
+    replays: int
+    files: Sequence[str]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of this form, for season.json."""
+
+    def schedule_data(self) -> dict[str, Any]:
+        """Return the content of schedule.json."""
+
+    def play(self, run: Run, batches: Iterable[Batch], folder: Path) -> None:
+        """Play all games, and write the standings after the days."""
+
+    def write(
+        self, folder: Path, settings: Mapping[str, Any], noted: Sequence[Record], warn: Callable[[str], None]
+    ) -> list[Path]:
+        """Write the results of the season that is over; return its files, with those written before."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Return sentences on the time of agents' moves, and on forfeited games; after `write`."""
+
+
+F = TypeVar("F", bound=Form)
+
+
+@dataclass(frozen=True)
+class Conducted(Generic[F]):
+    """A season of any form that is over; `Season` explains the fields.
+
+    Attributes:
+        form: what was played.
+        teams: in the order given.
+        games: how many in all.
+        played: by this call.
+        files: of the folder.
+    """
+
+    form: F
+    teams: tuple[Team, ...]
+    games: int
+    played: int
+    files: tuple[Path, ...]
 
 
 def play_season(
@@ -103,7 +184,7 @@ def play_season(
     Args:
         teams: with leagues and divisions, as `teams.assign_divisions` gives them. Tables and records have the names of
             agents (`agents.agent_names.split_name`).
-        umpire: plays the games.
+        umpire: plays the games, which are for two. `play_table_season` takes games of more.
         options: such as `SeasonOptions(days=21, seed=1)`; None for the defaults.
         out: the folder; created if necessary. This season is continued if the folder holds a part of it.
         store: gets the games of agents too, batch by batch (`store.Store`).
@@ -119,64 +200,94 @@ def play_season(
         ClusterError: workers could not play a batch; those before it are in the folder.
         ValueError: teams or options that do not fit, or agents that cannot be sent to workers.
     """
-    folder = Path(out).absolute()
+    if (seats := getattr(umpire, "seats", 2)) != 2:
+        raise ValueError(f"expected games of two teams, got {seats} of them at a table; play_table_season takes these")
+    options = options or SeasonOptions()
+    if options.place_points:
+        raise ValueError("place_points is for games of more than two; of two teams one wins")
+    done = conduct(_LeagueForm, teams, umpire, options, SeasonIO(out, store, workers, say, warn))
+    form = done.form
+    return Season(
+        out=Path(out),
+        teams=done.teams,
+        schedule=form.schedule,
+        table=tuple(form.table),
+        bracket=form.bracket,
+        games=done.games,
+        played=done.played,
+        files=done.files,
+        notes=tuple(form.notes),
+        title=form.title,
+    )
+
+
+def conduct(
+    make_form: Callable[[Sequence[Team], SeasonOptions], F],
+    teams: Sequence[Team],
+    umpire: Umpire,
+    options: SeasonOptions,
+    io: SeasonIO,
+) -> Conducted[F]:
+    """Play a season of any form in its folder; see `play_season`.
+
+    Args:
+        make_form: makes the form for the teams, whose agents have the names of tables, and for options with a seed.
+        teams: names differ.
+        umpire: plays the games.
+        options: of the season.
+        io: where it is kept.
+    """
+    folder, warn = Path(io.out).absolute(), io.warn
     check_names(teams)
-    options = with_seed(options or SeasonOptions(), folder, SETTINGS, warn)
+    options = with_seed(options, folder, SETTINGS, warn)
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
-    teams = [replace(team, agent=split_name(team.agent)[0]) for team in teams]
-    seed, progress, say = options.seed, say is not None, say or (lambda message: None)
-    leagues, rng = by_league(teams), random.Random(derive(seed, "schedule"))
-    schedule = draw_schedule([divisions.values() for divisions in leagues.values()], options.days, options.within, rng)
+    teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)
+    seed, progress, say = options.seed, io.say is not None, io.say or (lambda message: None)
+    title = _title(options.after, umpire, folder)
+    form = make_form(teams, options)
     settings = {
         **umpire.settings,
         "teams": [asdict(team) for team in teams],
         "days": options.days,
-        "within": options.within,
+        **form.settings,
         "seed": seed,
         "version": __version__,
         **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
         **({"specs": specs} if specs else {}),
         **({COMMITMENT: commitment(seed)} if options.secret_seed else {}),
+        **({"title": title.to_data()} if title.champions else {}),
     }
     noted: list[Record] = []
-    batches = list(_batches(schedule, umpire.chunk))
+    batches = list(_batches(form.schedule, umpire.chunk, title.holder))
     player: AbstractContextManager[Umpire] = nullcontext(umpire)
-    if workers is not None:
+    if io.workers is not None:
         label = f"{options.days} days" if progress else ""
-        player = Ahead(umpire, workers, seed, batches, label)
+        player = Ahead(umpire, io.workers, seed, batches, label, form.replays)
         progress, say = False, beside_bar(say)
+    files = (*_FILES, *form.files)
     with (
-        opened(folder, _FILES),
+        opened(folder, files),
         last_call.kept_in(folder, warn),
-        _feeding(store, folder, umpire, warn, noted) as keep,
+        _feeding(io.store, folder, umpire, warn, noted) as keep,
         player as plays,
     ):
         if not options.resume and (folder / SETTINGS).exists():
-            for name in _FILES[1:]:
+            for name in files[1:]:
                 (folder / name).unlink(missing_ok=True)
         else:
             _check_folder(folder, settings)
         write_atomic(folder / SETTINGS, reports.to_text(covered(settings) if options.secret_seed else settings))
-        write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(schedule, leagues)))
+        write_atomic(folder / reports.SCHEDULE, reports.to_text(form.schedule_data()))
         days = {fixture for batch in batches for fixture in batch.fixtures}
         journal = Journal(folder / GAMES, plays, seed, warn, keep, ForfeitLog(folder), days=days)
-        run = _Run(teams, leagues, schedule, seed, journal, progress, say)
-        table = run.days(batches)
-        seeds = seed_teams(table, leagues)
-        write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
-        playoffs = run.playoffs(table, seeds)
-        run.journal.close()
+        form.play(Run(seed, journal, progress, say, title), batches, folder)
+        journal.close()
         if options.secret_seed:
             write_atomic(folder / SETTINGS, reports.to_text(settings))
             warn(revealed_line(seed))
-        summary = reports.Summary(
-            settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(noted), thinking(noted)
-        )
-        files = reports.write_season(folder, summary, warn)
-    games, played = run.journal.games, run.journal.played
-    paths = (folder / SETTINGS, folder / GAMES, folder / DIGESTS, *files)
-    notes = tuple(summary.notes)
-    return Season(Path(out), summary.teams, schedule, summary.table, playoffs, games, played, paths, notes)
+        written = form.write(folder, settings, noted, warn)
+    paths = (folder / SETTINGS, folder / GAMES, folder / DIGESTS, *written)
+    return Conducted(form, teams, journal.games, journal.played, paths)
 
 
 @contextmanager
@@ -197,70 +308,146 @@ def _feeding(
         yield keep_all
 
 
-def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch]:
+def _title(after: str | None, umpire: Umpire, folder: Path) -> Title:
+    """Return the title at the start of a season that follows another one, or none.
+
+    Raises:
+        RunError: the other one is not over, or not in a folder of its own.
+        ValueError: it was of another game.
+    """
+    if after is None:
+        return NO_TITLE
+    before = season_before(after)
+    if Path(after).resolve() == folder.resolve():
+        raise RunError(f"{after}: expected the season before in a folder of its own, got the folder of this one")
+    if before.game != (game := umpire.settings["game"]):
+        raise ValueError(f"expected a season of {game} before, got one of {before.game} in {after}")
+    return before.title
+
+
+def _fixture(stage: str, game: int, teams: tuple[str, ...], holder: str) -> Fixture:
+    return Fixture(stage, game, teams, holder=holder if holder in teams else "")
+
+
+def _batches(schedule: SeasonSchedule, chunk: int, holder: str) -> Iterator[Batch]:
     """Yield the games of the days in batches of whole days: about `chunk` games each, as even as possible."""
     days = len(schedule.days)
     parts = min(days, -(-schedule.games // chunk))
     for part in range(parts):
         first, last = days * part // parts + 1, days * (part + 1) // parts
         games = (
-            Fixture(f"day {day}", number, pair)
+            _fixture(f"day {day}", number, teams, holder)
             for day in range(first, last + 1)
-            for number, pair in enumerate(schedule.days[day - 1], 1)
+            for number, teams in enumerate(schedule.days[day - 1], 1)
         )
         yield Batch(f"days {first} to {last} of {days}", tuple(games))
 
 
 @dataclass(frozen=True)
-class _Run:
-    """The shared data of the parts of a season."""
+class Run:
+    """The shared data of the parts of a season, for its form.
 
-    teams: Sequence[Team]
-    leagues: Leagues
-    schedule: SeasonSchedule
+    Attributes:
+        seed: the season's.
+        journal: plays and keeps the games.
+        progress: True to show it on standard error.
+        say: gets standings and results.
+        title: at the start of the season.
+    """
+
     seed: int
     journal: Journal
     progress: bool
     say: Callable[[str], None]
+    title: Title
 
-    def days(self, batches: Iterable[Batch]) -> list[Line]:
+    def fixture(self, stage: str, game: int, teams: tuple[str, ...]) -> Fixture:
+        """Return the first attempt of a game, which says who holds the title."""
+        return _fixture(stage, game, teams, self.title.holder)
+
+    def play(self, batch: Sequence[Fixture], label: str = "") -> list[Played]:
+        """Play games once; show progress where there is a label and something to play."""
+        shown = self.progress and bool(label) and not self.journal.holds(batch)
+        replays = f", replay {batch[0].attempt}" if batch[0].attempt else ""
+        with show_progress(len(batch), label=label + replays, shown=shown) as finished:
+            return self.journal.play(batch, finished)
+
+
+class _LeagueForm:
+    """Two leagues of two divisions, games of two teams, and playoffs."""
+
+    replays = REPLAYS
+    files: Sequence[str] = ()  # those of `season_reports`, which `_FILES` has
+
+    def __init__(self, teams: Sequence[Team], options: SeasonOptions) -> None:
+        self.teams, self.leagues, self._within = teams, by_league(teams), options.within
+        rng = random.Random(derive(options.seed, "schedule"))
+        divisions = [divisions.values() for divisions in self.leagues.values()]
+        self.schedule = draw_schedule(divisions, options.days, options.within, rng)
+        self.table: list[Line] = []
+        self.notes: list[str] = []
+        self.bracket, self.title = Bracket({}, ()), NO_TITLE
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"within": self._within}
+
+    def schedule_data(self) -> dict[str, Any]:
+        return reports.schedule_data(self.schedule, self.leagues)
+
+    def play(self, run: Run, batches: Iterable[Batch], folder: Path) -> None:
+        self.title = run.title
+        self.table = self._days(run, batches)
+        seeds = seed_teams(self.table, self.leagues)
+        write_atomic(
+            folder / reports.STANDINGS,
+            reports.to_text(reports.standings_data(self.teams, self.table, seeds, self.title)),
+        )
+        self.bracket = self._playoffs(run, seeds)
+
+    def _days(self, run: Run, batches: Iterable[Batch]) -> list[Line]:
         """Play the days; the standings after them."""
-        names, die = [team.name for team in self.teams], make_die(self.seed, "standings")
+        names, die = [team.name for team in self.teams], make_die(run.seed, "standings")
         results: list[GameResult] = []
         for batch in batches:
-            before = self.journal.played
-            results += self._settle(batch.fixtures, batch.label, dice=False)
-            if self.journal.played > before:
-                self.say(reports.leaders_text(standings(names, results, die), self.leagues, batch.label))
+            before = run.journal.played
+            results += settle(batch.fixtures, partial(run.play, label=batch.label), run.seed, dice=False)
+            if run.journal.played > before:
+                run.say(reports.leaders_text(standings(names, results, die), self.leagues, batch.label))
         return standings(names, results, die)
 
-    def playoffs(self, table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> Bracket:
+    def _playoffs(self, run: Run, seeds: Mapping[str, Sequence[str]]) -> Bracket:
         """Play the series. Those of a round are played at the same time, one game of each at a time."""
-        order = [line.team for line in table]
+        order = [line.team for line in self.table]
         results: dict[str, list[GameResult]] = {}
         state = bracket(seeds, order, results)
         while state.champion is None:
             pending = state.pending
-            fixtures = [Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending]
-            number, before = max(fixture.game for fixture in fixtures), self.journal.played
-            ended = self._settle(fixtures, dice=True)
+            fixtures = [run.fixture(series.key, 1 + len(series.results), series.seats()) for series in pending]
+            number, before = max(fixture.game for fixture in fixtures), run.journal.played
+            ended = list(settle(fixtures, run.play, run.seed, dice=True))
             for series, result in zip(pending, ended, strict=True):
                 results.setdefault(series.key, []).append(result)
             state = bracket(seeds, order, results)
-            if self.journal.played > before:
-                self.say("\n  ".join([f"{pending[0].round}, game {number}:", *map(reports.result_text, ended)]))
+            if run.journal.played > before:
+                run.say("\n  ".join([f"{pending[0].round}, game {number}:", *map(reports.result_text, ended)]))
         return state
 
-    def _settle(self, fixtures: Sequence[Fixture], label: str = "", *, dice: bool) -> list[GameResult]:
-        """Return the results of games; show progress where there is a label and something to play."""
-
-        def play(batch: Sequence[Fixture]) -> list[Played]:
-            shown = self.progress and bool(label) and not self.journal.holds(batch)
-            replays = f", replay {batch[0].attempt}" if batch[0].attempt else ""
-            with show_progress(len(batch), label=label + replays, shown=shown) as finished:
-                return self.journal.play(batch, finished)
-
-        return list(settle(fixtures, play, self.seed, dice=dice))
+    def write(
+        self, folder: Path, settings: Mapping[str, Any], noted: Sequence[Record], warn: Callable[[str], None]
+    ) -> list[Path]:
+        summary = reports.Summary(
+            settings,
+            tuple(self.teams),
+            self.schedule,
+            tuple(self.table),
+            self.bracket,
+            forfeits(noted),
+            thinking(noted),
+            self.title,
+        )
+        self.notes = summary.notes
+        return reports.write_season(folder, summary, warn)
 
 
 def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
@@ -283,6 +470,8 @@ def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings with a field for each team, so that a message on differences is short."""
     teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
+    if "title" in settings:
+        settings = {**settings, "title": str(Title.from_data(settings["title"]))}
     apart = {"teams", "identities", "specs", *(["seed"] if settings.get(COMMITMENT) else [])}
     others = {name: value for name, value in settings.items() if name not in apart}
     return {**others, **teams}

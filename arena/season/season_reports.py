@@ -27,6 +27,7 @@ from .playoffs import Bracket, Series
 from .schedule import SeasonSchedule, league_counts
 from .standings import GameResult, Line
 from .teams import Leagues, Team, by_league
+from .titles.title import NO_TITLE, Title, champions_table, kept_text
 
 __all__ = [
     "FILES",
@@ -34,11 +35,15 @@ __all__ = [
     "STANDINGS",
     "Summary",
     "bracket_text",
+    "champion_text",
+    "counted",
     "leaders_text",
     "result_text",
     "schedule_data",
+    "span",
     "standings_data",
     "table_text",
+    "title_parts",
     "to_text",
     "write_season",
 ]
@@ -60,6 +65,7 @@ class Summary:
         bracket: The playoffs.
         forfeits: By agent, the games that it forfeited.
         thinking: By agent, the time of its moves in a season with clocks.
+        title: As the season began.
     """
 
     settings: Mapping[str, Any]
@@ -69,6 +75,7 @@ class Summary:
     bracket: Bracket
     forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
     thinking: Mapping[str, Thinking] = field(default_factory=dict)
+    title: Title = NO_TITLE
 
     @cached_property
     def notes(self) -> list[str]:
@@ -101,8 +108,10 @@ def schedule_data(schedule: SeasonSchedule, leagues: Leagues) -> dict[str, Any]:
     }
 
 
-def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return a line for each team, best first, and the seeds of the playoffs."""
+def standings_data(
+    teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]], title: Title
+) -> dict[str, Any]:
+    """Return a line for each team, best first, the seeds of the playoffs, and who holds the title, if anybody."""
     about = {team.name: team for team in teams}
     lines = [
         {
@@ -113,7 +122,8 @@ def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[
         }
         for line in table
     ]
-    return {"standings": lines, "seeds": {league: list(names) for league, names in seeds.items()}}
+    found = {"standings": lines, "seeds": {league: list(names) for league, names in seeds.items()}}
+    return found | ({"title_holder": title.holder} if title.holder else {})
 
 
 def bracket_data(bracket: Bracket) -> dict[str, Any]:
@@ -136,12 +146,12 @@ def _wins(wins: float) -> str:
     return f"{wins:g}"
 
 
-def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str]) -> Table:
-    """Return a row for each of the teams named; with agents and rolls only where there are any."""
+def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str], title: Title) -> Table:
+    """Return a row for each of the teams named; with agents, rolls and the title only where there are any."""
     agents = {team.name: team.agent for team in teams}
     lines = [line for line in table if line.team in names]
-    bots, dice = any(agents.values()), any(line.rolls for line in lines)
-    columns = ("rank", "team", *["agent"] * bots, "wins", "losses", "points", *["die"] * dice)
+    bots, dice, held = any(agents.values()), any(line.rolls for line in lines), title.holder in names
+    columns = ("rank", "team", *["agent"] * bots, "wins", "losses", "points", *["die"] * dice, *["title"] * held)
     rows: list[Sequence[Cell]] = [
         (
             line.rank,
@@ -151,16 +161,17 @@ def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str
             _wins(line.losses),
             score_text(line.points),
             *[" ".join(map(str, line.rolls))] * dice,
+            *["holder" if line.team == title.holder else ""] * held,
         )
         for line in lines
     ]
-    return Table("", columns, rows, text=("team", "agent", "die"))
+    return Table("", columns, rows, text=("team", "agent", "die", "title"))
 
 
-def table_text(teams: Sequence[Team], table: Sequence[Line], leagues: Leagues) -> str:
+def table_text(teams: Sequence[Team], table: Sequence[Line], leagues: Leagues, title: Title = NO_TITLE) -> str:
     """Return the standings of every division for a terminal."""
     return "\n\n".join(
-        f"{league}, {division}\n{plain_table(_standings(table, teams, names))}"
+        f"{league}, {division}\n{plain_table(_standings(table, teams, names, title))}"
         for league, divisions in leagues.items()
         for division, names in divisions.items()
     )
@@ -191,10 +202,16 @@ def _notes(result: GameResult) -> str:
     return "; ".join(notes)
 
 
-def bracket_text(bracket: Bracket) -> str:
-    """Return the series for a terminal, a line each, and the champion."""
+def bracket_text(bracket: Bracket, title: Title = NO_TITLE) -> str:
+    """Return the series for a terminal, a line each, the champion, and what became of the title."""
     lines = [_series_text(series) for number in bracket.rounds for series in number]
-    return "\n".join([*lines, f"Champion: {bracket.champion}"])
+    return "\n".join([*lines, champion_text(str(bracket.champion), title)])
+
+
+def champion_text(champion: str, title: Title) -> str:
+    """Return the champion and, of a season after others, what became of the title, a line each."""
+    kept = kept_text(title, champion)
+    return "\n".join([f"Champion: {champion}", *[f"{kept}."] * bool(kept)])
 
 
 def _series_text(series: Series) -> str:
@@ -214,9 +231,10 @@ def _sections(season: Summary) -> list[Part]:
     ]
     parts: list[Part] = [
         f"**{escape(str(bracket.champion))}** is the champion of {len(season.teams)} teams after "
-        f"{_counted(settings['days'], 'day')} and {_counted(season.schedule.games, 'game')}; "
+        f"{counted(settings['days'], 'day')} and {counted(season.schedule.games, 'game')}; "
         f"seed {settings['seed']}, cellgames {settings['version']}. "
         "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl).",
+        *title_parts(season.title, str(bracket.champion), settings["seed"]),
         Section("Playoffs", ("![The bracket](bracket.svg)", *rounds)),
         Section(
             "Standings",
@@ -234,11 +252,18 @@ def _sections(season: Summary) -> list[Part]:
     return [*parts, Section("Schedule", (_fairness(season.schedule, season.leagues),))]
 
 
+def title_parts(title: Title, champion: str, seed: int) -> list[Part]:
+    """Return what became of the title, and the champions of all seasons; nothing for the first of a chain."""
+    if not title.champions:
+        return []
+    return [f"{escape(kept_text(title, champion))}.", Section("Champions", (champions_table(title, champion, seed),))]
+
+
 def _league(season: Summary, league: str) -> Section:
     """Return the standings of a league."""
     seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(season.bracket.seeds[league], 1))
     divisions = (
-        Section(escape(division), (_standings(season.table, season.teams, names),))
+        Section(escape(division), (_standings(season.table, season.teams, names, season.title),))
         for division, names in season.leagues[league].items()
     )
     return Section(escape(league), (f"Seeds: {seeds}.", *divisions))
@@ -261,20 +286,21 @@ def _fairness(schedule: SeasonSchedule, leagues: Leagues) -> str:
     for league, divisions in leagues.items():
         counts = league_counts(schedule, divisions.values())
         lines.append(
-            f"- {escape(league)}: {_counted(_span(counts.games), 'game')} a team, {_span(counts.first)} of them in the "
-            f"first seat; {counts.share:.1%} within the divisions, {_span(counts.within)} a pair of rivals there and "
-            f"{_span(counts.across)} a pair across."
+            f"- {escape(league)}: {counted(span(counts.games), 'game')} a team, {span(counts.first)} of them in the "
+            f"first seat; {counts.share:.1%} within the divisions, {span(counts.within)} a pair of rivals there and "
+            f"{span(counts.across)} a pair across."
         )
     return "\n".join(lines)
 
 
-def _counted(number: object, noun: str) -> str:
+def counted(number: object, noun: str) -> str:
     """Return text such as `1 game`, `49 games` or `48 to 49 games`."""
     return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
 
 
-def _span(span: tuple[int, int]) -> str:
-    return str(span[0]) if span[0] == span[1] else f"{span[0]} to {span[1]}"
+def span(ends: tuple[int, int]) -> str:
+    """Return text such as `5` or `5 to 6`."""
+    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
 # ---------------------------------------------------------------- files
@@ -287,7 +313,9 @@ def write_season(folder: Path, season: Summary, warn: Callable[[str], None]) -> 
         The files there are, in the order of `FILES`.
     """
     settings, bracket = season.settings, season.bracket
-    picture = bracket_picture(bracket, f"Playoffs of {settings['game']}, seed {settings['seed']}")
+    number = f"season {season.title.season}, " if season.title.champions else ""
+    heading = f"Playoffs of {settings['game']}, {number}seed {settings['seed']}"
+    picture = bracket_picture(bracket, heading, kept_text(season.title, str(bracket.champion)))
     files: dict[str, str | bytes] = {"bracket.json": to_text(bracket_data(bracket)), "bracket.svg": to_svg(picture)}
     try:
         files["bracket.png"] = to_png(picture)

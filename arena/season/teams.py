@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Options, Strings, option, redefault
 from cellgames.utils.run_folders import PathLike
@@ -89,7 +89,10 @@ class TeamOptions(Options):
         (), "patterns of teams without agents (default: all of the Cup's)", metavar="NAME"
     )
     opening_plies: int | None = option(
-        None, f"random moves before the agents move, at most (default {MatchOptions.opening_plies})", low=0
+        None,
+        f"random moves before the agents move, at most (default {MatchOptions.opening_plies}; "
+        f"{FreeForAllOptions.opening_plies} at tables of more than two)",
+        low=0,
     )
     clock: str | None = redefault(MatchOptions, "clock", None)
     move_time: float | None = redefault(MatchOptions, "move_time", None)

@@ -43,15 +43,17 @@ META_SOLVERS = ("nash", "uniform", "alpha-rank", "cce")
 _SLACK = 1e-3  # of the largest difference of payoffs, by which an equilibrium may be missed
 
 
-def meta_strategy(payoffs: Payoffs, solver: str) -> FloatArray:
+def meta_strategy(payoffs: Payoffs, solver: str, players: Sequence[str] = ()) -> FloatArray:
     """Return the weight of each agent of a payoff matrix, float64 [K] in the order of `payoffs.agents`, sum 1.
 
     Args:
         payoffs: all pairs have met.
         solver: `nash`, `uniform` or `alpha-rank`.
+        players: agents that `nash` and `uniform` may give a weight, at least one of them in the matrix; empty for all.
+            Then `nash` is the mixture of players that scores best against the agent, of all, that is worst for it.
 
     Raises:
-        ValueError: another solver, or pairs that have not met.
+        ValueError: another solver, players that are not in the matrix, or pairs that have not met.
         ImportError: SciPy (`nash`) or OpenSpiel (`alpha-rank`) is missing.
     """
     if solver not in META_SOLVERS or solver == "cce":
@@ -59,11 +61,34 @@ def meta_strategy(payoffs: Payoffs, solver: str) -> FloatArray:
         raise ValueError(f"expected a meta-solver for pairs out of {known}, got {shown(solver)}")
     if len(payoffs.complete()) < len(payoffs.agents):
         raise ValueError("expected a matrix in which all pairs have met, got one with pairs missing")
+    if unknown := [name for name in players if name not in payoffs.agents]:
+        raise ValueError(f"expected players out of {', '.join(payoffs.agents)}, got {shown(unknown[0])}")
+    playing = np.array([not players or name in players for name in payoffs.agents])
     if solver == "uniform":
-        return np.full(len(payoffs.agents), 1 / len(payoffs.agents))
-    found = equilibrium(payoffs.advantage) if solver == "nash" else alpha_rank(payoffs)
+        return np.asarray(playing / playing.sum())
+    if solver == "alpha-rank":
+        found = alpha_rank(payoffs)
+    elif playing.all():
+        found = equilibrium(payoffs.advantage)
+    else:
+        found = np.zeros(len(playing))
+        found[playing] = _safest(payoffs.advantage[playing])
     found = np.where(found < 1e-9, 0.0, found)
     return np.asarray(found / found.sum())
+
+
+def _safest(advantage: FloatArray) -> FloatArray:
+    """Return the mixture of rows whose least advantage over the columns is greatest, float64 [rows].
+
+    It is read off the equilibrium of a symmetric game in which each side may take a row, a column, or a last action
+    that loses to rows and beats columns (von Neumann's symmetrization; the value of the game must be positive for it).
+    """
+    rows, columns = advantage.shape
+    matrix = np.zeros((rows + columns + 1, rows + columns + 1))
+    matrix[:rows, rows:-1] = advantage - advantage.min() + 1
+    matrix[:rows, -1], matrix[rows:-1, -1] = -1.0, 1.0
+    matrix -= matrix.T
+    return equilibrium(matrix)[:rows]
 
 
 # ---------------------------------------------------------------- tables of more than two

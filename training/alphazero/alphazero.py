@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -66,7 +66,7 @@ class _Lesson:
     play: Play[Searched]
     replay: Replay
 
-    def collect(self, arguments: AlphaZeroArguments) -> tuple[Searched, Estimates, Tensor]:
+    def collect(self, arguments: AlphaZeroArguments, generator: torch.Generator) -> tuple[Searched, Estimates, Tensor]:
         """Play, add what is known to the replay, and return rollout, estimates and the rows of what was added."""
         rollout = self.play.collect(arguments.num_steps)
         estimates = estimate(
@@ -81,7 +81,10 @@ class _Lesson:
         seen, mask, policy, target, actions = (
             part.flatten(0, 1)[rows] for part in (seen, mask, rollout.policy, estimates.target, actions)
         )
-        self.replay.add(Positions(seen, mask, policy, target, actions if self.improver.components else None))
+        positions = Positions(seen, mask, policy, target, actions if self.improver.components else None)
+        if arguments.surprise_weight and len(rows):
+            positions = _by_surprise(self.improver, positions, arguments.surprise_weight, generator)
+        self.replay.add(positions)
         return rollout, estimates, rows
 
 
@@ -109,8 +112,11 @@ class AlphaZeroLearner(Learner):
         super().__init__(game, arguments, folder, device, kind=improver_of(game).kind)
         self.sample = arguments.sample
         self.lessons = [
-            self._lesson(of, arguments, self.network if of is game else _sharing(self.network, of, device))
-            for of in (game, *_variants(game, arguments))
+            self._lesson(game, arguments, self.network),
+            *(
+                self._lesson(variant, _of_variants(arguments), _sharing(self.network, variant, device))
+                for variant in _variants(game, arguments)
+            ),
         ]
         self.play = self.lessons[0].play
         self.optimizer = torch.optim.AdamW(
@@ -129,13 +135,14 @@ class AlphaZeroLearner(Learner):
     @classmethod
     def share(cls, arguments: Arguments, world: int) -> Arguments:
         assert isinstance(arguments, AlphaZeroArguments)
-        return split_envs(arguments, world, buffer_size=math.ceil(arguments.buffer_size / world))  # of each
+        buffer_size, variant_envs = (-(-number // world) for number in (arguments.buffer_size, arguments.variant_envs))
+        return split_envs(arguments, world, buffer_size=buffer_size, variant_envs=variant_envs)  # of each
 
     @override
     def iterate(self, progress: float) -> Iteration:
         h = self.arguments
         anneal(self.optimizer, h.learning_rate, progress)
-        played = [lesson.collect(h) for lesson in self.lessons]
+        played = [lesson.collect(h, self.generator) for lesson in self.lessons]
         self.network.train()
         order = self._order([len(rows) for *_, rows in played])
         metrics = [self._learn(lesson, self._minibatch(lesson)) for lesson in order]
@@ -263,9 +270,34 @@ def _play(
     )
 
 
+def _of_variants(arguments: AlphaZeroArguments) -> AlphaZeroArguments:
+    """Return the arguments of the games of variants."""
+    return replace(arguments, num_envs=arguments.variant_envs or arguments.num_envs)
+
+
+@torch.no_grad()
+def _by_surprise(improver: Improver, positions: Positions, weight: float, generator: torch.Generator) -> Positions:
+    """Return positions repeated or left out by chance, on average as many as there are.
+
+    A share `weight` of them is given in proportion to the KL divergence of the network's policy from that of the
+    search, the rest evenly (policy surprise weighting: Wu, "KataGo methods", 2021).
+    """
+    logs, _ = improver.log_probs_and_value(positions.observation, positions.mask, positions.actions)
+    surprise = (torch.xlogy(positions.policy, positions.policy) - positions.policy * logs).sum(1).clamp(min=0)
+    often = (1 - weight) + weight * surprise / surprise.mean().clamp(min=1e-9)
+    drawn = torch.rand(len(often), generator=generator, device="cpu").to(often.device)
+    rows = torch.arange(len(often), device=often.device).repeat_interleave((often + drawn).floor().long())
+    return positions.at(rows)
+
+
 def _effort(arguments: AlphaZeroArguments) -> Effort:
     """Return the effort of the searches."""
-    return Effort(arguments.num_simulations, arguments.max_num_considered_actions, arguments.value_scale)
+    return Effort(
+        arguments.num_simulations,
+        arguments.max_num_considered_actions,
+        arguments.value_scale,
+        arguments.solver_nodes,
+    )
 
 
 def _variants(game: Game, arguments: AlphaZeroArguments) -> list[Game]:

@@ -34,6 +34,11 @@ class Positions(NamedTuple):
     value: Tensor
     actions: Tensor | None = None
 
+    def at(self, rows: Tensor) -> Positions:
+        """Return some of the positions, int64 [X], which may repeat."""
+        observation, mask, policy, value = (part[rows] for part in self[:4])
+        return Positions(observation, mask, policy, value, None if self.actions is None else self.actions[rows])
+
 
 class Replay:
     """A ring buffer of positions; new ones overwrite the oldest.
@@ -87,9 +92,9 @@ class Replay:
         if not self._filled:
             raise ValueError("expected positions to sample from, got an empty replay; add some first")
         places = torch.randint(self._filled, (count,), generator=generator, device="cpu").to(self._rows.value.device)
-        observation, mask, policy, value = (part[places] for part in self._rows[:4])
-        actions = None if self._rows.actions is None else self._rows.actions[places]
-        return Positions(observation, mask, policy.float(), value, actions if actions is None else actions.long())
+        drawn = self._rows.at(places)
+        actions = None if drawn.actions is None else drawn.actions.long()
+        return drawn._replace(policy=drawn.policy.float(), actions=actions)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the positions, and the place of the next one."""

@@ -79,7 +79,7 @@ from .exploit import check_learner
 from .exploitability import exploitability, is_solved
 from .league_games import plan_round, play_round, table_payoffs
 from .league_options import MOST_TABLES, LeagueOptions
-from .league_plan import LEAGUE, MAIN, MEMBERS, PSRO, Planned, league_round, psro_round, response_score
+from .league_plan import EXPLOITERS, LEAGUE, MAIN, MEMBERS, PSRO, Planned, league_round, psro_round, response_score
 from .league_report import FILES, League, RoundResult, behaviour_distances, league_report
 
 __all__ = ["League", "LeagueProgress", "train_league"]
@@ -143,7 +143,7 @@ def train_league(
     if options.first == SELF or "=" in options.first or "," in options.first or file_like(options.first):
         raise ValueError(f"first must be the name of an agent such as random or greedy, got {shown(options.first)}")
     load(options.first, game)
-    members = 1 + (options.rounds if options.method == PSRO else 1 + len(LEAGUE) * (options.rounds - 1))
+    members = 1 + options.rounds * (1 if options.method == PSRO else len(LEAGUE))
     if solver == "cce" and (tables := number_of_tables(members, seats) - members) > MOST_TABLES:
         raise ValueError(
             f"cce plays all tables: expected at most {MOST_TABLES}, got {tables} of {members} members in {seats} "
@@ -220,11 +220,13 @@ class _MemberWork:
         folder: of the league, absolute.
         base: arguments that all members share, as data.
         command: the command line, for the files of agents.
+        exploiter_share: steps of an exploiter, as a share of those of the base.
     """
 
     folder: Path
     base: Mapping[str, Any]
     command: str
+    exploiter_share: float
 
     def start(self) -> Callable[[Planned], None]:
         """Return the function that trains a member."""
@@ -237,8 +239,9 @@ class _MemberWork:
 
     def train(self, planned: Planned) -> None:
         """Train a member, or continue its training."""
+        base = arguments_of(self.base)
         with chdir(self.folder):
-            train(_arguments(arguments_of(self.base), planned), _place(planned.name), command=self.command)
+            train(_arguments(base, planned, self.exploiter_share), _place(planned.name), command=self.command)
 
 
 def _place(member: str) -> str:
@@ -246,7 +249,7 @@ def _place(member: str) -> str:
     return f"{MEMBERS}/{member}"
 
 
-def _arguments(base: Arguments, planned: Planned) -> Arguments:
+def _arguments(base: Arguments, planned: Planned, exploiter_share: float) -> Arguments:
     """Return the arguments of a member's training."""
 
     def spec(name: str) -> str:
@@ -256,7 +259,12 @@ def _arguments(base: Arguments, planned: Planned) -> Arguments:
     mix = ",".join(f"{spec(name)}={share:g}" for name, share in planned.mix.items())
     start_from = f"{_place(planned.after)}/{WEIGHTS_FILE}" if planned.after else base.start_from
     seed = derive(base.seed, "league", planned.name)
-    return dataclasses.replace(base, opponents=mix, start_from=start_from, seed=seed)
+    given = dataclasses.replace(base, opponents=mix, start_from=start_from, seed=seed)
+    if planned.role not in EXPLOITERS:
+        return given
+    # Exploiters draw their moves, so that main agents learn from many lines that lead through a hole, not from one.
+    drawn: dict[str, Any] = {"sample": True} if any(one.name == "sample" for one in given.options()) else {}
+    return dataclasses.replace(given, total_steps=max(1, round(base.total_steps * exploiter_share)), **drawn)
 
 
 # ---------------------------------------------------------------- the run
@@ -287,9 +295,11 @@ class _Run:
         """Run all rounds, and return the league."""
         results = []
         for number in range(1, self.options.rounds + 1):
-            new = self._planned(number)
+            stages = self._planned(number)
+            new = [planned for stage in stages for planned in stage]
             before = dict(self.weights)
-            self._train(number, new)
+            for stage in stages:
+                self._train(number, stage)
             for planned in new:
                 self.plans.append(planned)
                 self.specs[planned.name] = f"{_place(planned.name)}/{WEIGHTS_FILE}"
@@ -313,21 +323,21 @@ class _Run:
             games=len(self.records),
         )
 
-    def _planned(self, number: int) -> list[Planned]:
-        """Return the plan of a round."""
+    def _planned(self, number: int) -> Sequence[list[Planned]]:
+        """Return the members of a round; those of one list are trained once those of the lists before are."""
         if self.options.method != PSRO:
-            return league_round(number, list(self.specs), self.table)
+            return league_round(number, list(self.specs), self.table, warm_start=self.options.warm_start)
         if self.tables is not None:  # tables are drawn as a whole, by the mixture of the round before
             place = f"{_ROUNDS}/{number - 1:03d}"
             found = psro_round(number, self.weights, warm_start=self.options.warm_start)
-            return [dataclasses.replace(found[0], mix={f"league:{place}": 1.0})]
-        return psro_round(number, self.weights, warm_start=self.options.warm_start)
+            return [[dataclasses.replace(found[0], mix={f"league:{place}": 1.0})]]
+        return [psro_round(number, self.weights, warm_start=self.options.warm_start)]
 
     def _train(self, number: int, new: Sequence[Planned]) -> None:
         """Train the members of a round that are not trained yet."""
         if self.workers is not None:
             self.report(LeagueProgress(number, self.options.rounds, ", ".join(planned.name for planned in new)))
-            work = _MemberWork(self.folder, self.base.to_data(), self.command)
+            work = _MemberWork(self.folder, self.base.to_data(), self.command, self.options.exploiter_share)
             for _ in completed(self.workers, work, list(new)):
                 pass
             return
@@ -338,7 +348,7 @@ class _Run:
 
             with chdir(self.folder):
                 train(
-                    _arguments(self.base, planned),
+                    _arguments(self.base, planned, self.options.exploiter_share),
                     _place(planned.name),
                     command=self.command,
                     report=report,
@@ -367,7 +377,8 @@ class _Run:
             self.tables = dict(zip(found, shares.tolist(), strict=True))
             weights = seat_shares(list(found), shares, len(names))
         else:
-            weights = meta_strategy(self.table, self.solver)
+            mains = [plan.name for plan in self.plans if plan.role == MAIN]
+            weights = meta_strategy(self.table, self.solver, mains)
         self.weights = {name: float(weights[names.index(name)]) for name in self.specs}
 
     def _mixture(self, place: str) -> Mixture:
@@ -420,7 +431,7 @@ class _Run:
         return RoundResult(
             number=number,
             members=len(self.specs),
-            steps=len(self.plans) * self.base.total_steps,
+            steps=sum(_arguments(self.base, plan, self.options.exploiter_share).total_steps for plan in self.plans),
             weights=dict(self.weights),
             exploiter=exploiter.name if response is not None else "",
             response=response,

@@ -35,7 +35,10 @@ class LeagueOptions(RunOptions):
     )
     rounds: int = option(8, "rounds of training; more let a league grow", low=1)
     first: str = option("random", "agent that the first round meets", metavar="AGENT")
-    warm_start: bool = option(True, "start each best response from the one before; exploiters always start anew")
+    warm_start: bool = option(
+        True, "start each best response from the one before, and exploiters from the main agent; otherwise anew"
+    )
+    exploiter_share: float = option(0.2, "steps of an exploiter, as a share of those of a main agent", above=0, high=1)
     games: int = option(100, "games of each pair of members; even", low=2)
     opening_plies: int = option(2, "random moves before the members move in these games, in games for two", low=0)
 

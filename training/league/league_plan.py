@@ -13,14 +13,15 @@ import numpy as np
 from cellgames.arena.stats.payoffs import Payoffs
 from cellgames.training.selfplay.opponent_mix import SELF
 
-__all__ = ["LEAGUE", "MAIN", "MEMBERS", "PSRO", "Planned", "league_round", "psro_round", "response_score"]
+__all__ = ["EXPLOITERS", "LEAGUE", "MAIN", "MEMBERS", "PSRO", "Planned", "league_round", "psro_round", "response_score"]
 
 PSRO, MAIN, MAIN_EXPLOITER, LEAGUE_EXPLOITER = "psro", "main", "main-exploiter", "league-exploiter"
-LEAGUE = (MAIN, MAIN_EXPLOITER, LEAGUE_EXPLOITER)
+EXPLOITERS = (MAIN_EXPLOITER, LEAGUE_EXPLOITER)
+LEAGUE = (MAIN, *EXPLOITERS)
 MEMBERS = "members"
 """The folder of the runs of training, in the league's."""
 
-_SELF, _ALL, _EXPLOITERS = 0.35, 0.5, 0.15  # of a main agent's games (Vinyals and others 2019)
+_SELF, _ALL, _EXPLOITERS = 0.7, 0.1, 0.2  # of a main agent's games
 _LEAST = 0.01  # share of an opponent; those below are left out
 
 
@@ -57,35 +58,36 @@ def psro_round(number: int, weights: Mapping[str, float], *, warm_start: bool) -
     return [Planned(_name(PSRO, number), _shares(weights), after)]
 
 
-def league_round(number: int, members: Sequence[str], table: Payoffs | None) -> list[Planned]:
-    """Return the members of a round: a main agent, and from the second round on exploiters of it and of all members.
+def league_round(
+    number: int, members: Sequence[str], table: Payoffs | None, *, warm_start: bool
+) -> tuple[list[Planned], list[Planned]]:
+    """Return the main agent of a round, and the exploiters that are trained once it is.
 
-    A main agent learns on from the one before. It plays itself in 35 % of its games, all members in 50 %, those most
-    often that are hard to beat, and former main exploiters in 15 %. A main exploiter plays the last main agent. A
-    league exploiter plays all members, those most often that the last league exploiter did not beat.
+    A main agent learns on from the one before. It plays itself in 70 % of its games, former main exploiters in 20 %,
+    and all members in 10 %, those most often that are hard to beat. The main exploiter plays this main agent only. The
+    league exploiter learns on from the last one, and plays all members, those most often that the last one did not
+    beat.
 
     Args:
         number: of the round, from 1.
         members: so far, the first one before the first round.
         table: results between them; None before the first games.
+        warm_start: True to start exploiters from the weights of the main agent.
     """
-    before = _name(MAIN, number - 1)
-    if number == 1:
-        return [Planned(_name(MAIN, 1), {SELF: 1.0})]
-    assert table is not None
-    everybody = _hardest(table, before, members)
-    former = [name for name in members if name.startswith(f"{MAIN_EXPLOITER}-")]
-    exploiters = _hardest(table, before, former) if former else everybody
-    mix = {SELF: _SELF}
-    for share, shares in ((_ALL, everybody), (_EXPLOITERS, exploiters)):
-        for name, part in shares.items():
-            mix[name] = mix.get(name, 0.0) + share * part
-    last = _name(LEAGUE_EXPLOITER, number - 1)
-    others = _hardest(table, last, members) if last in members else {name: 1 / len(members) for name in members}
-    return [
-        Planned(_name(MAIN, number), _shares(mix), before),
-        Planned(_name(MAIN_EXPLOITER, number), {before: 1.0}),
-        Planned(_name(LEAGUE_EXPLOITER, number), _shares(others)),
+    main, before, last = _name(MAIN, number), _name(MAIN, number - 1), _name(LEAGUE_EXPLOITER, number - 1)
+    mix = {SELF: 1.0}
+    if table is not None:
+        former = [name for name in members if name.startswith(f"{MAIN_EXPLOITER}-")]
+        mix = {SELF: _SELF}
+        for share, met in ((_ALL, members), (_EXPLOITERS, former)):
+            for name, part in _hardest(table, before, met).items():
+                mix[name] = mix.get(name, 0.0) + share * part
+    everybody = [*members, main]
+    others = dict.fromkeys(everybody, 1.0) if table is None else _hardest(table, last, everybody)
+    start, on = (main if warm_start else ""), (last if number > 1 else main)
+    return [Planned(main, _shares(mix), before if number > 1 else "")], [
+        Planned(_name(MAIN_EXPLOITER, number), {main: 1.0}, start),
+        Planned(_name(LEAGUE_EXPLOITER, number), _shares(others), on if warm_start else ""),
     ]
 
 
@@ -107,9 +109,12 @@ def response_score(table: Payoffs, name: str, mix: Mapping[str, float]) -> tuple
 
 
 def _hardest(table: Payoffs, learner: str, members: Sequence[str]) -> dict[str, float]:
-    """Return shares of members by (1 - the learner's score)^2: prioritized fictitious self-play, f_hard."""
-    row = table.agents.index(learner)
-    scores = [0.5 if name == learner else float(table.score[row, table.agents.index(name)]) for name in members]
+    """Return shares of members by (1 - the learner's score)^2: prioritized fictitious self-play, f_hard.
+
+    A member that it has not met counts as its equal.
+    """
+    row, met = table.agents.index(learner), {*table.agents} - {learner}
+    scores = [float(table.score[row, table.agents.index(name)]) if name in met else 0.5 for name in members]
     hard = (1 - np.array(scores)) ** 2
     hard = hard if hard.sum() > 0 else np.ones(len(members))
     return {name: float(share) for name, share in zip(members, hard / hard.sum(), strict=True)}

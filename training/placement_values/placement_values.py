@@ -4,7 +4,8 @@ Native code plays tens of thousands of games of Life a second, far more than a n
 self-play is played many times more, with another placement of one team in one step while all else stays as it was,
 and the network learns how each of them would have ended (counterfactual returns of all actions, as in Monte Carlo
 policy iteration). It plays a softmax of what it expects, and so improves the policy that it learns from: games are
-played by policies from uniform to its own.
+played by policies from uniform to its own. In games against other agents these place the shapes of half of the teams,
+and only placements of the others are replaced: the network learns a best response.
 
 Letters: `B` games (environments), `P` teams, `X` placements to learn from, `C` other placements tried, `N` cells.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,12 +26,15 @@ from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.choices import gumbel
+from cellgames.agents.selection import select
 from cellgames.agents.toroidal_cup.network import SHARPNESS, PlacementValues
-from cellgames.envs.core import Game
+from cellgames.envs.core import Game, State
+from cellgames.envs.core.seating import Seating
 from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.training.arguments import Arguments
 from cellgames.training.selfplay.learner import Iteration, Learner
+from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, explained_variance, means, minibatches
 from cellgames.utils.foreign_text import shown
 
@@ -52,6 +57,7 @@ class _Step:
         stamp: int64 [B, P], the shapes to place.
         cells: bool [B, P, N], the cells of the shapes that were placed; none where a game was over.
         live: bool [B], the game was not over.
+        own: bool [B, P], the learner's teams, in games that were not over.
     """
 
     observation: Tensor
@@ -60,6 +66,7 @@ class _Step:
     stamp: Tensor
     cells: Tensor
     live: Tensor
+    own: Tensor
 
 
 @dataclass(frozen=True)
@@ -97,11 +104,14 @@ class PlacementLearner(Learner):
         assert isinstance(arguments, PlacementArguments)  # `ALGORITHMS` pairs them
         if not isinstance(game, ToroidalCup):
             raise ValueError(f"{arguments.algorithm} learns {ToroidalCup.id}, got {game.id}; ppo learns every game")
-        if arguments.opponents != "self":
+        mix = parse_mix(arguments.opponents)
+        if POOL in mix:
             raise ValueError(
-                f"opponents: {arguments.algorithm} learns from games against itself, got {shown(arguments.opponents)}"
+                f"opponents: {arguments.algorithm} keeps no results against snapshots, so that it meets itself and "
+                f"agents, but no pool; got {shown(arguments.opponents)}"
             )
         super().__init__(game, arguments, folder, device, kind=PlacementValues.kind)
+        self._opponents = Opponents(game, mix, self.pool, device)
         longest = min(game.max_generations, arguments.generations or game.max_generations)
         self._watched = dataclasses.replace(game, max_generations=longest)
         self._unwatched = dataclasses.replace(game, max_generations=1)
@@ -148,17 +158,42 @@ class PlacementLearner(Learner):
         which = torch.randint(len(_TEMPERED), (count, game.teams, 1), generator=self._draws, device="cpu")
         tempered = torch.tensor(_TEMPERED, dtype=torch.float32, device="cpu")[which].to(self.device)
         band = torch.arange(game.teams, device=self.device)[:, None] * game.lattice.band
-        steps = []
+        seating, steps = self._seated(), []
         while not state.done.all():
             live, mask, stamp = ~state.done, game.legal_actions(state), state.queue[:, :, 0].long().clamp(min=0)
             seen = torch.stack([game.observe(state, seat) for seat in range(game.teams)], 1)
             logits = self.network(seen.flatten(0, 1))[0].view(mask.shape)
             wish = (logits * tempered).masked_fill(~mask, -torch.inf)
             actions = (wish + gumbel(wish, self._draws)).argmax(2)
+            env_ids, seats = seating.to_move(state, live)
+            if len(env_ids):
+                ask = partial(self._ask, state)
+                actions[env_ids, seats] = seating.ask(env_ids, seats, ask)
             cells = self._cells(stamp, actions, band) & live[:, None, None]
-            steps.append(_Step(seen, mask, logits, stamp, cells, live))
+            steps.append(_Step(seen, mask, logits, stamp, cells, live, live[:, None] & (seating.seats < 0)))
             state = self._unwatched.step(state, actions, checked=False)
         return steps
+
+    def _seated(self) -> Seating:
+        """Return who has which team in new games: the learner, -1, has half of those of a game against an agent."""
+        game, count = self.game, self.arguments.num_envs
+        seating = Seating(game, torch.full((count, game.teams), -1, device=self.device))
+        if not self._opponents.agents:
+            return seating
+        rivals = torch.tensor(self._opponents.draw(count, self._draws), device="cpu")
+        order = torch.rand((count, game.teams), generator=self._draws, dtype=torch.float32, device="cpu").argsort(1)
+        seats = torch.where(order < max(1, game.teams // 2), -1, rivals[:, None]).to(self.device)
+        asked = self._opponents.asked
+        seating.deal(
+            torch.arange(count, device=self.device),
+            seats,
+            lambda number, places, env_ids: asked(number).start(game, places, env_ids),
+        )
+        return seating
+
+    def _ask(self, state: State, number: int, env_ids: Tensor, seats: Tensor) -> Tensor:
+        """Return the placements of an opponent."""
+        return select(self._opponents.asked(number), self.game, state, env_ids, self._draws, seats)
 
     def _cells(self, stamp: Tensor, actions: Tensor, band: Tensor | int) -> Tensor:
         """Return the cells of placed shapes, int64 [..., K] both: bool [..., K, N]."""
@@ -180,7 +215,7 @@ class PlacementLearner(Learner):
     def _replaced(self, steps: list[_Step], number: int, seat: int) -> _Examples:
         """Return what other placements of one team in one step would have led to."""
         game, step = self.game, steps[number]
-        rows = step.live.nonzero().squeeze(1)
+        rows = step.own[:, seat].nonzero().squeeze(1)
         mask, stamp = step.mask[rows, seat], step.stamp[rows, seat]
         uniform = torch.zeros_like(step.logits[rows, seat])
         half = self.arguments.placements // 2

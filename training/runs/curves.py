@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cellgames.utils.report.plots import COLOURS, FAINT, INK
+from cellgames.utils.report.plots import FAINT, INK, line_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,8 +31,8 @@ def draw_learning_curve(
     axes = figure.add_subplot()
     steps = [row["steps"] for row in history]
     for number, spec in enumerate(eval_opponents):
-        shares, colour = [row[spec] for row in history], COLOURS[number % len(COLOURS)]
-        axes.plot(steps, shares, color=colour, linewidth=1.8, marker="o", markersize=3, label=f"against {spec}")
+        shares = [row[spec] for row in history]
+        axes.plot(steps, shares, linewidth=1.8, markersize=3, label=f"against {spec}", **line_style(number))
     axes.axhline(0.5, color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
     most = max(steps, default=0) or 1000  # before anything is learned there is one point, and no scale
     axes.set_xlim(-0.05 * most, 1.05 * most)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
+from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.networks import Network, Size, make_network
@@ -224,11 +225,13 @@ class Learner(ABC):
 
 
 def start_weights(network: Network, path: Path) -> None:
-    """Give the network the weights of a file; layers that the file's network lacks start close to doing nothing.
+    """Give the network the weights of a file; what the file's network lacks starts close to doing nothing.
+
+    Layers may be added to a `Trunk`, and channels to all layers.
 
     Raises:
         ValueError: they are for another game, or for a network of another kind, or of one that has more layers or
-            another number of channels.
+            channels.
     """
     saved = load_network(path, network.game).network
     if saved.kind != network.kind:
@@ -236,10 +239,37 @@ def start_weights(network: Network, path: Path) -> None:
     weights, own = saved.state_dict(), network.state_dict()
     further = own.keys() - weights.keys()
     grows = all(name.startswith("trunk.layers.") for name in further)  # of `Trunk`, whose layers add to what they get
-    if saved.size.channels != network.size.channels or weights.keys() - own.keys() or not grows:
+    before, after = saved.size.channels, network.size.channels
+    widened = {name: _widened(weights[name], own[name], before, after) for name in weights.keys() & own.keys()}
+    if weights.keys() - own.keys() or not grows or None in widened.values():
         raise ValueError(
-            f"{path}: expected weights for {network.size.channels} channels and {network.size.layers} layers, got "
-            f"{saved.size.channels} and {saved.size.layers}; ask for channels={saved.size.channels} and "
-            f"layers={saved.size.layers}"
+            f"{path}: expected weights for up to {after} channels and {network.size.layers} layers, got "
+            f"{before} and {saved.size.layers}; ask for channels={before} and layers={saved.size.layers}"
         )
-    network.load_state_dict({**{name: own[name] * _NEW for name in further}, **weights})
+    network.load_state_dict({**{name: own[name] * _NEW for name in further}, **widened})
+
+
+def _widened(old: Tensor, own: Tensor, before: int, after: int) -> Tensor | None:
+    """Return a tensor of weights of a network with more channels, or None if it has other shapes.
+
+    A dimension that grows counts channels, once or several times. What the old channels get from new ones is small.
+
+    Args:
+        old: of the network with `before` channels.
+        own: of the new network, with `after` channels.
+        before: channels of the old network.
+        after: channels of the new one.
+    """
+    places = []
+    for few, many in zip(old.shape, own.shape, strict=True):
+        if few != many and (after < before or few % before or many * before != few * after):
+            return None
+        place = torch.arange(few, device=old.device)
+        places.append(place if few == many else place // before * after + place % before)
+    if old.shape == own.shape:
+        return old
+    grown = own.clone()
+    if old.ndim > 1:
+        grown[places[0]] *= _NEW
+    grown[torch.meshgrid(*places, indexing="ij")] = old
+    return grown

@@ -170,13 +170,16 @@ class TurnLearner(Learner):
         value = torch.zeros(len(state), dtype=torch.float32, device=self.device)
         own = learner_mask.nonzero().squeeze(1)
         if len(own):
-            _, worth, reached = self.evaluator.evaluate(state[own], self._draws)
+            plans, worth, reached = self.evaluator.evaluate(state[own], self._draws)
             noise = gumbel(worth, self._draws) * temperature
             # What wins at once is played; what loses is not tried out.
             best = torch.where(worth.abs() > 1, worth * 10, worth + noise).argmax(1, keepdim=True)
             value[own] = worth.gather(1, best).squeeze(1).clamp(-1, 1)
             places = torch.arange(len(own), device=self.device) * worth.shape[1] + best.squeeze(1)
-            after = after.put(own, reached[places])
+            if game.wild:  # the evaluator has thrown other dice
+                after = after.put(own, game.play_turn(state[own], plans.flatten(0, 1)[places]))
+            else:
+                after = after.put(own, reached[places])
         done = after.done
         outcome = game.outcome(after).float()
         reward = torch.where(done[:, None], outcome, 0.0)

@@ -24,6 +24,8 @@ from cellgames.arena.records.replays import replay
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.territory import territory
+from cellgames.envs.cloth_of_gold.wild.wild_rounds import widened
+from cellgames.envs.cloth_of_gold.wild.wild_state import wild
 
 from .effects import Intervention, Options, Replays
 
@@ -108,7 +110,7 @@ class ClothWorld:
     def _placed(self) -> Iterator[tuple[int, int]]:
         """Yield the number and the cell of each placement that is not taken back."""
         for number, cell in enumerate(self.actions):
-            if cell == self.game.end_turn:
+            if cell >= self.game.cells:  # the end of the turn, or a bolt
                 continue
             same = [
                 n for n, action in enumerate(self.actions) if self.turn_of[n] == self.turn_of[number] and action == cell
@@ -156,7 +158,7 @@ class ClothWorld:
         width = self.game.width
         for number, cell in self._placed():
             state = self.states[number]
-            legal = self.game.legal_actions(state)[0, : self.game.end_turn]
+            legal = self.game.legal_actions(state)[0, : self.game.cells]
             legal &= ~self.game._unpacked(state.placed[:, None])[0, 0].flatten()
             places = legal.nonzero().squeeze(1).numpy()
             far = np.maximum(abs(places // width - cell // width), abs(places % width - cell % width))
@@ -259,7 +261,8 @@ class ClothWorld:
         units = state.units & keep[:, None]
         reach = territory(game.grid, units.movedim(0, -1), game.radius).movedim(-1, 0)
         live = game._unpacked(units).sum((2, 3), dtype=torch.int32)
-        return state.replace(units=units, territory=reach, live=live)
+        state = state.replace(units=units, territory=reach, live=live)
+        return widened(game, wild(state), torch.ones_like(live, dtype=torch.bool)) if game.wild else state
 
     def _step(self, state: ClothState, chosen: Tensor) -> tuple[ClothState, Tensor]:
         """Return the games after an action each, and which of them left it out, bool [N]."""

@@ -18,7 +18,6 @@ from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.core.info import DRAW, LOSS, WIN
-from cellgames.envs.registry import make
 from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.simulator import boards, run
@@ -286,11 +285,8 @@ def cup_world(game: ToroidalCup, record: Record, options: Options) -> CupWorld:
 def season_world(record: CupRecord, options: Options) -> CupWorld:
     """Return the world of a game of the Cup's own season, whose shapes nobody has placed; the record is checked."""
     from cellgames.arena.season.cup import start_of
-    from cellgames.arena.season.cup_replays import verify
+    from cellgames.arena.season.cup_replays import game_of, verify
 
     for _, error in verify([record]):
         raise error
-    rules = {"survivors": record.survivors, "max_generations": record.max_generations}
-    game = make("toroidal-cup-v0", **rules)
-    assert isinstance(game, ToroidalCup)
-    return CupWorld(game, boards([start_of(vars(record))])[0].numpy(), (), options)
+    return CupWorld(game_of(record), boards([start_of(vars(record))])[0].numpy(), (), options)

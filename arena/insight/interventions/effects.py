@@ -240,7 +240,7 @@ class Explanation:
 
         A cell that several effects of the kinds hold has their sum, and of other places for the same thing the mean.
         """
-        count = math.prod(self.game.info.board.shape)
+        count = math.prod(self.game.info.board.shape[-2:])
         total, number = np.zeros(count), np.zeros(count)
         for effect in self.effects:
             if effect.kind in kinds:

@@ -84,7 +84,8 @@ class GridWorld:
     def _parts(self) -> Iterator[Intervention]:
         for step, seat, choices, doing in self._does():
             for component in doing:
-                words = f"{COMPONENTS[component]} {self.game.choice_to_string(component, choices[component])}"
+                name = COMPONENTS[component] if component < len(COMPONENTS) else "word"
+                words = f"{name} {self.game.choice_to_string(component, choices[component])}"
                 edit = {(step, seat, component): self._none(component)}
                 name = f"{self._name(step, seat)} {words}"
                 yield Intervention("part", name, seat, step, self._spaces(choices, [component]), edit)

@@ -91,7 +91,7 @@ def _board(explanation: Explanation, kinds: Sequence[str], effects: Sequence[Eff
     deciding = {cell for effect in effects if effect.result for cell in effect.cells}
     if isinstance(game, Torus):
         return _draw_torus(game, state, explanation.map(kinds), deciding, most)
-    rows, cols = game.info.board.shape
+    rows, cols = game.info.board.shape[-2:]  # words of Grid Adaptation with talk lie on further planes
     values = explanation.map(kinds).reshape(rows, cols)
     if isinstance(game, ToroidalCup):
         field = "cell" in kinds or "empty" in kinds
@@ -184,9 +184,17 @@ def _legend(most: float, unit: str, width: float, top: float) -> Iterator[Shape]
 
 
 def animate_worth(
-    record: Record, explanation: Explanation, path: PathLike, *, frame_ms: int = 300, last_ms: int = 3000
+    record: Record,
+    explanation: Explanation,
+    path: PathLike,
+    *,
+    frame_ms: int = 300,
+    last_ms: int = 3000,
+    progress: bool = False,
 ) -> None:
     """Save a game as a GIF or an MP4 with the worth of each move on the board.
+
+    With `progress`, what takes more than two seconds shows its progress on standard error.
 
     Raises:
         ReplayError: The record does not reproduce.
@@ -203,7 +211,8 @@ def animate_worth(
         for step in frames
         for array in (to_rgb(picture) for picture in step for _ in range(hold if len(step) == 1 else 1))
     )
-    save_animation(arrays, path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms)
+    total = sum(hold if len(step) == 1 else len(step) for step in frames) if progress else 0
+    save_animation(arrays, path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)
 
 
 def film_frames(record: Record, explanation: Explanation) -> list[list[Picture]]:
@@ -239,7 +248,7 @@ def _marked(game: Game, pictures: Sequence[Picture], made: Sequence[Effect], mos
     words = "; ".join(f"{effect.name}: {effect.worth:+.4g}" for effect in made[:_NAMED]) or "no move that was valued"
     if isinstance(game, Torus):
         return [headed(picture, words) for picture in pictures]
-    rows, cols = game.info.board.shape
+    rows, cols = game.info.board.shape[-2:]  # words of Grid Adaptation with talk lie on further planes
     shapes: list[Shape] = []
     for effect in made:
         colour = colour_of(effect.worth, most, "#bdb6aa")

@@ -91,12 +91,13 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
     dealt = np.zeros((len(records), players), dtype=np.int64)
     kept = {name: np.zeros((len(records), rounds, players), dtype=np.int64) for name in _KEPT}
     for step in stepped(game, records):
-        env_ids = (step.before.round <= rounds).nonzero().flatten()  # type: ignore[attr-defined]
+        plays = (step.before.round <= rounds) & ~game.talking(step.before)  # type: ignore[attr-defined,arg-type]
+        env_ids = plays.nonzero().flatten()
         if not len(env_ids):
             continue
         before, after, actions = step.before[env_ids], step.after[env_ids], step.actions[env_ids]
         at = np.array(step.rows)[env_ids.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
-        board = game.board(after)  # type: ignore[arg-type]  # a step of this game
+        board = game.tiles(after)  # type: ignore[arg-type]  # a step of this game
         tiles[at] = np.stack([(board == sequence).sum((1, 2)).numpy() for sequence in range(8)], 1)
         first = at[1] == 0
         dealt[at[0][first]] = before.sequence.numpy()[first]  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ _FARTHEST = 5  # stones to win that are told apart
 _MOST_EXTRA = 4
 _AHEAD = 2  # rounds
 _SEQUENCES = 8
+_NEIGHBOURS = 3  # other players who differ in one digit, so many or more
 
 Label = Callable[[Game, Sequence[State], int, int], int]
 
@@ -58,9 +59,11 @@ def targets_of(game: Game) -> tuple[Target, ...]:
         return ahead, Target("more units now", ("no", "yes"), _units), outcome
     if isinstance(game, GridAdaptation):
         names = tuple(f"{number:03b}" for number in range(_SEQUENCES))
+        near = (*map(str, range(_NEIGHBOURS)), f"{_NEIGHBOURS} or more")
         return (
-            Target("next player's sequence", names, _sequence(1)),
-            Target("own sequence", names, _sequence(0)),
+            Target("digits in which the next player differs", names, _unlike),
+            Target("others who differ in one digit", near, _neighbours),
+            Target("own sequence", names, _own),
             outcome,
         )
     return (outcome,)
@@ -101,9 +104,18 @@ def _units(game: Game, states: Sequence[State], number: int, seat: int) -> int:
     return int(state.live[0, seat] > state.live[0, 1 - seat])
 
 
-def _sequence(ahead: int) -> Label:
-    def label(game: Game, states: Sequence[State], number: int, seat: int) -> int:
-        state: Any = states[number]
-        return int(state.sequence[0, (seat + ahead) % game.info.num_players])
+def _own(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+    state: Any = states[number]
+    return int(state.sequence[0, seat])
 
-    return label
+
+def _unlike(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+    """Return the class of the next player; relative, since networks see digits by whether they match one's own."""
+    return _own(game, states, number, (seat + 1) % game.info.num_players) ^ _own(game, states, number, seat)
+
+
+def _neighbours(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+    state: Any = states[number]
+    held: list[int] = state.sequence[0].tolist()
+    unlike = [sequence ^ held[seat] for sequence in held]
+    return min(sum(digits.bit_count() == 1 for digits in unlike), _NEIGHBOURS)

@@ -10,6 +10,7 @@ from typing_extensions import override
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.boards.orientations import Cell
 from cellgames.envs.core import Game
+from cellgames.envs.grid_adaptation.game import GridAdaptation
 
 from . import cell_shapes as shapes
 from .layouts import Rectangle
@@ -29,7 +30,9 @@ class GridReader(Reader):
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
-        self.size, self.rounds = int(game.parameters["size"]), int(game.parameters["rounds"])
+        assert isinstance(game, GridAdaptation)
+        self.size, self.rounds = game.size, game.rounds
+        self._talk_steps = game.talks // game.rounds
         names = tuple(f"r{cell // self.size}c{cell % self.size}" for cell in range(self.size**2))
         self._cells = {name: cell for cell, name in enumerate(names)}
         self.frames = (Frame("board", "the board", Rectangle(names, self.size, self.size)),)
@@ -53,10 +56,11 @@ class GridReader(Reader):
     def openings(self, record: Record) -> Iterator[Opening]:
         if record.position or not record.moves:
             return
-        for seat, action in enumerate(self.by_seat(record.moves[0])):
+        first = min(self._talk_steps, len(record.moves) - 1)
+        for seat, action in enumerate(self.by_seat(record.moves[first])):
             cells = [divmod(space, self.size) for space in self.spaces(action)]
             steps = (self.shape(cells), self.ring(cells)) if cells else ("nothing",)
-            yield Opening(steps, (seat,) * len(steps), len(steps) if record.opening else 0)
+            yield Opening(steps, (seat,) * len(steps), len(steps) if record.opening > first else 0)
 
     def shape(self, cells: list[Cell]) -> str:
         """Return rows of `o` and `.`, or `n tiles apart`."""
@@ -76,7 +80,8 @@ class GridReader(Reader):
         # Of spaces named, whether or not a tile came to lie there.
         if record.position:
             return
-        for turn, move in enumerate(record.moves[: self.rounds]):
-            if turn >= record.opening:
+        steps = 1 + self._talk_steps
+        for turn, move in enumerate(record.moves[: self.rounds * steps]):
+            if turn >= record.opening:  # nobody names a space in a talk step
                 for seat, action in enumerate(self.by_seat(move)):
-                    yield from (Placed(0, seat, turn, space) for space in self.spaces(action))
+                    yield from (Placed(0, seat, turn // steps, space) for space in self.spaces(action))

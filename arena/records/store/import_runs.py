@@ -27,6 +27,14 @@ _RECORDS = "games.jsonl"
 _PATIENCE_S = 2.0
 
 
+_KINDS = {
+    "run.json": "round robin",
+    "evaluation.json": "evaluation",
+    "season.json": "season",
+    "series.json": "series",
+}  # by the file of settings
+
+
 def import_run(
     store: Store, path: PathLike, *, warn: Callable[[str], None] = lambda message: None, progress: bool = False
 ) -> int:
@@ -34,7 +42,8 @@ def import_run(
 
     Args:
         store: An open store.
-        path: The folder of a round robin, of free-for-all games, an evaluation or a season, or any file of records.
+        path: The folder of a round robin, of free-for-all games, an evaluation, a season or series, or any file of
+            records.
         warn: Gets a line for what is dropped, such as a torn line.
         progress: True to report on standard error if it takes more than two seconds.
 
@@ -80,7 +89,7 @@ def _check(file: Path, records: Sequence[Record], *, progress: bool) -> None:
 
 def kind_of(path: Path) -> tuple[str, Mapping[str, Any]]:
     """Return the kind of run that a folder holds, and its settings."""
-    for name, kind in (("run.json", "round robin"), ("evaluation.json", "evaluation"), ("season.json", "season")):
+    for name, kind in _KINDS.items():
         try:
             found = json.loads((path / name).read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -1,0 +1,228 @@
+"""A season of tables as files: JSON for programs, Markdown for people.
+
+The files hold nothing but what follows from the settings and the games: no dates, no durations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+from cellgames.arena.season import season_reports
+from cellgames.arena.season.bracket_picture import score_text
+from cellgames.arena.season.schedule import SeasonSchedule
+from cellgames.arena.season.teams import Team
+from cellgames.arena.season.titles.title import NO_TITLE, Title
+from cellgames.arena.stats.tables import Forfeits, Thinking
+from cellgames.utils.report.files import write_report
+from cellgames.utils.report.model import Cell, Part, Report, Section, Table
+from cellgames.utils.report.text import escape, plain_table
+
+from .final_table import FINAL, FINAL_WINS, FinalTable
+from .place_standings import PlaceLine, TableResult
+from .table_schedule import table_counts
+
+__all__ = [
+    "FILES",
+    "TableSummary",
+    "final_text",
+    "leaders_text",
+    "result_text",
+    "schedule_data",
+    "standings_data",
+    "table_text",
+    "write_table_season",
+]
+
+_FINAL = "final.json"
+FILES = (season_reports.SCHEDULE, season_reports.STANDINGS, _FINAL, "report.md")
+"""Files of a season of tables, some of them written before it is over."""
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """The outcome of a season that is over.
+
+    Attributes:
+        settings: Content of season.json.
+        teams: All teams, in the order given.
+        schedule: The days.
+        table: The standings of all teams, best first.
+        final: The final table.
+        forfeits: By agent, the games that it forfeited.
+        thinking: By agent, the time of its moves in a season with clocks.
+        title: As the season began.
+    """
+
+    settings: Mapping[str, Any]
+    teams: tuple[Team, ...]
+    schedule: SeasonSchedule
+    table: tuple[PlaceLine, ...]
+    final: FinalTable
+    forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
+    thinking: Mapping[str, Thinking] = field(default_factory=dict)
+    title: Title = NO_TITLE
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Sentences on the time of agents' moves, and on forfeited games."""
+        return [*thinking_notes(self.thinking), *forfeit_notes(self.forfeits)]
+
+
+# ---------------------------------------------------------------- data
+
+
+def schedule_data(schedule: SeasonSchedule, names: Sequence[str]) -> dict[str, Any]:
+    """Return the tables by day, teams in the order of their seats, and how even the schedule is."""
+    return {
+        "days": [list(map(list, day)) for day in schedule.days],
+        "fairness": asdict(table_counts(schedule, names)),
+    }
+
+
+def standings_data(
+    teams: Sequence[Team], table: Sequence[PlaceLine], final: FinalTable, title: Title
+) -> dict[str, Any]:
+    """Return a line for each team, best first, the finalists, and who holds the title, if anybody."""
+    agents = {team.name: team.agent for team in teams}
+    lines = [{**asdict(line), **({"agent": agents[line.team]} if agents[line.team] else {})} for line in table]
+    held = {"title_holder": title.holder} if title.holder else {}
+    return {"standings": lines, "finalists": list(final.teams), **held}
+
+
+def _final_data(final: FinalTable) -> dict[str, Any]:
+    return {
+        "champion": final.champion,
+        "teams": list(final.teams),
+        "wins": list(final.wins),
+        "results": [asdict(result) for result in final.results],
+    }
+
+
+# ---------------------------------------------------------------- text
+
+
+def _standings(table: Sequence[PlaceLine], teams: Sequence[Team], title: Title) -> Table:
+    """Return a row for each team; with agents, rolls and the title only where there are any."""
+    agents = {team.name: team.agent for team in teams}
+    bots, dice, held = any(agents.values()), any(line.rolls for line in table), title.holder in agents
+    columns = ("rank", "team", *["agent"] * bots, "place points", "games", "wins", "mean place", "points")
+    rows: list[Sequence[Cell]] = [
+        (
+            line.rank,
+            line.team,
+            *[agents[line.team]] * bots,
+            score_text(line.place_points),
+            line.games,
+            line.wins,
+            f"{line.mean_place:.2f}",
+            score_text(line.points),
+            *[" ".join(map(str, line.rolls))] * dice,
+            *["holder" if line.team == title.holder else ""] * held,
+        )
+        for line in table
+    ]
+    more = (*["die"] * dice, *["title"] * held)
+    return Table("", (*columns, *more), rows, text=("team", "agent", "die", "title"))
+
+
+def table_text(teams: Sequence[Team], table: Sequence[PlaceLine], title: Title = NO_TITLE) -> str:
+    """Return the standings for a terminal."""
+    return plain_table(_standings(table, teams, title))
+
+
+def leaders_text(table: Sequence[PlaceLine], label: str, count: int) -> str:
+    """Return the best of the standings in a line."""
+    best = ", ".join(f"{line.team} {score_text(line.place_points)}" for line in table[:count])
+    return f"After {label}:\n  {best}"
+
+
+def result_text(result: TableResult) -> str:
+    """Return a game in a line, the winner in front, the others by their places."""
+    seats = zip(result.teams, result.scores, result.places, strict=True)
+    ordered = sorted(seats, key=lambda seat: (seat[0] != result.winner, seat[2]))
+    notes = f" ({_notes(result)})" if _notes(result) else ""
+    return ", ".join(f"{team} {score_text(score)}" for team, score, _ in ordered) + notes
+
+
+def _notes(result: TableResult) -> str:
+    """Return the replays and dice that were needed for a winner; "" for a single game."""
+    notes = [f"replays: {result.attempts - 1}"] * (result.attempts > 1)
+    rolls = ", ".join(
+        f"{team} {' '.join(map(str, rolls))}" for team, rolls in zip(result.teams, result.rolls, strict=False) if rolls
+    )
+    return "; ".join([*notes, *[f"dice {rolls}"] * bool(rolls)])
+
+
+def final_text(final: FinalTable, title: Title = NO_TITLE) -> str:
+    """Return the games won in the final, best first, the champion, and what became of the title."""
+    wins = dict(zip(final.teams, final.wins, strict=True))
+    won = ", ".join(f"{team} {wins[team]}" for team in final.order)
+    return f"{FINAL}: {won}\n{season_reports.champion_text(str(final.champion), title)}"
+
+
+# ---------------------------------------------------------------- the page
+
+
+def _sections(season: TableSummary) -> list[Part]:
+    settings, final = season.settings, season.final
+    counted = season_reports.counted
+    counts = table_counts(season.schedule, [team.name for team in season.teams])
+    points, span = " ".join(map(str, settings["place_points"])), season_reports.span
+    rows: list[Sequence[Cell]] = [
+        (number, ", ".join(result.teams), result_text(result), result.winner)
+        for number, result in enumerate(final.results, 1)
+    ]
+    games = Table("", ("game", "seats", "result", "winner"), rows, text=("seats", "result", "winner"))
+    parts: list[Part] = [
+        f"**{escape(str(final.champion))}** is the champion of {len(season.teams)} teams after "
+        f"{counted(settings['days'], 'day')} and {counted(season.schedule.games, 'game')}; "
+        f"seed {settings['seed']}, cellgames {settings['version']}. "
+        "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl).",
+        *season_reports.title_parts(season.title, str(final.champion), settings["seed"]),
+        Section(
+            FINAL,
+            (
+                f"The best {len(final.teams)} teams play until one has won {FINAL_WINS} games; who shares the first "
+                "place of a game plays it again. [As data](final.json).",
+                escape(final_text(final).splitlines()[0]) + ".",
+                games,
+            ),
+        ),
+        Section(
+            "Standings",
+            (
+                f"The places of a game bring {points} points, and teams that share places share them. The order is by "
+                "these, then points (scores over the season), then a 100-sided die. [As data](standings.json).",
+                _standings(season.table, season.teams, season.title),
+            ),
+        ),
+    ]
+    if season.thinking:
+        parts.append(Section("Clocks", [*map(escape, thinking_notes(season.thinking))]))
+    if season.forfeits:
+        parts.append(Section("Forfeits", [*map(escape, forfeit_notes(season.forfeits))]))
+    fairness = (
+        f"{counted(span(counts.games), 'game')} a team, {span(counts.seats)} of them in each seat; two teams meet "
+        f"{span(counts.meetings)} times."
+    )
+    return [*parts, Section("Schedule", (fairness,))]
+
+
+# ---------------------------------------------------------------- files
+
+
+def write_table_season(folder: Path, season: TableSummary, warn: Callable[[str], None]) -> list[Path]:
+    """Write the end of a season into its folder; schedule and standings are there already.
+
+    Returns:
+        The files there are, in the order of `FILES`.
+    """
+    files: dict[str, str | bytes] = {_FINAL: season_reports.to_text(_final_data(season.final))}
+    report = Report(f"A season of {season.settings['game']}", _sections(season), more_files=files)
+    write_report(folder, report, warn)
+    return [folder / name for name in FILES]

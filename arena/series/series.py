@@ -1,0 +1,312 @@
+"""Series of Grid Adaptation matches, in a folder from which a killed run can be continued.
+
+    series.json       the settings, written first
+    games.jsonl       one record a match, appended batch by batch (`season.journal`)
+    games.digests     the digest of each of these lines
+    standings.json    all series: matches, gifts, and the players in their final order
+    report.md         a summary
+
+The series of a chunk play their matches together: the first of each, then the second, and so on. Everything follows
+from the settings, so a continued run plays only what is missing, and its files are the same, byte for byte. Seats are
+drawn for each match. The rules are in `series_rules`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from cellgames.agents.agent_names import Agents, by_name
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.identity import identities
+from cellgames.arena.play.chunks import refuse_changed
+from cellgames.arena.play.match import derive
+from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
+from cellgames.arena.records.line_digests import DIGESTS
+from cellgames.arena.records.record_lines import RECORDS, Record, plain
+from cellgames.arena.records.store.feed import AnyStore, feeding
+from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+from cellgames.arena.season.games import Fixture, Played
+from cellgames.arena.season.journal import Journal
+from cellgames.arena.season.season_reports import to_text
+from cellgames.arena.stats.tables import forfeits, thinking
+from cellgames.envs.core import Game
+from cellgames.envs.core.errors import brief
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.utils import last_call
+from cellgames.utils.progress import progress as show_progress
+from cellgames.utils.report.files import write_report
+from cellgames.utils.run_folders import (
+    ANSWERS,
+    START_OVER,
+    PathLike,
+    RunError,
+    differences,
+    opened,
+    refuse_foreign,
+    write_atomic,
+)
+from cellgames.utils.version import __version__
+
+from .series_matches import SeriesUmpire, ending_of
+from .series_options import SeriesOptions
+from .series_report import series_report
+from .series_rules import GIVERS, Contestant, Gift, MatchEnd, after_match, agents_gifts, final_order
+
+__all__ = ["SERIES", "PlayedMatch", "Series", "SeriesRun", "play_series"]
+
+SERIES, STANDINGS = "series.json", "standings.json"
+_FILES = (SERIES, RECORDS, DIGESTS, FORFEIT_LOG, ANSWERS, STANDINGS, "report.md")
+
+
+@dataclass(frozen=True)
+class PlayedMatch:
+    """A match of a series that is over.
+
+    Attributes:
+        end: the match and its consequences, before gifts.
+        gifts: of Tokens, after it.
+    """
+
+    end: MatchEnd
+    gifts: tuple[Gift, ...]
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series that is over.
+
+    Attributes:
+        number: from 1.
+        matches: in their order.
+        order: the players, best first.
+    """
+
+    number: int
+    matches: tuple[PlayedMatch, ...]
+    order: tuple[Contestant, ...]
+
+
+@dataclass(frozen=True)
+class SeriesRun:
+    """Series that are over, and the folder that holds them.
+
+    Attributes:
+        out: the folder.
+        players: the agent of each player, by name.
+        series: all of them.
+        games: matches in all.
+        played: matches of this call.
+        files: of the folder.
+        notes: sentences on the time of agents' moves, and on forfeited matches.
+    """
+
+    out: Path
+    players: Mapping[str, str]
+    series: tuple[Series, ...]
+    games: int
+    played: int
+    files: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+
+
+def play_series(
+    game: Game,
+    agents: Agents,
+    options: SeriesOptions | None = None,
+    *,
+    out: PathLike,
+    store: AnyStore = None,
+    progress: bool = False,
+    warn: Callable[[str], None] = lambda message: None,
+) -> SeriesRun:
+    """Play series of matches, keep the games and write the tables; see the module.
+
+    Args:
+        game: Grid Adaptation with all players of a series, such as eight.
+        agents: specs for `agents.load`, also `NAME=SPEC`, or agents; or a mapping from names to them. They are the
+            players in turn; an agent of several players has a number behind its name.
+        options: such as `SeriesOptions(series=10, gifts="second")`; None for the defaults.
+        out: the folder; created if necessary. This run is continued if the folder holds a part of it.
+        store: gets the games too (`store.Store`).
+        progress: True to report on standard error.
+        warn: gets a line for each thing left out, such as a torn line.
+
+    Raises:
+        RunError: the folder holds something else or another run, or another process uses it.
+        RecordError: games.jsonl has a line that was written like this, and cannot be read.
+        StoreError: the store is another kind of file, or cannot be created.
+        ValueError: another game, no agent, more agents than players, or one that cannot be loaded.
+    """
+    options, folder = options or SeriesOptions(), Path(out).absolute()
+    if not isinstance(game, GridAdaptation):
+        raise ValueError(f"series are of Grid Adaptation, whose matches name who leaves; got {game.id}")
+    named = by_name(agents)
+    if not 1 <= len(named) <= game.players:
+        raise ValueError(f"expected 1 to {game.players} agents for {game.players} players, got {len(named)}")
+    players = _players(list(named), game.players)
+    most = game.players - 1 if options.matches is None else min(options.matches, game.players - 1)
+    umpire = SeriesUmpire(game, named, players, options.time_control)
+    settings = _settings(game, named, players, options)
+    noted: list[Record] = []
+    with opened(folder, _FILES), last_call.kept_in(folder, warn):
+        if not options.resume and (folder / SERIES).exists():
+            for name in _FILES[1:]:
+                (folder / name).unlink(missing_ok=True)
+        else:
+            _check_folder(folder, settings)
+        write_atomic(folder / SERIES, to_text(settings))
+        with feeding(store, "series", folder, settings["identities"], warn) as keep:
+
+            def keep_all(played: Sequence[Played]) -> None:
+                records = [Record.from_json(one.to_json()) for one in played]
+                noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
+                keep(records)
+
+            journal = Journal(folder / RECORDS, umpire, options.seed, warn, keep_all, ForfeitLog(folder), days=())
+            run = _Run(game, list(players), umpire, journal, options, most, warn)
+            found: list[Series] = []
+            with show_progress(options.series * most, label="matches", shown=progress) as finished:
+                for start in range(1, 1 + options.series, options.chunk):
+                    found += run.play(range(start, min(start + options.chunk, 1 + options.series)), finished)
+            journal.close()
+        write_atomic(folder / STANDINGS, to_text({"series": [_series_data(one) for one in found]}))
+        notes = (*thinking_notes(thinking(noted)), *forfeit_notes(forfeits(noted)))
+        report = series_report(settings, found, players, notes)
+        write_report(folder, report, warn)
+    paths = tuple(folder / name for name in _FILES if (folder / name).exists() and name != ANSWERS)
+    return SeriesRun(Path(out), players, tuple(found), journal.games, journal.played, paths, notes)
+
+
+def _players(agents: Sequence[str], count: int) -> dict[str, str]:
+    """Return the agent of each player; an agent of several players has numbers."""
+    chosen = list(islice(cycle(agents), count))
+    numbers = {agent: iter(range(1, count + 1)) for agent in agents}
+    return {agent if chosen.count(agent) == 1 else f"{agent} {next(numbers[agent])}": agent for agent in chosen}
+
+
+def _settings(
+    game: GridAdaptation, named: Mapping[str, str | AnyAgent], players: Mapping[str, str], options: SeriesOptions
+) -> dict[str, Any]:
+    specs = {name: agent for name, agent in named.items() if isinstance(agent, str) and agent != name}
+    limits = options.time_control
+    return {
+        "game": game.id,
+        "parameters": plain(game.parameters),
+        "players": dict(players),
+        "series": options.series,
+        "matches": options.matches,
+        "gifts": options.gifts,
+        "chunk": options.chunk,
+        **({} if limits is None else {"time_control": str(limits)}),
+        "seed": options.seed,
+        "version": __version__,
+        "identities": identities(named, game),
+        **({"specs": specs} if specs else {}),
+    }
+
+
+def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
+    """Raise a `RunError` unless the folder is empty or holds this run."""
+    refuse_foreign(folder, SERIES)
+    path = folder / SERIES
+    if not path.exists():
+        return
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        before = {name: value for name, value in found.items() if name not in ("identities", "specs")}
+    except (AttributeError, ValueError) as error:
+        raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
+    refuse_changed(folder, found.get("identities"), settings["identities"])
+    wanted = {name: value for name, value in settings.items() if name not in ("identities", "specs")}
+    if wrong := differences({**dict.fromkeys(wanted), **before}, wanted):
+        raise RunError(f"{folder} holds other series. {wrong}; {START_OVER}")
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The shared data of the series of a run."""
+
+    game: GridAdaptation
+    players: Sequence[str]
+    umpire: SeriesUmpire
+    journal: Journal
+    options: SeriesOptions
+    most: int
+    warn: Callable[[str], None]
+
+    def play(self, numbers: Sequence[int], finished: Callable[[int], None]) -> Iterator[Series]:
+        """Play some series together, match by match, and yield them in their order."""
+        start = {name: Contestant(name, self.game.starting_garnets) for name in self.players}
+        contestants = {number: dict(start) for number in numbers}
+        matches: dict[int, list[PlayedMatch]] = {number: [] for number in numbers}
+        going = list(numbers)
+        for match in range(1, self.most + 1):
+            groups: dict[int, list[Fixture]] = {}
+            for number in going:  # several leave a match that they forfeit together, so numbers of players may differ
+                fixture = self._fixture(match, number, contestants[number])
+                groups.setdefault(len(fixture.teams), []).append(fixture)
+            for fixtures in groups.values():
+                for played in self.journal.play(fixtures):
+                    number, held = played.fixture.game, self._held(played.fixture, contestants)
+                    end = MatchEnd(match, played.fixture.teams, held, ending_of(played, held), contestants[number])
+                    contestants[number], gifts = self._after(contestants[number], end, number)
+                    matches[number].append(PlayedMatch(end, gifts))
+                finished(len(fixtures))
+            going = [number for number in going if len(matches[number][-1].end.staying) > 1]
+        for number in numbers:
+            order = final_order(contestants[number], self._chance("order", number, 0))
+            yield Series(number, tuple(matches[number]), tuple(order))
+
+    def _fixture(self, match: int, number: int, contestants: Mapping[str, Contestant]) -> Fixture:
+        """Return a match with seats drawn at random; the umpire learns what garnets its players hold."""
+        staying = [name for name in self.players if not contestants[name].left]
+        self._chance("seats", number, match).shuffle(staying)
+        fixture = Fixture(f"match {match}", number, tuple(staying))
+        self.umpire.expect(fixture, [contestants[name].garnets for name in staying])
+        return fixture
+
+    def _after(
+        self, contestants: Mapping[str, Contestant], end: MatchEnd, number: int
+    ) -> tuple[dict[str, Contestant], tuple[Gift, ...]]:
+        """Return the players after a match, and the gifts; gifts of agents that cannot be are left out."""
+        chance = self._chance("gifts", number, end.number)
+        if self.options.gifts != "agents":
+            return after_match(contestants, end, GIVERS[self.options.gifts], chance)
+        try:
+            return after_match(contestants, end, agents_gifts(self.umpire.agents_of(end.players)), chance)
+        except Exception as error:  # of a program that is not part of the package
+            self.warn(f"series {number}, match {end.number}: no gifts, since {type(error).__name__}: {brief(error)}")
+            return after_match(contestants, end, GIVERS["none"], chance)
+
+    def _held(self, fixture: Fixture, contestants: Mapping[int, Mapping[str, Contestant]]) -> tuple[int, ...]:
+        return tuple(contestants[fixture.game][name].garnets for name in fixture.teams)
+
+    def _chance(self, purpose: str, number: int, match: int) -> random.Random:
+        return random.Random(derive(self.options.seed, purpose, number, match))
+
+
+def _series_data(series: Series) -> dict[str, Any]:
+    """Return a series for standings.json."""
+    return {
+        "series": series.number,
+        "order": [{"place": place, **asdict(one), "tokens": one.tokens} for place, one in enumerate(series.order, 1)],
+        "matches": [
+            {
+                "match": one.end.number,
+                "players": one.end.players,
+                "garnets before": one.end.held,
+                "points": one.end.ending.points,
+                "tokens won": one.end.ending.tokens,
+                "garnets after": one.end.ending.garnets,
+                "leaving": [one.end.players[seat] for seat in one.end.ending.leaving],
+                "gifts": [asdict(gift) for gift in one.gifts],
+            }
+            for one in series.matches
+        ],
+    }

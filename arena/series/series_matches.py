@@ -1,0 +1,168 @@
+"""The matches of a series: players hold garnets of their own at the start, and there are fewer players each time.
+
+A record has its starting position, so it replays like any other. Letters: `B` matches, `P` players.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents import play_loop as loop
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.loading import load
+from cellgames.agents.time_control import TimeControl
+from cellgames.arena.play.match import counter, generator, records_of
+from cellgames.arena.records.forfeit_log import traces_of
+from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.season.games import Fixture, Played, places_of
+from cellgames.arena.stats.deviation import standing_points
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import GridState
+from cellgames.utils import last_call
+from cellgames.utils.run_folders import differences
+
+from .series_rules import Ending
+
+__all__ = ["SeriesUmpire", "ending_of"]
+
+
+class _Begun(GridAdaptation):
+    """A match that gives one batch of starts, made before; afterwards it is any match with its parameters."""
+
+    starts: GridState | None = None  # of copies that agents make with other parameters
+
+    @classmethod
+    def of(cls, game: GridAdaptation, starts: GridState) -> Self:
+        """Return a match like this one that begins from these states."""
+        begun = cls(**{field.name: getattr(game, field.name) for field in fields(game)})
+        object.__setattr__(begun, "starts", starts)  # no parameter of the game
+        return begun
+
+    @override
+    def _init(self, seeds: Tensor) -> GridState:
+        starts = self.starts
+        object.__setattr__(self, "starts", None)
+        return super()._init(seeds) if starts is None else starts
+
+
+def _starts(game: GridAdaptation, seeds: Tensor, held: Sequence[Sequence[int]]) -> GridState:
+    """Return new matches, int64 [B] seeds, whose players hold these garnets, [B][P]."""
+    garnets = torch.tensor(held, device=seeds.device)
+    return game.init(seeds).replace(garnets=garnets.t().contiguous().t())  # matches innermost
+
+
+class SeriesUmpire:
+    """An umpire for the matches of series (`season.games.Umpire`); a game's number is that of its series.
+
+    Args:
+        game: the match with all players.
+        agents: specs for `agents.load`, or agents, by the names that records have.
+        players: the agent's name of each player. Agents are loaded for matches of each number of players from 2 on.
+        time_control: the limits of thinking, None without any.
+
+    Raises:
+        ValueError: an agent that cannot be loaded for a match of so many players.
+    """
+
+    def __init__(
+        self,
+        game: GridAdaptation,
+        agents: Mapping[str, str | AnyAgent],
+        players: Mapping[str, str],
+        time_control: TimeControl | None = None,
+    ) -> None:
+        self.chunk = 1  # not used: a series asks for its batches itself
+        self._players, self._time_control = players, time_control
+        self._games = {count: replace(game, players=count) for count in range(2, game.players + 1)}
+        self._agents = {
+            count: {
+                name: load(agent, match, name=name) if isinstance(agent, str) else agent
+                for name, agent in agents.items()
+            }
+            for count, match in self._games.items()
+        }
+        self._held: dict[Fixture, tuple[int, ...]] = {}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """See `Umpire.settings`; a series has settings of its own."""
+        return {}
+
+    def agents_of(self, players: Sequence[str]) -> dict[str, AnyAgent]:
+        """Return the agents of a match of these players, by the players' names."""
+        agents = self._agents[len(players)]
+        return {player: agents[self._players[player]] for player in players}
+
+    def expect(self, fixture: Fixture, held: Sequence[int]) -> None:
+        """Take the garnets by seat at the start of a match, before it is played or read."""
+        self._held[fixture] = tuple(held)
+
+    def play(
+        self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
+    ) -> list[Played]:
+        """See `Umpire.play`; all matches have as many players."""
+        count, first = len(fixtures[0].teams), fixtures[0]
+        game, agents = self._games[count], self._agents[count]
+        names = sorted({self._players[player] for fixture in fixtures for player in fixture.teams})
+        seats = [[names.index(self._players[player]) for player in fixture.teams] for fixture in fixtures]
+        seeds = torch.tensor([fixture.derive(seed, "game") for fixture in fixtures], device="cpu")
+        starts = _starts(game, seeds, [self._held[fixture] for fixture in fixtures])
+        with last_call.during(f"{len(fixtures)} matches from {first} on"):
+            played = loop.play(
+                _Begun.of(game, starts),
+                [agents[name] for name in names],
+                torch.tensor(seats, device="cpu"),
+                seeds,
+                [generator(first.derive(seed, "agent"), name) for name in names],
+                on_turn=None if finished is None else counter(finished),
+                forfeits=self._time_control or True,
+            )
+        chosen = [tuple(self._players[player] for player in fixture.teams) for fixture in fixtures]
+        records = records_of(game, played, seeds=seeds.tolist(), agents=chosen, openings=[0] * len(fixtures))
+        return [
+            _played(fixture, replace(record, position=game.state_to_string(starts[place])))
+            for place, (fixture, record) in enumerate(zip(fixtures, records, strict=True))
+        ]
+
+    def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
+        """See `Umpire.read`."""
+        found, game = Record.from_json(line), self._games[len(fixture.teams)]
+        number = fixture.derive(seed, "game")
+        start = _starts(game, torch.tensor([number], device="cpu"), [self._held[fixture]])
+        wanted = {
+            "game": game.id,
+            "parameters": plain(game.parameters),
+            "seed": number,
+            "agents": tuple(self._players[player] for player in fixture.teams),
+            "position": game.state_to_string(start),
+        }
+        if wrong := differences(wanted, {name: getattr(found, name) for name in wanted}):
+            raise ValueError(wrong)
+        return _played(fixture, found)
+
+
+def _played(fixture: Fixture, record: Record) -> Played:
+    places = places_of(standing_points(record))
+    first = [seat for seat, place in enumerate(places) if place == 1]
+    winner = first[0] if len(first) == 1 else None
+    return Played(fixture, record.result.scores, winner, record.to_data(), traces_of([record]), places)
+
+
+def ending_of(played: Played, held: Sequence[int]) -> Ending:
+    """Return the end of a match.
+
+    Who forfeited leaves in the place of an Elimination Candidate. Such a match has no points and no Tokens, and all
+    have the garnets that they held at its start.
+    """
+    result = played.data["result"]
+    if (forfeit := result.get("forfeit")) is not None:
+        count = len(held)
+        return Ending((0,) * count, (0,) * count, tuple(held), (forfeit["seat"], *forfeit["also"]))
+    summary = played.data["summary"]
+    return Ending(tuple(result["scores"]), tuple(summary["tokens"]), tuple(summary["garnets"]), (summary["candidate"],))
