@@ -18,6 +18,7 @@ from .utils.version import __version__
 
 if TYPE_CHECKING:
     from cellgames.envs.cloth_of_gold import ClothOfGold
+    from cellgames.envs.connection import Hex, Y
     from cellgames.envs.core import Game
     from cellgames.envs.grid_adaptation import GridAdaptation
     from cellgames.envs.toroidal_cup import ToroidalCup
@@ -37,11 +38,26 @@ __all__ = ["__version__", "games", "make", "register"]
 @overload
 def make(id: Literal["torus-v0", "torus-small-v0"], **parameters: Any) -> Torus: ...
 @overload
+def make(id: Literal["hex-v0", "hex-small-v0"], **parameters: Any) -> Hex: ...
+@overload
+def make(id: Literal["y-v0", "y-small-v0"], **parameters: Any) -> Y: ...
+@overload
 def make(id: Literal["toroidal-cup-v0", "toroidal-cup-small-v0"], **parameters: Any) -> ToroidalCup: ...
 @overload
-def make(id: Literal["cloth-of-gold-v0", "cloth-of-gold-small-v0"], **parameters: Any) -> ClothOfGold: ...
+def make(
+    id: Literal["cloth-of-gold-v0", "cloth-of-gold-small-v0", "cloth-of-gold-wild-v0", "cloth-of-gold-wild-small-v0"],
+    **parameters: Any,
+) -> ClothOfGold: ...
 @overload
-def make(id: Literal["grid-adaptation-v0", "grid-adaptation-small-v0"], **parameters: Any) -> GridAdaptation: ...
+def make(
+    id: Literal[
+        "grid-adaptation-v0",
+        "grid-adaptation-small-v0",
+        "grid-adaptation-talk-v0",
+        "grid-adaptation-talk-small-v0",
+    ],
+    **parameters: Any,
+) -> GridAdaptation: ...
 @overload
 def make(id: str, **parameters: Any) -> Game: ...
 def make(id: str, **parameters: Any) -> Game:

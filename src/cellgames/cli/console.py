@@ -1,35 +1,56 @@
-"""Messages of the command line: errors that people can correct, files that were written, commands to type next."""
+"""Output of the command line: tables, columns, colours, errors that people can correct, commands to type next.
+
+Everything is plain text. On a terminal, tables and columns fit its width, and colours are added if rich is installed
+and the environment variable NO_COLOR is not set. A pipe or a file gets the plain text, whole lines of any width.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
+from typing import TYPE_CHECKING, TypeAlias
 
 from cellgames.arena.records.record_lines import RECORDS
-from cellgames.utils.foreign_text import PrintableStream, clipped
+from cellgames.utils.foreign_text import PrintableStream, clipped, escaped
+
+if TYPE_CHECKING:
+    from cellgames.utils.report.model import Table
 
 __all__ = [
     "MOST_MESSAGE",
+    "Mark",
     "UserError",
     "counted",
     "forget_warnings",
     "print_columns",
     "print_files",
+    "print_heading",
     "print_leaderboard",
+    "print_marked",
+    "print_table",
+    "print_text",
     "printable_output",
     "program",
     "recorded",
     "stopped",
     "stopped_games",
+    "terminal_width",
     "thinking",
     "warn",
+    "wrapped_lines",
 ]
+
+Mark: TypeAlias = tuple[int, int, str]
+"""A part of a text, from one place to before another, and its style as rich writes styles, such as "bold red"."""
 
 
 MOST_MESSAGE = 2000
@@ -76,6 +97,67 @@ def printable_output() -> Iterator[None]:
         for name, stream in wrapped.items():
             if getattr(sys, name) is stream:
                 setattr(sys, name, stream.stream)
+
+
+# ---------------------------------------------------------------- width and colour
+
+
+def terminal_width() -> int | None:
+    """Return the width of the terminal that standard output is, None for a pipe or a file."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def wrapped_lines(text: str, indent: str = "", most: int = 100) -> str:
+    """Return a paragraph in lines that fit the terminal, of at most `most` characters; one line for a pipe."""
+    width = terminal_width()
+    if width is None:
+        return f"{indent}{text}"
+    fill = textwrap.TextWrapper(max(20, min(width, most)), initial_indent=indent, subsequent_indent=indent)
+    fill.break_long_words = fill.break_on_hyphens = False
+    return fill.fill(text)
+
+
+def print_text(text: str) -> None:
+    """Print lines; on a terminal, those that are longer than its width go on below, between words."""
+    width = terminal_width()
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        print(line if width is None or len(line) <= width else wrapped_lines(line.lstrip(), indent, width))
+
+
+def print_marked(text: str, marks: Iterable[Mark] = (), end: str = "\n") -> None:
+    """Print text; on a terminal that shows colours, with the marked parts in their styles.
+
+    Marks do not overlap. Control characters of the text are escaped as everywhere.
+    """
+    found = sorted(marks)
+    if not (found and _shows_colours()):
+        print(text, end=end)
+        return
+    rich_text = importlib.import_module("rich.text").Text
+    pieces, at = rich_text(), 0
+    for first, last, style in found:
+        pieces.append(escaped(text[at:first])).append(escaped(text[first:last]), style)
+        at = last
+    pieces.append(escaped(text[at:]))
+    stream = sys.stdout.stream if isinstance(sys.stdout, PrintableStream) else sys.stdout
+    stream.flush()
+    importlib.import_module("rich.console").Console(file=stream, highlight=False, soft_wrap=True).print(pieces, end=end)
+
+
+def _shows_colours() -> bool:
+    if os.environ.get("NO_COLOR") or not sys.stdout.isatty():
+        return False
+    try:
+        importlib.import_module("rich.text")
+    except ImportError:
+        return False
+    return True
+
+
+def print_heading(text: str) -> None:
+    """Print a line in bold."""
+    print_marked(text, [(0, len(text), "bold")])
 
 
 @contextmanager
@@ -125,10 +207,30 @@ def counted(games: int, played: int) -> str:
 
 
 def print_columns(lines: Sequence[tuple[str, str]]) -> None:
-    """Print names with their descriptions."""
-    width = max(len(name) for name, _ in lines)
+    """Print names with their descriptions, which go on below themselves where the terminal ends."""
+    most, terminal = max(len(name) for name, _ in lines), terminal_width()
     for name, text in lines:
-        print(f"  {name:{width}}  {text}")
+        shown = f"  {name:{most}}  {text}"
+        if terminal is not None and len(shown) > terminal:
+            beside = terminal - most - 4 >= 30
+            indent = " " * (most + 4 if beside else 6)
+            fill = textwrap.TextWrapper(max(terminal, 30), initial_indent=indent, subsequent_indent=indent)
+            fill.break_long_words = fill.break_on_hyphens = False
+            below = fill.fill(text)
+            shown = f"  {name:{most}}  {below.lstrip()}" if beside else f"  {name}\n{below}"
+        print_marked(shown, [(2, 2 + len(name), "cyan")])
+
+
+def print_table(table: Table, end: str = "\n") -> None:
+    """Print a table; where it is wider than the terminal, its columns stand in several blocks."""
+    from cellgames.utils.report.text import plain_table
+
+    text = plain_table(table, terminal_width())
+    marks, at = [], 0
+    for block in text.split("\n\n"):
+        marks.append((at, at + len(block.partition("\n")[0]), "bold"))
+        at += len(block) + 2
+    print_marked(text, marks, end)
 
 
 def print_files(out: Path, files: Sequence[Path], about: Mapping[str, str]) -> None:
@@ -137,7 +239,7 @@ def print_files(out: Path, files: Sequence[Path], about: Mapping[str, str]) -> N
     for path in files:
         if path.name in about:
             print(f"  {path.name:16} {about[path.name]}")
-    print(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
+    print_text(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
 
 
 def print_leaderboard(arguments: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -37,11 +38,13 @@ PARTS = ("openings", "places", "time-series", "flows", "behaviour")
 def run_games(arguments: argparse.Namespace) -> int:
     """Analyse games, write a report for each kind of game, and print it; return the exit code."""
     from cellgames.arena.insight.insight_report import to_data, write_report
+    from cellgames.utils.progress import waiting
 
     _check(arguments)
     reports = [(folder, report) for folder, report in _reports(arguments)]
     for folder, report in reports:
-        files = write_report(folder, report, warn)
+        with waiting("Writing the report", shown=not arguments.quiet):
+            files = write_report(folder, report, warn)
         if not arguments.json:
             _print(folder, report, files)
     if arguments.json:
@@ -165,7 +168,8 @@ def _fits(arguments: argparse.Namespace, games: Games) -> bool:
         if games.game.id != _id(arguments):
             return False
         wanted_parameters = {**registry.spec(arguments.game).parameters, **wanted_parameters}
-    has = json.loads(json.dumps(games.game.parameters))
+    fields = dataclasses.fields(games.game)  # type: ignore[arg-type]  # every game is a dataclass
+    has = json.loads(json.dumps({field.name: getattr(games.game, field.name) for field in fields}))
     return all(name in has and has[name] == json.loads(json.dumps(value)) for name, value in wanted_parameters.items())
 
 
@@ -185,14 +189,23 @@ def _load(specs: Sequence[str], game: Game) -> dict[str, AnyAgent]:
 
 def _behaviour(
     arguments: argparse.Namespace, games: Games, agents: Mapping[str, AnyAgent]
-) -> Callable[[], Section] | None:
+) -> Callable[[], Sequence[Section]] | None:
     from cellgames.arena.insight.behaviour.behaviour_section import section
+    from cellgames.plugins import resolve
 
-    if len(agents) < 2:
+    more = [resolve(target) for target in registry.plugin_of(games.game).asked_sections]
+    if len(agents) < 2 and not more:
         if arguments.only and "behaviour" in arguments.only:
             raise UserError(f"--only behaviour compares agents; give two or more, got {', '.join(agents)}")
         return None
-    return lambda: section(games.game, agents, games.records, **_asking(arguments))
+    asking = _asking(arguments)
+
+    def made() -> list[Section]:
+        found = [section(games.game, agents, games.records, **asking)] if len(agents) > 1 else []
+        asked = {name: asking[name] for name in ("positions", "seed", "shown")}
+        return found + [part for make in more for part in make(games.game, agents, games.records, **asked)]
+
+    return made
 
 
 def _asking(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -247,7 +260,8 @@ def _words(game: Game) -> list[str]:
         if spec.entry_point == registry.spec(game.id).entry_point and registry.make(id) == game:
             return [id]
     usual = registry.make(game.id).parameters
-    return [game.id, *(f"{name}={value}" for name, value in game.parameters.items() if usual[name] != value)]
+    changed = {name: value for name, value in game.parameters.items() if name not in usual or usual[name] != value}
+    return [game.id, *(f"{name}={value}" for name, value in changed.items())]
 
 
 def _print(folder: Path, report: Report, files: Sequence[Path]) -> None:

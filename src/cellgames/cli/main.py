@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from cellgames.agents.agent_names import wrapped
 from cellgames.agents.language_models.spending import SPENDING
-from cellgames.utils.foreign_text import clipped
+from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
 from .closed_pipes import without_readers
@@ -37,7 +37,7 @@ from .commands import (
     play_command,
     replay_command,
     round_robin_command,
-    season_command,
+    rules_command,
     serve_command,
     sweep_command,
     train_command,
@@ -45,34 +45,47 @@ from .commands import (
 from .commands.analysis import analyse_command, explain_command, probe_command, solve_command
 from .commands.formats import export_command, import_command
 from .commands.populations import exploit_command, league_command
-from .console import MOST_MESSAGE, UserError, forget_warnings, printable_output
+from .commands.seasons import season_command, series_command
+from .console import MOST_MESSAGE, UserError, forget_warnings, print_columns, print_heading, printable_output, program
 
 __all__ = ["main", "parser"]
 
-_COMMANDS = (
-    list_command,
-    play_command,
-    train_command,
-    sweep_command,
-    exploit_command,
-    league_command,
-    evolve_command,
-    evaluate_command,
-    analyse_command,
-    explain_command,
-    probe_command,
-    solve_command,
-    round_robin_command,
-    free_for_all_command,
-    season_command,
-    leaderboard_command,
-    replay_command,
-    export_command,
-    import_command,
-    serve_command,
-    bot_command,
-    doctor_command,
+_GROUPS = (
+    (
+        "Play and watch",
+        (list_command, rules_command, play_command, serve_command, replay_command),
+        "play torus-v0 --agents greedy",
+    ),
+    (
+        "Train agents",
+        (train_command, sweep_command, exploit_command, league_command, evolve_command),
+        "train torus-small-v0",
+    ),
+    (
+        "Compare agents",
+        (
+            evaluate_command,
+            round_robin_command,
+            free_for_all_command,
+            season_command,
+            series_command,
+            leaderboard_command,
+        ),
+        "round-robin torus-v0 --agents random greedy rollout:64",
+    ),
+    (
+        "Understand games and agents",
+        (analyse_command, explain_command, probe_command, solve_command),
+        'analyse torus-small-v0 --moves "c3 a1+ b2"',
+    ),
+    (
+        "Work with other programs",
+        (bot_command, export_command, import_command),
+        "check-bot torus-small-v0 --agent exec:./mybot",
+    ),
+    ("This installation", (doctor_command,), "doctor"),
 )
+"""The commands by purpose, each group with an example."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -95,6 +108,18 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown[0])}")
         return found, unknown
 
+    @override
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        names = [str(choice) for choice in action.choices]
+        near = difflib.get_close_matches(str(value).lower(), names, n=1)
+        if isinstance(action.choices, dict):
+            meant = f"; did you mean {near[0]}?" if near else f"; the commands are {', '.join(names)}"
+            raise argparse.ArgumentError(None, f"there is no command {shown(value)}{meant}")
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise argparse.ArgumentError(action, f"invalid choice: {shown(value)} (choose from {', '.join(names)}){meant}")
+
     def _meant(self, word: str) -> str:
         near = difflib.get_close_matches(word.partition("=")[0], self._option_string_actions, n=1)
         return f"; did you mean {near[0]}?" if near else ""
@@ -103,24 +128,36 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {clipped(message)} (see {self.prog} --help)\n")
 
 
+class _TopParser(_Parser):
+    """The parser of the whole command line, whose help has the commands by their purpose."""
+
+    def __init__(self) -> None:
+        super().__init__(prog="cellgames")
+        self.add_argument("--version", action="version", version=f"cellgames {__version__}")
+        commands = self.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+        self._groups: list[tuple[str, list[tuple[str, str]], str]] = []
+        for title, modules, example in _GROUPS:
+            before = len(commands._choices_actions)
+            for module in modules:
+                module.add(commands)
+            added = commands._choices_actions[before:]
+            self._groups.append((title, [(action.dest, action.help or "") for action in added], example))
+
+    @override
+    def print_help(self, file: Any = None) -> None:
+        print("usage: cellgames COMMAND ...\n\nBoard games played with cells, for people and for programs that learn.")
+        most = max(len(name) for _, lines, _ in self._groups for name, _ in lines)
+        for title, lines, example in self._groups:
+            print()
+            print_heading(title)
+            print_columns([(name.ljust(most), text) for name, text in lines])
+            print(f"  Example: {program()} {example}")
+        print("\n`cellgames COMMAND --help` explains a command; --version prints the version.")
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = _Parser(
-        prog="cellgames",
-        description="Board games played with cells, for people and for programs that learn.",
-        epilog="Examples:\n"
-        "  cellgames list\n"
-        "  cellgames play torus-v0 --agents greedy\n"
-        "  cellgames train torus-small-v0\n"
-        "  cellgames round-robin torus-v0 --agents random greedy rollout:64\n\n"
-        "`cellgames COMMAND --help` explains a command.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    top.add_argument("--version", action="version", version=f"cellgames {__version__}")
-    commands = top.add_subparsers(metavar="COMMAND", required=True)
-    for command in _COMMANDS:
-        command.add(commands)
-    return top
+    return _TopParser()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -133,6 +170,9 @@ def _main(given: list[str]) -> int:
     # Before torch is imported: threads that spin while they wait are slow beside other busy processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     with _once_a_machine():
+        if not given:
+            parser().print_help()
+            return 0
         arguments = parser().parse_args(given)
     arguments.command_line = given
     if getattr(arguments, "wrapper", None) and arguments.agents:

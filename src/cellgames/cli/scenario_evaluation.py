@@ -19,7 +19,7 @@ from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_li
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.utils.run_folders import opened, refuse_foreign
 
-from .console import UserError, program, recorded, warn
+from .console import UserError, print_table, print_text, program, recorded, warn
 from .shared_options import parameters
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ def evaluate_scenarios(
     from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
     from cellgames.arena.stats.tables import forfeits, thinking
     from cellgames.utils.report.files import write_report
-    from cellgames.utils.report.text import plain_table
 
     if parameters(arguments):
         raise UserError("--scenarios takes no --param and no --size: a scenario has its own parameters")
@@ -91,10 +90,10 @@ def evaluate_scenarios(
                     log.add(traces_of(records))
         names = list(given)
         print(f"{names[0]} in scenarios of {game}, {options.games} games each, with {' and '.join(names[1:])}:\n")
-        print(plain_table(scenario_games.scenario_table(scores, SCENARIOS)))
-        print(f"\n{scenario_games.NOTE}")
+        print_table(scenario_games.scenario_table(scores, SCENARIOS))
+        print_text(f"\n{scenario_games.NOTE}")
         for line in [*thinking_notes(thinking(games)), *forfeit_notes(forfeits(games), several=True)]:
-            print(line)
+            print_text(line)
         if options.secret_seed:
             warn(revealed_line(options.seed))
         if out is not None:

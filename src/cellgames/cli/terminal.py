@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import math
 import re
-import textwrap
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from time import perf_counter
 
 import torch
@@ -21,31 +24,41 @@ from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, cloc
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
+from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.time_limit import OutOfTimeError, limited
 from cellgames.utils.version import __version__
 
-from .console import thinking
+from .board_colours import print_board
+from .console import UserError, terminal_width, thinking, wrapped_lines
+from .hints import hint
 from .line_input import completing, read_line
+from .move_lists import brief_moves
+from .saved_games import SavedGame
 
-__all__ = ["HELP", "VERBS", "Table"]
+__all__ = ["HELP", "VERBS", "Table", "rules_in_brief"]
 
 VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
 HELP = """\
   a move     as the board names it; several moves of a turn may stand in one line
   moves      all legal moves (also: legal)
+  hint       a move that an agent suggests, and who is ahead
   show       show the whole board again (also: board)
+  rules      the rules in brief, and your goal
   undo       take back your last move, and the answers to it
+  save FILE  keep the unfinished game in a file
+  load FILE  go on with a game that was saved; `cellgames play --load FILE` does so, too
   position   the position as one line, which --position takes
   resign     give up; the game ends and counts as lost
   quit       leave"""
 
-_WORDS = ("help", "moves", "legal", "show", "board", "undo", "position", "resign", "quit")
-_WIDTH = 100
-
+_WORDS = (
+    *("help", "moves", "legal", "hint", "show", "board", "rules", "undo"),
+    *("save", "load", "position", "resign", "quit"),
+)
 
 _RESIGNED = "resigned"
 
@@ -72,8 +85,11 @@ class Table:
         seed: of the game, and of the agents' chance.
         position: where to start; "" for the usual start.
         time_control: the limits of thinking, those of people too; None without any.
-        show: gets text to print.
+        show: gets text to print; by default, it appears on standard output, boards in colour.
         ask: gets a prompt and returns a line; an EOFError leaves the game.
+
+    Attributes:
+        specs: of the agents by seat, as files of saved games name them; at first the names.
 
     Raises:
         ValueError: a bad position, or one that is over.
@@ -88,14 +104,16 @@ class Table:
         seed: int = 0,
         position: str = "",
         time_control: TimeControl | None = None,
-        show: Callable[[str], None] = print,
+        show: Callable[[str], None] | None = None,
         ask: Callable[[str], str] = read_line,
     ) -> None:
         first = start(game, seed, position)
         if bool(first.done):
             raise ValueError(f"the game is over in the position {shown(position)}")
         self._game, self._seats, self._names, self._seed = game, tuple(seats), tuple(names), seed
-        self._position, self._show, self._ask = position, show, ask
+        self._position, self._ask = position, ask
+        self._show = partial(print_board, game) if show is None else show
+        self.specs = tuple(names)
         self._people = [seat for seat, agent in enumerate(seats) if agent is None]
         self._states: list[State] = [first]
         self._moves: list[str] = []
@@ -117,8 +135,11 @@ class Table:
         """Play until the game is over, or until somebody quits (None)."""
         self._start_agents()
         if self._people:
-            self._show(f"Your moves are names such as {self._example()}; `help` lists the other words.\n")
+            self._show(
+                f"Type a move such as {self._example()}, or hint, moves, undo or quit; `help` lists all words.\n"
+            )
         self._show(self._text())
+        self._check_width()
         try:
             with completing(lambda: [*_WORDS, *self._names_to_complete()]):
                 while not bool(self.state.done) and self._forfeit is None:
@@ -135,6 +156,15 @@ class Table:
             return None
         self._show(self._summary())
         return self._record()
+
+    def _check_width(self) -> None:
+        """Say where the board is seen whole, if the terminal is too narrow for it."""
+        width, board = terminal_width(), max(map(len, self._text().splitlines()))
+        if width is not None and board > width:
+            self._show(
+                f"\nThe board is {board} characters wide and the terminal {width}: make it wider, or play on the page "
+                "of `cellgames serve`."
+            )
 
     # ---------------------------------------------------------------- turns
 
@@ -330,8 +360,14 @@ class Table:
             self._show(self._text())
         elif word == "position":
             self._show(self._game.state_to_string(self.state))
+        elif word == "hint":
+            self._hint(seat)
+        elif word == "rules":
+            self._show("\n".join(wrapped_lines(text) for text in rules_in_brief(self._game, [seat])))
         elif word == "undo":
             self._undo()
+        elif word.split(" ")[0] in ("save", "load"):
+            self._keep_file(word.split(" ")[0], line[4:].strip())
         elif word == "resign":
             self._forfeit = Forfeit(seat, _RESIGNED)
         elif line:
@@ -359,7 +395,9 @@ class Table:
 
     def _refusal(self, word: str, error: ValueError) -> str:
         reason = error.reason if isinstance(error, GameError) else error
-        return f"{shown(word)} is no move here: {reason}. `moves` lists all legal ones, `help` the other words."
+        near = difflib.get_close_matches(word.lower(), _WORDS, n=1, cutoff=0.7)
+        meant = f" Did you mean `{near[0]}`?" if near else ""
+        return f"{shown(word)} is no move here: {reason}.{meant} `moves` lists all legal ones, `help` the other words."
 
     def _legal(self, seat: int) -> list[list[str]]:
         """Return the names of the legal choices of each component of a seat's action."""
@@ -374,10 +412,14 @@ class Table:
         """Return all moves; of an action with several parts, the choices of each part."""
         parts = self._legal(seat)
         if len(parts) == 1:
-            return textwrap.fill(" ".join(parts[0]), _WIDTH)
-        lines = [f"part {number}: {' '.join(names)}" for number, names in enumerate(parts, 1)]
-        filled = [textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in lines]
-        return "\n".join([*filled, f"A move joins its parts, such as {self._example()}."])
+            return "\n".join(
+                [f"{len(parts[0])} legal moves:", *(wrapped_lines(text) for text in brief_moves(parts[0]))]
+            )
+        lines = []
+        for number, names in enumerate(parts, 1):
+            first, *others = brief_moves(names)
+            lines += [wrapped_lines(f"part {number}: {first}"), *(wrapped_lines(text, "  ") for text in others)]
+        return "\n".join([*lines, f"A move joins its parts, such as {self._example()}."])
 
     def _names_to_complete(self) -> list[str]:
         seat = self._people[0] if self._game.info.simultaneous else self._mover
@@ -394,6 +436,67 @@ class Table:
         return self._named(
             select(agent, self._game, self.state, env_ids, generator, torch.tensor([player], device="cpu"))[0]
         )
+
+    def _hint(self, seat: int) -> None:
+        """Show what an agent suggests to a seat."""
+        if self._clocks is not None:
+            self._show("In games with clocks, there are no hints.")
+            return
+        with thinking("The agent that gives hints"):
+            self._show(wrapped_lines(hint(self._game, self.state, seat)))
+
+    def _keep_file(self, word: str, name: str) -> None:
+        """Save the game, or go on with one that was saved; say why, if that fails."""
+        if self._clocks is not None:
+            self._show(f"In games with clocks, you cannot {word} a game.")
+        elif not name:
+            self._show(f"`{word}` needs the name of a file, such as `{word} game.json`.")
+        else:
+            try:
+                if word == "save":
+                    self._saved().save(Path(name))
+                    self._show(f"Saved to {name}; `cellgames play --load {name}` goes on with it.")
+                else:
+                    self.go_on(SavedGame.load(Path(name)))
+                    self._show(self._text())
+            except OSError as error:
+                self._show(f"{name}: {error.strerror or error}.")
+            except UserError as error:
+                self._show(f"{error}.")
+
+    def _saved(self) -> SavedGame:
+        return SavedGame(
+            game=self._game.id,
+            parameters=self._game.parameters,
+            seed=self._seed,
+            position=self._position,
+            moves=tuple(self._moves),
+            seats=tuple(None if agent is None else name for agent, name in zip(self._seats, self.specs, strict=True)),
+        )
+
+    def go_on(self, saved: SavedGame) -> None:
+        """Go on with a saved game at this table; agents begin anew and remember nothing of it.
+
+        Raises:
+            UserError: it is another game, or it cannot be played as the file says.
+        """
+        own, other = (self._game.id, dict(self._game.parameters)), (saved.game, dict(saved.parameters))
+        if json.dumps(own) != json.dumps(other):
+            raise UserError(
+                f"the file has a game of {saved.game} with other parameters or another id; "
+                "`cellgames play --load FILE` goes on with it"
+            )
+        try:
+            states = [start(self._game, saved.seed, saved.position)]
+            for move in saved.moves:
+                states.append(self._after(states[-1], move))
+        except ValueError as error:
+            raise UserError(f"the saved game does not play: {error}") from error
+        if bool(states[-1].done):
+            raise UserError("the saved game is over")
+        self._seed, self._position = saved.seed, saved.position
+        self._states, self._moves = states, list(saved.moves)
+        self._start_agents()
 
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""
@@ -438,6 +541,19 @@ class Table:
             summary=self._game.summary(self.state),
             seconds=() if self._clocks is None else self._clocks.times(0, len(self._seats)),
         )
+
+
+def rules_in_brief(game: Game, seats: Sequence[int]) -> list[str]:
+    """Return the goals of seats and the rules, a paragraph each; the page has the same texts."""
+    page = registry.plugin_of(game).page
+    if page is None or not page.rules:
+        return [f"{game.info.title} has no rules in brief."]
+    goals = []
+    if page.goals:
+        found = [(page.person(seat) if page.people else game.info.players[seat], page.goal(seat)) for seat in seats]
+        alike = len({goal for _, goal in found}) == 1
+        goals = [f"Goal: {found[0][1]}"] if alike else [f"Goal of {person}: {goal}" for person, goal in found]
+    return [*goals, *page.rules]
 
 
 def _nothing(words: Sequence[str]) -> str:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from .cloth_of_gold import CLOTH_OF_GOLD
 from .grid_adaptation import GRID_ADAPTATION
-from .plugin import GamePlugin, Page, Prompt, Setting, Target, TrainingPreset, Variant, resolve
+from .hex_and_y import HEX, Y
+from .plugin import GamePlugin, Page, Prompt, Setting, Target, TextColours, TrainingPreset, Variant, resolve
 from .toroidal_cup import TOROIDAL_CUP
 from .torus import TORUS
 
-__all__ = ["SUITE", "GamePlugin", "Page", "Prompt", "Setting", "Target", "TrainingPreset", "Variant", "resolve"]
+__all__ = [
+    "SUITE",
+    "GamePlugin",
+    "Page",
+    "Prompt",
+    "Setting",
+    "Target",
+    "TextColours",
+    "TrainingPreset",
+    "Variant",
+    "resolve",
+]
 
-SUITE = (TORUS, TOROIDAL_CUP, CLOTH_OF_GOLD, GRID_ADAPTATION)
+SUITE = (TORUS, HEX, Y, TOROIDAL_CUP, CLOTH_OF_GOLD, GRID_ADAPTATION)
 """The games in the order of lists."""

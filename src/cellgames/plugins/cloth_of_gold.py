@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, Page, Prompt, Setting, TrainingPreset, Variant
+from .plugin import GamePlugin, Page, Prompt, Setting, TextColours, TrainingPreset, Variant
 from .shared import LIFE_RULE, MASKABLE_PPO, SLOW_GAME
 
 __all__ = ["CLOTH_OF_GOLD"]
+
+_WILD = {"terrain": True, "weather": True, "perks": True, "territory": "hull"}
 
 CLOTH_OF_GOLD = GamePlugin(
     id="cloth-of-gold-v0",
@@ -28,7 +30,14 @@ CLOTH_OF_GOLD = GamePlugin(
     variants={
         "cloth-of-gold-small-v0": Variant(
             "Cloth of Gold, small enough to train on a laptop", {"height": 32, "width": 32, "generations": 24}
-        )
+        ),
+        "cloth-of-gold-wild-v0": Variant(
+            "Cloth of Gold with terrain, weather, perks, borders and wildlife", {**_WILD, "wildlife": (6, 2, 2)}
+        ),
+        "cloth-of-gold-wild-small-v0": Variant(
+            "wild Cloth of Gold, small enough to train on a laptop",
+            {"height": 32, "width": 32, "generations": 24, **_WILD, "wildlife": (3, 1, 1)},
+        ),
     },
     agents={
         "champion": "cellgames.agents.cloth_of_gold.opening_champion:ClothChampion",
@@ -101,6 +110,14 @@ CLOTH_OF_GOLD = GamePlugin(
             "After the second round and every later one, who leads in units wins, unless that lead has grown since the "
             "round before. When both have equally many, both lose. After the last round the lead decides.",
             "Where the setting is extinction, who has no unit left after a round has lost instead.",
+            "In wild games no unit goes, is born or stays in water. Rain lifts the water, dry weather lowers it; in "
+            "storms lightning empties 3 x 3 cells and sets forest on fire, and units die on burning cells.",
+            "In wild games still lifes earn something for the next turn: every 4 blocks or beehives one more unit, "
+            "every 2 loaves a wider border, tubs and ponds wards around them, every 2 boats or ships a bolt, which "
+            "empties 3 x 3 cells. They count twice on forest, and nothing on rock or burnt ground.",
+            "In wild games borders run around groups of your units. Grazers flee from units and can be tamed by two "
+            "units of one player; hunters kill all units around them, guards do so when units come near. Four units "
+            "kill them.",
         ),
         settings=(
             Setting("height", "Rows", 8, 128),
@@ -110,6 +127,24 @@ CLOTH_OF_GOLD = GamePlugin(
             Setting("max_rounds", "Rounds at most", 1, 50),
             Setting("win_rule", "Who wins", choices=("score", "extinction")),
         ),
+        lesson="cellgames.web.lessons.cloth_of_gold_lesson:CLOTH_OF_GOLD",
+        people=("Player A", "Player B"),
+        goals=("Have more units than your opponent after a round in which your lead does not grow any more.",),
+    ),
+    colours=TextColours(
+        row=r" *\d+ ([^\d\s]+)",
+        signs={
+            "[Aa]": "bold red",
+            "[Bb]": "bold cyan",
+            "-+": "red",
+            r"\|+": "cyan",
+            r"\++": "dim",
+            "[ox]": "bold yellow",
+            "~+": "blue",
+            "f+": "green",
+            r"\*": "bold bright_red",
+            "[GHUw]": "bold magenta",
+        },
     ),
     prompt=Prompt(
         rules=(
@@ -128,9 +163,22 @@ CLOTH_OF_GOLD = GamePlugin(
             "After each round from the second on (the parameter first_verdict) the player with more units wins, unless "
             "that lead has grown since the round before. If both have equally many, both lose. After the last round "
             "the lead decides. With win_rule=extinction a player without units loses instead.",
+            "If terrain is true, no unit is placed, born or stays in water (~). If weather is true, rain lifts the "
+            "water and puts fires out, dry weather lowers it, and in a storm lightning empties 3 x 3 cells and "
+            "lights forest (f). Fire (*) spreads to forest beside it; units on it die. Rock (^) does not burn.",
+            "If perks is true, each player's still lifes are counted after a round: every 4 points of blocks and "
+            "beehives give one more unit in the next turn, every 2 points of loaves widen the territory by 1, tubs "
+            "and ponds ward the cells within 2 of them, and every 2 points of boats and ships give a bolt, of which "
+            "at most 3 are kept. A bolt empties the 3 x 3 around a cell, except cells warded for the opponent. A "
+            "still life earns 1 point, 2 on forest, 0 with a cell on rock or burnt ground (,).",
+            "If territory is hull, your territory is every cell near the hulls of your clusters of units. Animals: G "
+            "grazers flee units, and two or more units of one player alone tame one, which gives a point of supply; "
+            "H hunters go to units and kill all in their 3 x 3; U guards do so if a unit comes within 3. Four units "
+            "in reach kill a hunter or guard.",
         ),
         position="The lines above the board give the units, the territories and what is left of the turn. A and B are "
         "units, small letters those of this turn, o is neutral, x is killed; - is territory of A, | of B, + of both.",
-        moves="A move is r12c34, the cell in row 12 and column 34, both counted from 0, or end, which ends the turn.",
+        moves="A move is r12c34, the cell in row 12 and column 34, both counted from 0, or end, which ends the turn. "
+        "If perks is true, bolt-r12c34 casts a bolt at that cell.",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, Page, Prompt, Setting, TrainingPreset, Variant
+from .plugin import GamePlugin, Page, Prompt, Setting, TextColours, TrainingPreset, Variant
 from .shared import LIFE_RULE, MASKABLE_PPO, SAMPLED
 
 __all__ = ["GRID_ADAPTATION"]
@@ -27,7 +27,14 @@ GRID_ADAPTATION = GamePlugin(
         "grid-adaptation-small-v0": Variant(
             "Grid Adaptation, small enough to train on a laptop",
             {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5)},
-        )
+        ),
+        "grid-adaptation-talk-v0": Variant(
+            "Grid Adaptation with a word of each player before every round", {"talk": "public"}
+        ),
+        "grid-adaptation-talk-small-v0": Variant(
+            "Grid Adaptation with talk, small enough to train on a laptop",
+            {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5), "talk": "public"},
+        ),
     },
     agents={
         "greedy": "cellgames.agents.grid_adaptation.greedy:GridGreedy",
@@ -35,8 +42,13 @@ GRID_ADAPTATION = GamePlugin(
         "mcts": "cellgames.agents.grid_adaptation.joint_moves:GridSearch",
     },
     networks={"policy": "cellgames.agents.grid_adaptation.network:GridNetwork"},
+    simpler="cellgames.agents.grid_adaptation.talk.silent:silent",
+    simpler_without=("talk", "words", "talk_steps", "scramble", "mute"),
     improver="cellgames.agents.grid_adaptation.plan_improver:PlanImprover",
-    transfer_parameters=("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
+    transfer_parameters=(
+        *("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
+        *("scramble", "mute"),
+    ),
     presets=(
         TrainingPreset(
             "ppo",
@@ -62,7 +74,11 @@ GRID_ADAPTATION = GamePlugin(
     reader="cellgames.arena.insight.readers.grid_adaptation_reader:GridReader",
     life="cellgames.arena.insight.over_time.life_stats:GRID_ADAPTATION",
     interventions="cellgames.arena.insight.interventions.grid_world:grid_world",
-    sections=("cellgames.arena.insight.over_time.score_flows:sections",),
+    sections=(
+        "cellgames.arena.insight.over_time.score_flows:sections",
+        "cellgames.arena.insight.talk.talk_section:sections",
+    ),
+    asked_sections=("cellgames.arena.insight.talk.talk_section:asked_sections",),
     page=Page(
         view="cellgames.web.views.grid_adaptation_view:GridView",
         rules=(
@@ -76,12 +92,34 @@ GRID_ADAPTATION = GamePlugin(
             "In some rounds you may flip one digit. Garnets buy one more reserve tile a round, each at twice the price "
             "of the one before. The fewest points in the end make the Elimination Candidate; those with a Token of "
             "Life, which up to three players in first place have won, vote on a tie.",
+            "With talk, an option of this package's own, all say words at once before each round: a number to all or "
+            "to each player, or silence. Words mean what players make of them, and bind nobody.",
         ),
         settings=(
             Setting("size", "Board size", 5, 19),
             Setting("players", "Players", 2, 8),
             Setting("rounds", "Rounds", 1, 20),
         ),
+        lesson="cellgames.web.lessons.grid_adaptation_lesson:GRID_ADAPTATION",
+        people=("Player {}",),
+        goals=(
+            "Earn the most points: after each round every tile on the board pays you a point for each digit that it "
+            "shares with your secret sequence.",
+        ),
+    ),
+    colours=TextColours(
+        row=r" *\d+ ([.x0-7][.x0-7'+ ]*)",
+        signs={
+            "0": "bold",
+            "1": "bold red",
+            "2": "bold green",
+            "3": "bold yellow",
+            "4": "bold blue",
+            "5": "bold magenta",
+            "6": "bold cyan",
+            "7": "bold bright_red",
+            "x": "dim",
+        },
     ),
     prompt=Prompt(
         rules=(
@@ -99,6 +137,9 @@ GRID_ADAPTATION = GamePlugin(
             "After the last round most points win Tokens of Life, and 200 points earn a garnet, as do each 50 more. "
             "The fewest points make the Elimination Candidate; if several tie, the holders of Tokens vote on one of "
             "them in a last step.",
+            "If the parameter talk is public or private, each round begins with talk_steps steps in which all players "
+            "only say words, at the same time: numbers from 1 to words, or 0 for silence. In public a word goes to "
+            "all, in private one goes to each other player. Words mean what players make of them, and bind nobody.",
         ),
         position="A number from 0 to 7 on the board is a tile: its sequence read as a binary number, so 5 is 101. A "
         "tile that was born has a + behind it, a placed one an apostrophe; x is one that died, and a dot is a free "
@@ -106,6 +147,8 @@ GRID_ADAPTATION = GamePlugin(
         moves="A move names spaces by row and column, counted from 0, and then what else you do, in this order: "
         "r7c7 places a tile; r7c7,r7c8,r8c7 places three in the first round; +r2c2 adds the reserve tile; /flip:100 "
         "flips the first digit; /buy buys a reserve tile; /vote:3 votes for the player in seat 3. Examples: r3c4, "
-        "r3c4+r2c2/buy, r3c4/flip:001, none/vote:1. Parts that you do not use are left out. none alone does nothing.",
+        "r3c4+r2c2/buy, r3c4/flip:001, none/vote:1. Parts that you do not use are left out. none alone does nothing. "
+        "In a talk step a move is none, for silence, or none/say:5 for word 5 in public; in private a word for each "
+        "other player in the order of seats, such as none/say:5,0,2.",
     ),
 )

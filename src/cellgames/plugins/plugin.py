@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
-__all__ = ["GamePlugin", "Page", "Prompt", "Setting", "Target", "TrainingPreset", "Variant", "resolve"]
+__all__ = ["GamePlugin", "Page", "Prompt", "Setting", "Target", "TextColours", "TrainingPreset", "Variant", "resolve"]
 
 Target: TypeAlias = str | Any
 """An import path, `package.module:name` or `package.module`, which is imported when it is needed; or the object."""
@@ -75,11 +75,39 @@ class Page:
         view: target of a subclass of `web.views.View`.
         rules: the rules in brief, a paragraph each.
         settings: the parameters that a visitor may set.
+        people: the names of players for people, by seat; a single one with `{}` is for all, numbered from 1. Without
+            any, the page shows the players of `GameInfo`.
+        goals: the goal of the game in a sentence, by seat; a single one is for all.
+        lesson: target of a `web.lessons.Lesson`, which teaches the game.
     """
 
     view: Target
     rules: tuple[str, ...] = ()
     settings: tuple[Setting, ...] = ()
+    people: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
+    lesson: Target | None = None
+
+    def person(self, seat: int) -> str:
+        """Return the name of a player for people."""
+        return self.people[0].format(seat + 1) if len(self.people) == 1 else self.people[seat]
+
+    def goal(self, seat: int) -> str:
+        """Return the goal of a player."""
+        return self.goals[0] if len(self.goals) == 1 else self.goals[seat]
+
+
+@dataclass(frozen=True)
+class TextColours:
+    """Colours of a game's text on a terminal; the signs alone say everything.
+
+    Attributes:
+        row: a regular expression that matches the whole of a line of the board, whose first group is the cells.
+        signs: styles, such as "bold red", by regular expressions of parts of the cells; the first that matches holds.
+    """
+
+    row: str
+    signs: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -128,6 +156,10 @@ class GamePlugin:
             unless the player to move wins. For zero-sum games for two in turns. The search agents ask it at the root.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
             this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
+        simpler: function of a game with options to a simpler game and a class of agents, by which an agent of that game
+            plays this one: the class takes a name and the agent. None where there is no simpler game. `trained` plays
+            so where no weights serve the game itself.
+        simpler_without: parameters that the simpler game has not.
         improver: target of a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns
             the game, where the general ones do not serve it.
         algorithm: the algorithm by which `cellgames train` learns the game by default, a key of
@@ -138,7 +170,10 @@ class GamePlugin:
         interventions: function of a game, a record and `arena.insight.interventions.Options` to the recorded game as
             one that can be changed and played again (`effects.World`), for `cellgames explain`.
         sections: functions of a game and its records to more report sections of `cellgames analyse`.
+        asked_sections: functions of a game, agents by name and records, with the keywords `positions`, `seed` and
+            `shown`, to more report sections of `cellgames analyse --agents`.
         page: what the web page needs; without it, the page only replays records.
+        colours: of the text that `Game.text` returns, for `cellgames play`.
         prompt: what language models are told; without it, they get the page's rules, the position and the legal moves.
     """
 
@@ -156,6 +191,8 @@ class GamePlugin:
     native_gumbel: Target | None = None
     solve: Target | None = None
     determinize: Target | None = None
+    simpler: Target | None = None
+    simpler_without: tuple[str, ...] = ()
     improver: Target | None = None
     algorithm: str = "ppo"
     presets: tuple[TrainingPreset, ...] = ()
@@ -163,5 +200,7 @@ class GamePlugin:
     life: Target | None = None
     interventions: Target | None = None
     sections: tuple[Target, ...] = ()
+    asked_sections: tuple[Target, ...] = ()
     page: Page | None = None
+    colours: TextColours | None = None
     prompt: Prompt | None = None

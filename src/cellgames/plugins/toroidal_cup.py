@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, Page, Prompt, Setting, TrainingPreset, Variant
+from .plugin import GamePlugin, Page, Prompt, Setting, TextColours, TrainingPreset, Variant
 from .shared import LIFE_RULE, MASKABLE_PPO, SAMPLED, SLOW_GAME
 
 __all__ = ["TOROIDAL_CUP"]
@@ -52,6 +52,7 @@ TOROIDAL_CUP = GamePlugin(
         "placements": "cellgames.agents.toroidal_cup.network:PlacementValues",
     },
     determinize="cellgames.agents.toroidal_cup.determinization:determinize",
+    algorithm="placement-values",
     presets=(
         TrainingPreset(
             "ppo",
@@ -96,6 +97,22 @@ TOROIDAL_CUP = GamePlugin(
             Setting("shapes", "Shapes a team at most", 1, 16),
             Setting("max_generations", "Generations at most", 1, 10_000),
         ),
+        lesson="cellgames.web.lessons.toroidal_cup_lesson:TOROIDAL_CUP",
+        people=("Team {}",),
+        goals=("Arrange your shapes so that, when Life has settled, more live cells have your colour than any other.",),
+    ),
+    colours=TextColours(
+        row=r"([.1-8]+)",
+        signs={
+            "1+": "bold red",
+            "2+": "bold cyan",
+            "3+": "bold yellow",
+            "4+": "bold green",
+            "5+": "bold magenta",
+            "6+": "bold blue",
+            "7+": "bold bright_red",
+            "8+": "bold",
+        },
     ),
     prompt=Prompt(
         rules=(

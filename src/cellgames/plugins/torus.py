@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .plugin import GamePlugin, Page, Prompt, Setting, TrainingPreset, Variant
-from .shared import MASKABLE_PPO
+from .shared import BLACK_AND_WHITE, MASKABLE_PPO
 
 __all__ = ["TORUS"]
 
@@ -35,13 +35,22 @@ TORUS = GamePlugin(
         view="cellgames.web.views.torus_view:TorusView",
         rules=(
             "Black and White take turns; a move puts a stone on any free cell, octagon or square. No passes, no draws.",
-            "The board is a torus: it goes on beyond every edge. Drag it to look across the seam.",
+            "The board is a torus: it goes on beyond every edge. On the page, drag it to look across the seam.",
             "Black wins with a closed path that runs around vertically, or around both ways at once, sloping down to "
             "the right. White wins with one that runs around horizontally, or both ways sloping up to the right.",
             "Whoever closes a path of the own kind wins at once; closing only the other one's kind wins for nobody.",
         ),
         settings=(Setting("size", "Board size", 2, 16),),
+        lesson="cellgames.web.lessons.torus_lesson:TORUS",
+        people=("Black", "White"),
+        goals=(
+            "Close a chain of black stones that runs around the board from top to bottom, straight or "
+            "sloping down to the right.",
+            "Close a chain of white stones that runs around the board from left to right, straight or "
+            "sloping up to the right.",
+        ),
     ),
+    colours=BLACK_AND_WHITE,
     prompt=Prompt(
         rules=(
             "The board is a torus of octagons and squares: as many rows as columns of octagons, and a square at every "

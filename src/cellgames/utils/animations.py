@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .progress import progress
 from .run_folders import PathLike, replacing
 
 __all__ = ["SUFFIXES", "check_animation", "save_animation"]
@@ -44,7 +45,9 @@ def check_animation(path: PathLike) -> None:
         raise ImportError(f'{text}: pip install "cellgames[{extra}]"') from error
 
 
-def save_animation(frames: Iterable[RGB], path: PathLike, frame_ms: int = 200, last_ms: int = 2000) -> None:
+def save_animation(
+    frames: Iterable[RGB], path: PathLike, frame_ms: int = 200, last_ms: int = 2000, *, total: int = 0
+) -> None:
     """Write uint8 frames [H, W, 3] as a GIF that repeats for ever, or as an MP4 (H.264); the suffix says which.
 
     The file appears whole or not at all. All frames of a GIF share one palette, so that a colour never flickers, and
@@ -56,6 +59,7 @@ def save_animation(frames: Iterable[RGB], path: PathLike, frame_ms: int = 200, l
         path: the file, replaced where it exists; its folder must exist.
         frame_ms: how long a frame shows, in milliseconds; GIF counts in steps of 10.
         last_ms: how long the last frame shows; in a video, a multiple of `frame_ms`, about.
+        total: number of the frames, to show progress on standard error; 0 to show none.
 
     Raises:
         ValueError: another suffix, no frame, a frame of another shape or dtype, or a time below 10 ms.
@@ -72,7 +76,15 @@ def save_animation(frames: Iterable[RGB], path: PathLike, frame_ms: int = 200, l
         raise ValueError("expected 1 or more frames, got none") from None
     writer = _write_gif if PurePath(path).suffix.lower() == ".gif" else _write_mp4
     with replacing(path) as part:
-        writer(chain([first], checked), part, frame_ms, last_ms)
+        writer(_counted(chain([first], checked), total, "draw frames"), part, frame_ms, last_ms, total)
+
+
+def _counted(frames: Iterable[RGB], total: int, label: str) -> Iterator[RGB]:
+    """Yield the frames, and show how many there were."""
+    with progress(total, label=label, unit="frames", shown=total > 0, after_s=2.0) as advance:
+        for frame in frames:
+            yield frame
+            advance(1)
 
 
 def _checked(frames: Iterable[RGB]) -> Iterator[RGB]:
@@ -90,7 +102,7 @@ def _checked(frames: Iterable[RGB]) -> Iterator[RGB]:
 # ---------------------------------------------------------------- MP4
 
 
-def _write_mp4(frames: Iterator[RGB], part: Path, frame_ms: int, last_ms: int) -> None:
+def _write_mp4(frames: Iterator[RGB], part: Path, frame_ms: int, last_ms: int, total: int) -> None:
     """Write H.264, which needs even sizes; so an odd picture repeats its last row or column."""
     ffmpeg: Any = importlib.import_module("imageio_ffmpeg")
     frame = next(frames)
@@ -122,14 +134,17 @@ def _write_mp4(frames: Iterator[RGB], part: Path, frame_ms: int, last_ms: int) -
 # ---------------------------------------------------------------- GIF
 
 
-def _write_gif(frames: Iterator[RGB], part: Path, frame_ms: int, last_ms: int) -> None:
+def _write_gif(frames: Iterator[RGB], part: Path, frame_ms: int, last_ms: int, total: int) -> None:
     from PIL import Image
 
     kept = list(frames)
     palette = _shared_palette(kept)
     index_of = np.full(1 << 24, -1, dtype=np.int16)  # of the nearest palette colour, for packed colours met so far
-    images = []
-    for frame in kept:
+    images: list[Image.Image] = []
+    for place, frame in enumerate(_counted(kept, total, "write frames")):
+        if place and frame is kept[place - 1]:  # one that shows for longer
+            images.append(images[-1])
+            continue
         codes = _packed(frame)
         new = np.unique(codes[index_of[codes] < 0])
         distance = ((_unpacked(new).astype(np.int32)[:, None] - palette) ** 2).sum(2)

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from typing_extensions import override
 
-__all__ = ["MOST_LINE", "MOST_SHOWN", "PrintableStream", "clipped", "listed", "shown"]
+__all__ = ["MOST_LINE", "MOST_SHOWN", "PrintableStream", "clipped", "escaped", "listed", "shown"]
 
 MOST_SHOWN = 80
 """Most characters of a foreign value in a message, unless a caller says otherwise."""
@@ -74,6 +74,13 @@ def listed(names: Sequence[object], most: int = _MOST_ITEMS) -> str:
     return ", ".join(found) + (", ..." if len(names) > most else "")
 
 
+def escaped(text: str, kept: str = "\n\t") -> str:
+    """Return text with control characters as JSON's escapes, but for those in `kept`."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in kept else json.dumps(letter)[1:-1] for letter in text)
+
+
 class PrintableStream:
     """A stream of text that writes control characters as JSON's escapes; all else is the stream's behind it.
 
@@ -84,17 +91,12 @@ class PrintableStream:
 
     def __init__(self, stream: TextIO, kept: str = "\n\t") -> None:
         self.stream = stream
-        self._kept = dict.fromkeys(map(ord, kept))
+        self._kept = kept
 
     def write(self, text: str) -> int:
         """Write text; return the number of its characters."""
-        self.stream.write(text if text.translate(self._kept).isprintable() else self._escaped(text))
+        self.stream.write(escaped(text, self._kept))
         return len(text)
-
-    def _escaped(self, text: str) -> str:
-        return "".join(
-            letter if letter.isprintable() or ord(letter) in self._kept else json.dumps(letter)[1:-1] for letter in text
-        )
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write several texts."""

@@ -1,15 +1,19 @@
-"""Progress of long runs on standard error: a bar or lines that count (`progress`), or a text (`StatusLine`)."""
+"""Progress of long runs on standard error.
+
+`progress` shows a bar or lines that count, `StatusLine` a text, and `waiting` a text with the time that has passed.
+"""
 
 from __future__ import annotations
 
 import importlib
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["StatusLine", "progress"]
+__all__ = ["StatusLine", "progress", "waiting"]
 
 
 @contextmanager
@@ -45,7 +49,9 @@ def progress(
         except ImportError:
             pass
         else:
-            with tqdm(total=total, initial=done, desc=label, unit=f" {unit}", file=sys.stderr, delay=after_s) as bar:
+            words = {"total": total, "initial": done, "desc": label, "unit": f" {unit}", "delay": after_s}
+            width, height = shutil.get_terminal_size()  # a terminal without a size would show no bar
+            with tqdm(**words, ncols=width, nrows=height, file=sys.stderr) as bar:
                 yield bar.update
             return
     yield _Lines(total, done, label, unit, every_s, after_s)
@@ -106,3 +112,40 @@ class StatusLine:
         if self._width:
             print(file=sys.stderr)
         self._width = 0
+
+    def clear(self) -> None:
+        """Take the line away, if it is on a terminal."""
+        if self._width:
+            print(f"\r{'':{self._width}}\r", end="", file=sys.stderr, flush=True)
+        self._width = 0
+
+
+@contextmanager
+def waiting(text: str, *, shown: bool = True, after_s: float = 2.0, every_s: float = 1.0) -> Iterator[None]:
+    """Show on a terminal that the block goes on, and for how many seconds, until it ends; nothing else prints in it.
+
+    Args:
+        text: the work, such as "Searching".
+        shown: False for silence.
+        after_s: nothing is shown of what takes less time, in seconds.
+        every_s: the time between two changes of the line, in seconds.
+    """
+    if not (shown and sys.stderr.isatty()):
+        yield
+        return
+    line, ended, began = StatusLine(shown=True), threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        pause = after_s
+        while not ended.wait(pause):
+            line.show(f"{text} ... {time.monotonic() - began:.0f} s (Ctrl-C stops)")
+            pause = every_s
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
+        line.clear()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -24,13 +25,15 @@ __all__ = ["MOVE_S", "AgentSeats"]
 MOVE_S = 10.0
 """Most seconds of processor time that agents have for the move of a seat."""
 
+_NOBODY: Mapping[int, Tensor] = MappingProxyType({})
+
 
 class AgentSeats:
     """The agents of one game. One agent plays all seats that name it.
 
     Args:
         game: The game with its parameters.
-        specs: The agent of each seat; None for the person's.
+        specs: The agent of each seat; None for a person's.
         load_agent: Makes an agent of a spec.
         seed: Seed of the agents' random draws.
     """
@@ -58,13 +61,13 @@ class AgentSeats:
         return _forfeit(faults)
 
     def act(
-        self, state: State, person: tuple[int, Tensor] | None = None, clocks: Clocks | None = None
+        self, state: State, people: Mapping[int, Tensor] = _NOBODY, clocks: Clocks | None = None
     ) -> Tensor | Forfeit:
         """Return the next step's action, or a forfeit if an agent fails or takes longer than `MOVE_S` a seat.
 
         Args:
             state: A batch of one.
-            person: The person's seat and part of a joint action, int64 [K], if all act at once.
+            people: By the seat of a person, the part of a joint action, int64 [K], if all act at once.
             clocks: Of the game; an agent that runs out of time forfeits, too.
 
         Returns:
@@ -91,8 +94,8 @@ class AgentSeats:
             return actions
         joint = torch.zeros((info.num_players, len(info.action_nvec)), dtype=torch.int64, device="cpu")
         joint[seats] = actions.view(len(seats), -1)
-        if person is not None:
-            joint[person[0]] = person[1]
+        for seat, chosen in people.items():
+            joint[seat] = chosen
         return joint.view(1, *info.action_shape)
 
 

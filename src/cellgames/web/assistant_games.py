@@ -183,7 +183,7 @@ class _OneGame:
         self.state: State = start(game, seed)
         self.ended = ""
         self._news = ""
-        specs = specs_of(own, [agent], game.info.players)
+        specs = specs_of([own], [agent], game.info.players)
         self._agents = AgentSeats(game, specs, lambda spec: catalog.load_agent(spec, game, listed), seed)
 
     @property
@@ -210,7 +210,7 @@ class _OneGame:
         chosen = torch.tensor(read_move(name, view), device="cpu")
         self._news = f"You played {name}."
         if self.game.info.simultaneous:
-            found = self._agents.act(self.state, (self.own, chosen))
+            found = self._agents.act(self.state, {self.own: chosen})
             if isinstance(found, Forfeit):
                 self._keep_forfeit(found)
             else:

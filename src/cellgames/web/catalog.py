@@ -45,6 +45,8 @@ OPEN_AGENTS = {
 }
 """The agents that a visitor may name: without those that run programs, cost money or read folders."""
 
+_MOST_SEATS = 8  # names for people, as far as a setting may add players
+
 _SPEC = re.compile(r"([a-z]+)(?::([1-9][0-9]{0,8}))?")
 
 
@@ -90,6 +92,11 @@ def _offer(id: str) -> Mapping[str, Any] | None:
         "credit": info.credit,
         "rules": list(page.rules),
         "players": list(info.players),
+        "people": [page.person(seat) for seat in range(_MOST_SEATS if len(page.people) == 1 else info.num_players)]
+        if page.people
+        else list(info.players),
+        "goals": list(page.goals),
+        "lesson": page.lesson is not None,
         "simultaneous": info.simultaneous,
         "settings": [
             asdict(setting) | {"default": most_shapes if defaults[setting.name] is None else defaults[setting.name]}

@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
 
-SCRIPTS = ("canvas.js", "boards.js", "board_torus.js", "board_cells.js", "chart.js", "viewer.js")
+SCRIPTS = (
+    "theme.js",
+    "canvas.js",
+    "board_reader.js",
+    "boards.js",
+    "board_torus.js",
+    "board_stones.js",
+    "board_cells.js",
+    "chart.js",
+    "film.js",
+    "viewer.js",
+)
 """Scripts of the viewer, in the order in which pages load them."""
 
 STYLES = ("viewer.css",)
@@ -34,7 +45,7 @@ noscript { display: block; padding: 2em; font-family: sans-serif; }
 
 _START = """(function () {
   "use strict";
-  const data = JSON.parse(document.getElementById("game").textContent);
+  const data = { ...JSON.parse(document.getElementById("game").textContent), alone: true };
   window.viewer = new window.Cellgames.Viewer(document.getElementById("viewer"), data);
 })();
 """

@@ -9,8 +9,9 @@ decompress themselves.
 
 from __future__ import annotations
 
-import gzip
 import json
+import math
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -22,7 +23,7 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
-from cellgames.web.views.view import encoded
+from cellgames.web.views.view import encoded, player_goals, player_names
 
 from . import limits
 from .limits import check as check_limits
@@ -32,27 +33,31 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["STEP_FRAMES", "check_limits", "frame", "layout", "packed", "replay_data", "step_frames"]
+__all__ = ["check_limits", "frame", "layout", "packed", "replay_data", "step_data", "step_frames", "trial_data"]
 
-STEP_FRAMES = 120
-"""Frames of a step that are sent while a game is played."""
+_LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
 
 
 def layout(game: Game) -> dict[str, Any]:
     """Return what a page has to know of a game once.
 
-    `kind` ("torus", "cells", or "picture" where frames are drawn by the game, as `svg`), `id`, `title`, `credit`,
-    `players` (names of seats), `colours` (of seats), `simultaneous`; `size`, or `rows` and `cols`; `wrap`; `palette`,
-    and `paint` that says how cells are drawn; `marks` (names of the bits of the plane of that name); `columns` (infos
-    for a table of players) and `curves` (infos to draw over time); `components` of actions that have several.
+    `kind` ("torus", "stones", "cells", or "picture" where frames are drawn by the game, as `svg`), `id`, `title`,
+    `credit`, `players` (names for people, by seat), `seats` (their ids), `goals` (of each), `colours` (of seats),
+    `simultaneous`; `size`, or `rows` and `cols`, or `centres` of cells; `wrap`; `palette`, and `paint` that says how
+    cells are drawn; `dark`: `palette`, `colours` and `ground` of a dark page, where they are other ones; `marks` (names
+    of the bits of the plane of that name); `columns` (infos for a table of players) and `curves` (infos to draw over
+    time); `components` of actions that have several; `trials`, True if `trial_data` has films.
     """
     info = game.info
     return {
         "id": game.id,
         "title": info.title,
         "credit": info.credit,
-        "players": list(info.players),
+        "players": player_names(game),
+        "seats": list(info.players),
+        "goals": player_goals(game),
         "simultaneous": info.simultaneous,
+        "trials": view_of(game).has_trials,
         **view_of(game).layout(),
     }
 
@@ -68,8 +73,8 @@ def frame(
 
     `cells` and `layers` are planes of uint8 in base64. `turn`, `player` (the seat to move; None where all act at once
     or the game is over), `scores`, `results` (a word a seat, "" while the game goes on), `status` (a line), `last`
-    (cells that were changed by hand since `before`), `path` (Torus: the path that has won), `done`, `text` (pairs of
-    a label and a value), `infos` (lists by seat, None for what is hidden).
+    (cells that were changed by hand since `before`), `path` (Torus, Hex, Y: the path that has won), `done`, `text`
+    (pairs of a label and a value), `infos` (lists by seat, None for what is hidden).
 
     Args:
         game: The game with its parameters.
@@ -107,7 +112,7 @@ def step_frames(
     before: State,
     after: State,
     viewer: int | None = None,
-    most: int = STEP_FRAMES,
+    most: int = limits.STEP_FRAMES,
     *,
     action: Sequence[int] | None = None,
     compile: Compile = "auto",
@@ -124,6 +129,36 @@ def step_frames(
         compile: See `kernels.compiling.kernel`.
     """
     return [shown.to_data() for shown in _step_frames(game, before, after, viewer, most, compile, action)]
+
+
+def step_data(
+    game: Game, before: State, after: State, viewer: int | None = None, action: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Return a step as a page that plays shows it; arguments as for `step_frames`.
+
+    Returns:
+        `frames`, the one of `after` alone; `film`, where Life runs in the step: every generation and the end (see
+        `packed`), else None.
+    """
+    *film, last = _step_frames(game, before, after, viewer, _most_frames(game), "auto", action)
+    return {"frames": [last.to_data()], "film": packed([*film, last]) if film else None}
+
+
+def trial_data(game: Game, state: State, seat: int, action: Sequence[int] | None = None) -> dict[str, Any]:
+    """Return a film (see `packed`) of what would happen if nobody placed anything more; see `View.trial`.
+
+    Raises:
+        ValueError: There is nothing to try, or it cannot be placed.
+    """
+    _check_viewer(game, seat)
+    common = {**_common(game, state, False), "player": None, "scores": None}
+    frames = view_of(game).trial(state[:1], seat, action, _most_frames(game), "auto")
+    return packed(replace(frame, fields={**common, **frame.fields}) for frame in frames)
+
+
+def _most_frames(game: Game) -> int:
+    """Return the most frames of a film that is sent while a game is played."""
+    return min(limits.STEP_FRAMES, limits.PLANES // max(1, 2 * math.prod(game.info.board.shape)))
 
 
 def _step_frames(
@@ -150,24 +185,23 @@ def _step_frames(
 def packed(frames: Iterable[Frame]) -> dict[str, Any]:
     """Return frames of one size: `count`, `cells` (bytes of a plane), `planes` (of a frame), `data` and `fields`."""
     before: np.ndarray[Any, np.dtype[np.uint8]] | None = None
-    changes, fields, cells = [], [], 0
+    fields, cells = [], 0
+    squeezed, parts = zlib.compressobj(_LEVEL, wbits=31), []  # a file of gzip without the time: same game, same bytes
     for frame in frames:
         planes = np.frombuffer(frame.planes(), np.uint8)
-        changes.append((planes if before is None else planes ^ before).tobytes())
+        parts.append(squeezed.compress((planes if before is None else planes ^ before).tobytes()))
         before, cells = planes, len(frame.cells)
         fields.append(frame.fields)
     size = 0 if before is None else len(before)
+    told = zlib.compressobj(_LEVEL, wbits=31)
+    words = told.compress(json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()) + told.flush()
     return {
         "count": len(fields),
         "cells": cells,
         "planes": size // cells if cells else 0,
-        "data": _zipped(b"".join(changes)),
-        "fields": _zipped(json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()),
+        "data": encoded(b"".join(parts) + squeezed.flush()),
+        "fields": encoded(words),
     }
-
-
-def _zipped(data: bytes) -> str:
-    return encoded(gzip.compress(data, 9, mtime=0))  # without the time, so that the same game gives the same bytes
 
 
 def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> dict[str, Any]:
@@ -203,7 +237,8 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
     if len(record.agents) != game.info.num_players:
         raise ValueError(f"expected {game.info.num_players} agents, one a seat, got {len(record.agents)}")
     states = replay(record)
-    pictures, marks = _pictures(game, states, compile)
+    marks: list[int] = []
+    pictures = packed(_pictures(game, states, compile, marks))
     movers = [None if game.info.simultaneous else int(state.current_player[0]) for state in states[:-1]]
     record_data = {
         "agents": list(record.agents),
@@ -216,7 +251,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
         "result": plain(record.to_data()["result"]),
         **({"seconds": _seconds(record, movers)} if record.seconds else {}),
     }
-    return {"layout": layout(game), "record": record_data, "frames": packed(pictures), "marks": marks}
+    return {"layout": layout(game), "record": record_data, "frames": pictures, "marks": marks}
 
 
 def _seconds(record: Record, movers: Sequence[int | None]) -> list[list[float]]:
@@ -230,24 +265,24 @@ def _seconds(record: Record, movers: Sequence[int | None]) -> list[list[float]]:
     return found
 
 
-def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[list[Frame], list[int]]:
-    """Return all frames of a game, and for each the number of moves played."""
+def _pictures(game: Game, states: Sequence[State], compile: Compile, marks: list[int]) -> Iterator[Frame]:
+    """Yield all frames of a game; `marks` gets for each the number of moves played."""
     view = view_of(game)
     more = view.extra(states)
     animated = sum(view.animated(*step) for step in pairwise(states))
     first = _frame(game, states[0], None, None)
-    size = len(first.planes())
-    spare = max(0, limits.PLANES // max(1, size) - len(states))
+    spare = max(0, limits.PLANES // max(1, len(first.planes())) - len(states))
     most = min(limits.STEP_FRAMES, limits.PICTURES // max(1, animated), spare // max(1, animated))
-    pictures, marks, drawn = [_with(first, more, 0)], [0], 0
+    drawn = 0
+    marks.append(0)
+    yield _with(first, more, 0)
     for turn, (before, after) in enumerate(pairwise(states), 1):
         for frame in _step_frames(game, before, after, None, most, compile):
-            pictures.append(_with(frame, more, turn))
-            marks.append(turn)
             drawn += len(frame.fields.get("svg", ""))
-        if drawn > limits.PLANES:
-            raise ValueError(f"expected pictures of at most {limits.PLANES:,} bytes, got more by turn {turn}")
-    return pictures, marks
+            if drawn > limits.PLANES:
+                raise ValueError(f"expected pictures of at most {limits.PLANES:,} bytes, got more by turn {turn}")
+            marks.append(turn)
+            yield _with(frame, more, turn)
 
 
 def _with(shown: Frame, more: Any, turn: int) -> Frame:
@@ -261,13 +296,12 @@ def _with(shown: Frame, more: Any, turn: int) -> Frame:
 def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
     """Return a game of the Cup's season: Life from an arrangement that nobody placed shape by shape."""
     from cellgames.arena.season.cup import start_of
-    from cellgames.arena.season.cup_replays import verify
-    from cellgames.envs.registry import make
+    from cellgames.arena.season.cup_replays import game_of, verify
     from cellgames.envs.toroidal_cup.simulator import boards
 
     from .views import toroidal_cup_view as toroidal_cup
 
-    game: Any = make("toroidal-cup-v0", survivors=record.survivors, max_generations=record.max_generations)
+    game = game_of(record)
     check_limits(game)
     for _, error in verify([record], compile=compile):
         raise error
@@ -276,7 +310,6 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
         replace(shown, fields={"turn": 0, "player": None, "done": not shown.fields["life"], **shown.fields})
         for shown in toroidal_cup.life(game, start, record.generations, limits.STEP_FRAMES, record.pattern, compile)
     ]
-    words = {0: ("draw", "draw"), 1: ("win", "loss"), 2: ("loss", "win")}[record.winner]
     record_data = {
         "agents": list(record.fixture.teams),
         "parameters": {"pattern": record.pattern, "survivors": record.survivors},
@@ -286,11 +319,15 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
         "moves": [],
         "movers": [],
         "result": {
-            "outcome": list(words),
+            "outcome": list(record.outcome),
             "scores": list(record.scores),
             "turns": 0,
             "truncated": record.truncated,
         },
     }
-    shown = {**layout(game), "title": f"Toroidal Cup, {record.fixture.occasion}"}
+    rosters = toroidal_cup.roster_data(record.fixture.teams, game.rows, game.cols)
+    names = zip(player_names(game), record.fixture.teams, strict=True)
+    players = [f"{seat}, title holder" if team == record.fixture.holder else seat for seat, team in names]
+    title = f"Toroidal Cup, {record.fixture.occasion}"
+    shown = {**layout(game), "title": title, "players": players, "roster": rosters}
     return {"layout": shown, "record": record_data, "frames": packed(moments), "marks": [0] * len(moments)}

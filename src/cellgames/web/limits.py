@@ -20,13 +20,13 @@ CELLS = 1 << 18
 LIFE = 300_000_000
 """Most cells times generations of Life in one game: some ten seconds of one core, three times the Cup's own games."""
 
-PLANES = 64 << 20
+PLANES = 128 << 20
 """Most bytes of all frames of a replay, before they are packed."""
 
-STEP_FRAMES = 240
-"""Most frames within one step."""
+STEP_FRAMES = 10_000
+"""Most frames within one step; every generation of it is one, where there are no more."""
 
-PICTURES = 1000
+PICTURES = 20_000
 """Most frames within all steps of a game; steps that are animations share them."""
 
 

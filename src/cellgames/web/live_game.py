@@ -1,7 +1,11 @@
-"""Live games between a person at the page and agents, kept in memory.
+"""Live games of people at one screen and agents, kept in memory.
 
-A session is one game. The person's move is played at once; agents think on a thread of their own, a few at a time, so
-that neither the page nor other sessions wait for them. An agent that fails forfeits.
+A session is one game. A person's move is played at once; agents think on a thread of their own, a few at a time, so
+that neither the page nor other sessions wait for them. An agent that fails forfeits. Where agents play all seats, they
+go only as far as somebody asks (`Session.go`).
+
+Several people share one screen. Where they may not see each other's cards or choices, the session shows nothing until
+the next person says that the screen is theirs (`Session.sit`).
 """
 
 from __future__ import annotations
@@ -20,26 +24,28 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, moves
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
-from cellgames.arena.records.record_lines import Forfeit, Record, Result, plain
+from cellgames.arena.records.positions import check_unfinished
+from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, plain
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 from cellgames.utils.version import __version__
 
 from .agent_seats import AgentSeats
-from .frames import frame, layout, step_frames
+from .frames import frame, layout, step_data, trial_data
 from .views import view_of
 from .views.view import legal_bits
 
 __all__ = ["PERSON", "BusyError", "Event", "RefusedError", "Session"]
 
 PERSON = "human"
-"""The person's name in records."""
+"""The name of people in records."""
 
 _BACK = 300  # turns that can be taken back
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
 _UNSEEN_S = 60.0  # without a request, after which agents wait for the next one; a page asks every 20 s
 _LATE_S = 1.0  # after the end of its time, an agent that was not interrupted has lost
 _STEPS_KEPT = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
+_NO_PICTURES: Mapping[str, Any] = {"frames": [], "film": None}
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
 
@@ -53,20 +59,29 @@ class BusyError(RefusedError):
 
 @dataclass(frozen=True)
 class Event:
-    """A step as the page shows it: the frames from the position before to the one after it, and who did what.
+    """A step as the page shows it: the position that it led to, and who did what.
 
-    `action` is the person's own part of a joint action.
+    Attributes:
+        turn: The number of turns after it.
+        seat: Who acted, None if all did at once.
+        move: The step as records write it.
+        shown: For each seat that looks, the pictures (see `frames.step_data`); dropped after a while.
+        actions: By the seat of a person, the own part of a joint action.
     """
 
     turn: int
     seat: int | None
     move: str
-    frames: list[dict[str, Any]] = field(repr=False)
-    action: tuple[int, ...] | None = None
+    shown: Mapping[int | None, Mapping[str, Any]] = field(repr=False)
+    actions: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
-    def to_data(self) -> dict[str, Any]:
-        """Return the event as JSON."""
-        return {"turn": self.turn, "seat": self.seat, "move": self.move, "frames": self.frames}
+    def to_data(self, viewer: int | None) -> dict[str, Any]:
+        """Return the event as JSON for a seat that looks.
+
+        The pictures are the same for all, unless information is hidden. After the end, all may see those of any seat.
+        """
+        shown = self.shown.get(viewer) or next(iter(self.shown.values()), _NO_PICTURES)
+        return {"turn": self.turn, "seat": self.seat, "move": self.move, **shown}
 
 
 class Session:
@@ -74,14 +89,16 @@ class Session:
 
     Args:
         game: The game with its parameters.
-        specs: The agent of each seat, None for the person (one seat at most).
+        specs: The agent of each seat, None for a person.
         load_agent: Makes an agent of a spec.
         seed: Seed of the game and of the agents' random draws.
         asked: The visitor's request, with which the page can ask for another such game.
-        time_control: The limits of thinking, those of the person too; None without any.
+        time_control: The limits of thinking, those of people too; None without any.
+        position: Where the game starts, as the game writes positions; "" for the usual start.
 
     Raises:
-        ValueError: The number of seats is wrong, there is more than one person, or an agent cannot play.
+        ValueError: The number of seats is wrong, an agent cannot play, or the position is none of this game, or one in
+            which the game is over.
     """
 
     def __init__(
@@ -93,23 +110,24 @@ class Session:
         seed: int = 0,
         asked: Mapping[str, Any] | None = None,
         time_control: TimeControl | None = None,
+        position: str = "",
     ) -> None:
         info = game.info
         if len(specs) != info.num_players:
             raise ValueError(f"{game.id}: expected {info.num_players} seats, got {len(specs)}")
-        people = [seat for seat, spec in enumerate(specs) if spec is None]
-        if len(people) > 1:
-            raise ValueError("expected one person at most; all other seats are played by agents")
         self.id = secrets.token_urlsafe(12)
         self.game, self.seed, self._asked = game, seed, dict(asked or {})
-        self.person: int | None = people[0] if people else None
+        self._position = position
+        first = start(game, seed, position)
+        check_unfinished(game, first)
+        self.people = tuple(seat for seat, spec in enumerate(specs) if spec is None)
         self.names = tuple(PERSON if spec is None else spec for spec in specs)
         self._agents = AgentSeats(game, specs, load_agent, seed)
         self.layout = layout(game)
         self.stored = False
         self.undone = 0  # moves taken back
         self._lock = threading.RLock()
-        self._states: dict[int, State] = {0: start(game, seed)}  # by turn, those of the last _BACK turns
+        self._states: dict[int, State] = {0: first}  # by turn, those of the last _BACK turns
         self._events: list[Event] = []
         self._epoch = 0
         self._thinking = False
@@ -118,6 +136,11 @@ class Session:
         self._closed = False
         self._forfeit: Forfeit | None = None
         self._clocks = None if time_control is None else Clocks(time_control)
+        secret = info.simultaneous or not info.perfect_information
+        self._passed = len(self.people) > 1 and secret  # True where people must not see what others see or choose
+        self._chosen: dict[int, Tensor] = {}  # people's parts of the next step, where all act at once
+        self._sitting: int | None = None  # who looks at the screen; None until the next person has said so
+        self._until = 0  # turns to which agents go if they play all seats
         self._place = False  # True while an agent of this game has one of the places to think
         self._begin()
 
@@ -139,10 +162,11 @@ class Session:
         """A value that changes whenever there is something new to see."""
         return self._epoch, len(self._events), self.thinking
 
-    def move(self, choices: Sequence[int], turn: int, epoch: int = -1) -> None:
-        """Play the person's action, and let agents go on.
+    def move(self, choices: Sequence[int], turn: int, epoch: int = -1, seat: int | None = None) -> None:
+        """Play the action of the person who is to act, and let agents go on.
 
-        Where the action takes long, as one that ends a round of Life does, it goes on on the agents' thread.
+        Where the action takes long, as one that ends a round of Life does, it goes on on the agents' thread. Where all
+        act at once, the step waits for the actions of all people.
 
         Args:
             choices: A number for each component of an action.
@@ -150,6 +174,7 @@ class Session:
                 late.
             epoch: The epoch that the person has seen, -1 for any; another one belongs to a line of play that was taken
                 back.
+            seat: The person's; None for whoever is to act.
 
         Raises:
             BusyError: It is not the person's turn, or not this turn any more.
@@ -158,15 +183,72 @@ class Session:
         with self._lock:
             if self.done:
                 raise RefusedError("the game is over")
-            if self._thinking or not self._awaits_person():
+            mover = self._to_act()
+            if self._thinking or mover is None or seat not in (None, mover) or self._curtain() is not None:
                 raise BusyError("it is not your turn yet")
             self._check_seen("the move", turn, epoch)
-            chosen = self._checked(choices)
+            chosen = self._checked(choices, mover)
             self._stop_clock()
             if self._forfeit is not None:  # it came too late
                 return
+            self._sitting = None
+            if self.game.info.simultaneous:
+                self._chosen[mover] = chosen
+                if self._to_act() is not None:
+                    self._start_clock()
+                    return
             played = self._think(chosen)
         played.wait(_OWN_S)
+
+    def sit(self, seat: int, turn: int, epoch: int = -1) -> None:
+        """Show the game to the person of a seat, who is to act and has the screen now.
+
+        Args:
+            seat: The person's.
+            turn: Number of turns played, as in `move`.
+            epoch: As in `move`.
+
+        Raises:
+            BusyError: It is not this person's turn.
+        """
+        with self._lock:
+            self._check_seen("a request", turn, epoch)
+            if self.done or self._thinking or seat != self._to_act():
+                raise BusyError("it is not your turn yet")
+            self._sitting = seat
+            if self._clocks is not None and self._clocks.running is None:
+                self._start_clock()
+
+    def go(self, until: int) -> None:
+        """Let agents that play all seats go on until so many turns are played; fewer than before stops them there.
+
+        Raises:
+            RefusedError: A person plays.
+        """
+        with self._lock:
+            if self.people:
+                raise RefusedError("agents of a game with people go on by themselves")
+            self._until = until
+            if self._turn < until and not self._thinking and not self.done and not self._closed:
+                self._think(None)
+
+    def resign(self, seat: int, epoch: int = -1) -> None:
+        """Let the person of a seat lose the game; also while agents think.
+
+        Args:
+            seat: The person's.
+            epoch: As in `move`.
+
+        Raises:
+            BusyError: The person looks at another position, or it is the turn of another person at this screen.
+            RefusedError: The game is over, agents play the seat, or more than two play.
+        """
+        with self._lock:
+            self._check_may_end(seat, epoch)
+            self._stop_clock()
+            if self._forfeit is None:
+                self._forfeit = Forfeit(seat, RESIGNED)
+                self._leave_place()
 
     def undo(self, turn: int | None = None, epoch: int = -1) -> None:
         """Go back to where the person last decided; agents start anew and remember nothing.
@@ -198,6 +280,38 @@ class Session:
             self.stored = False
             self._begin()
 
+    def trial(self, choices: Sequence[int] | None, turn: int, epoch: int = -1) -> dict[str, Any]:
+        """Return a film of what would happen if nobody placed anything more (see `frames.trial_data`).
+
+        Args:
+            choices: What the person would place now, an action; None for what is on the board.
+            turn: As for `move`.
+            epoch: As for `move`.
+
+        Raises:
+            BusyError: It is not the person's turn, or not this turn any more.
+            RefusedError: The game is over, or has nothing to try; the message says why.
+        """
+        with self._lock:
+            if self.done:
+                raise RefusedError("the game is over")
+            seat = self._to_act()
+            if self._thinking or seat is None or self._curtain() is not None:
+                raise BusyError("it is not your turn yet")
+            self._check_seen("a trial run", turn, epoch)
+            state = self._now
+        if not self.layout["trials"]:
+            raise RefusedError(f"{self.game.info.title} has no trial runs: nothing lives in it by itself")
+        nvec = self.game.info.action_nvec
+        if choices is not None and (
+            len(choices) != len(nvec) or not all(0 <= one < count for one, count in zip(choices, nvec, strict=True))
+        ):
+            raise RefusedError(f"expected {len(nvec)} numbers from 0 to less than {list(nvec)}, got {list(choices)}")
+        try:
+            return trial_data(self.game, state, seat, choices)
+        except ValueError as error:
+            raise RefusedError(str(error)) from None
+
     def close(self) -> None:
         """Let agents stop after their present move."""
         self._closed = True
@@ -206,7 +320,7 @@ class Session:
         """Note that somebody asks for the game; agents that waited for that go on."""
         with self._lock:
             self._asked_at = time.monotonic()
-            if self._paused and not self._thinking and not self._closed:
+            if self._paused and not self._thinking and not self._closed and not self.done:
                 self._think(None)
 
     def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
@@ -217,25 +331,30 @@ class Session:
             since: Number of events that the page has shown.
         """
         with self._lock:
-            state, done = self._now, self.done
-            yours = not done and not self._thinking and self._awaits_person()
-            fresh = self._events[since:] if epoch == self._epoch else []
+            state, done, curtain, viewer = self._now, self.done, self._curtain(), self._viewer(self._now)
+            seat = self._seat()
+            yours = not done and not self._thinking and curtain is None and seat is not None and seat == self._to_act()
+            fresh = self._events[since:] if epoch == self._epoch and not curtain else []
+            shown = None if curtain else frame(self.game, state, self._before(), viewer, self._own_action())
             return {
                 "id": self.id,
                 "epoch": self._epoch,
                 "turn": self._turn,
                 "seed": self.seed if done else None,  # hidden draws follow from it
-                "events": [event.to_data() | {"move": self._move_text(event.move)} for event in fresh],
-                "frame": frame(self.game, state, self._before(), self._viewer(state), self._own_action()),
+                "events": [event.to_data(viewer) | {"move": self._move_text(event.move)} for event in fresh],
+                "frame": shown,
+                "seat": seat,
+                "curtain": curtain,
                 "thinking": self._thinking and not done,
                 "clocks": self._clock_data(),
                 "yours": yours,
-                "legal": legal_bits(self.game, state, self._mine) if yours else None,
-                "controls": view_of(self.game).controls(state, self._mine) if yours else {},
+                "legal": legal_bits(self.game, state, seat) if yours and seat is not None else None,
+                "controls": view_of(self.game).controls(state, seat) if yours and seat is not None else {},
                 "can_undo": self._clocks is None
                 and not self.game.info.simultaneous
                 and not self._thinking
                 and bool(self._own_turns()),
+                "can_resign": not done and len(self.names) == 2 and seat is not None and curtain is None,
                 "done": done,
                 "result": self._result_data() if done else None,
                 "forfeit": self._forfeit_words(),
@@ -247,19 +366,25 @@ class Session:
         """Return what stays the same for the whole game, as JSON."""
         return {
             "layout": self.layout,
+            "patterns": view_of(self.game).patterns(),
             "game": self.game.id,
             "asked": self._asked,
             "parameters": plain(self.game.parameters),
             "nvec": list(self.game.info.action_nvec),
             "names": list(self.names),
-            "person": self.person,
-            "moves": [self._move_text(event.move) for event in self._events],
+            "people": list(self.people),
+            "moves": [] if self._curtain() else [self._move_text(event.move) for event in self._events],
         }
 
-    def snapshot(self) -> dict[str, Any]:
-        """Return `about` and `view` of one moment for a page that has seen nothing yet; its events are in `moves`."""
+    def snapshot(self, last: bool = False) -> dict[str, Any]:
+        """Return `about` and `view` of one moment for a page that has seen nothing yet; its events are in `moves`.
+
+        Args:
+            last: Give `view` the last event, for a person who has not seen it.
+        """
         with self._lock:
-            return {"about": self.description(), "view": self.view()}
+            view = self.view(self._epoch, max(0, self._turn - 1)) if last else self.view()
+            return {"about": self.description(), "view": view}
 
     def record(self) -> Record:
         """Return the record of the finished game.
@@ -279,6 +404,7 @@ class Session:
                 opening=0,
                 moves=tuple(event.move for event in self._events),
                 result=self._result(),
+                position=self._position,
                 summary=self.game.summary(self._now),
                 seconds=() if self._clocks is None else self._clocks.times(0, len(self.names)),
             )
@@ -294,29 +420,57 @@ class Session:
     def _now(self) -> State:
         return self._states[self._turn]
 
-    @property
-    def _mine(self) -> int:
-        return 0 if self.person is None else self.person
+    def _to_act(self) -> int | None:
+        """Return the seat of the person whose action is awaited next; None while it is the agents' turn."""
+        if self.game.info.simultaneous:
+            return next((seat for seat in self.people if seat not in self._chosen), None)
+        mover = int(self._now.current_player)
+        return mover if mover in self.people else None
 
-    def _awaits_person(self) -> bool:
-        if self.person is None:
-            return False
-        return self.game.info.simultaneous or int(self._now.current_player) == self.person
+    def _seat(self) -> int | None:
+        """Return the seat of the person at the screen; None for spectators, and before the next person sits down."""
+        if self._passed:
+            return self._sitting
+        if len(self.people) < 2:
+            return self.people[0] if self.people else None
+        own_turns = self._own_turns()
+        last = int(self._states[own_turns[-1]].current_player) if own_turns else self.people[0]
+        return last if (mover := self._to_act()) is None else mover
 
-    def _own_turns(self) -> list[int]:
-        """Return the turns in which the person has decided, as far back as positions are kept."""
-        if self.person is None:
-            return []
+    def _curtain(self) -> dict[str, Any] | None:
+        """Return for whom the screen shows nothing until that person sits down; None if it shows the game.
+
+        `seat` is None while agents think.
+        """
+        if not self._passed or self._sitting is not None or self.done:
+            return None
+        return {"seat": None if self._thinking else self._to_act()}
+
+    def _own_turns(self, seats: Sequence[int] = ()) -> list[int]:
+        """Return the turns in which people have decided, as far back as positions are kept; `seats`: not of all."""
+        among = seats or self.people
         past = sorted(turn for turn in self._states if turn < self._turn)
-        return [turn for turn in past if int(self._states[turn].current_player) == self.person]
+        return [turn for turn in past if int(self._states[turn].current_player) in among]
 
     def _begin(self) -> None:
         """Start the agents, and let them play if it is their turn."""
         self._forfeit = self._agents.start()
-        if not self._awaits_person() and not self.done:
+        self._sitting = None
+        if self._to_act() is None and self.people and not self.done:
             self._think(None)
         else:
             self._start_clock()
+
+    def _check_may_end(self, seat: int, epoch: int) -> None:
+        """Refuse the wish of a seat to end the game by agreement or by giving up, where it has no say."""
+        if self.done:
+            raise RefusedError("the game is over")
+        if seat not in self.people:
+            raise RefusedError("agents play this seat")
+        if len(self.names) != 2:
+            raise RefusedError(f"expected a game of two players, got one of {len(self.names)}: the others would go on")
+        if epoch not in (-1, self._epoch) or seat != self._seat():
+            raise BusyError("it is the turn of somebody else; reload the game")
 
     def _check_seen(self, request: str, turn: int, epoch: int) -> None:
         """Refuse a request that belongs to another position than the present one."""
@@ -325,9 +479,9 @@ class Session:
         if turn != self._turn:
             raise BusyError(f"expected {request} of turn {self._turn}, got one of turn {turn}; reload the game")
 
-    def _checked(self, choices: Sequence[int]) -> Tensor:
-        """Return the person's action as int64 [K]; refuse an illegal one."""
-        game, state, seat = self.game, self._now, self._mine
+    def _checked(self, choices: Sequence[int], seat: int) -> Tensor:
+        """Return the action of the person at `seat` as int64 [K]; refuse an illegal one."""
+        game, state = self.game, self._now
         nvec = game.info.action_nvec
         if len(choices) != len(nvec):
             raise RefusedError(f"expected {len(nvec)} numbers, one for each part of an action, got {len(choices)}")
@@ -343,10 +497,10 @@ class Session:
         return chosen
 
     def _think(self, chosen: Tensor | None) -> threading.Event:
-        """Let agents play on a thread until it is the person's turn.
+        """Let agents play on a thread until it is a person's turn.
 
         Args:
-            chosen: The person's action, played first, or its part of a joint one; None for agents alone.
+            chosen: The person's action, played first in games in turns; None for agents alone.
 
         Returns:
             An event that is set as soon as the person's own action has been played, if it is a step of its own.
@@ -362,18 +516,17 @@ class Session:
                 moved = self._step(chosen.reshape(1, *self.game.info.action_shape))
                 with self._lock:
                     self._keep(*moved)
-                    if self.done or self._awaits_person():
+                    if self.done or self._waits():
                         return
             played.set()
             while not self._closed:
                 with self._lock:
-                    waits = chosen is not None and self.game.info.simultaneous  # the person's part of this step
-                    if not waits and time.monotonic() - self._asked_at > _UNSEEN_S:
+                    if not self._chosen and time.monotonic() - self._asked_at > _UNSEEN_S:
                         self._paused = True
                         return
                 self._take_place()
                 try:
-                    found = self._agents.act(self._now, None if chosen is None else (self._mine, chosen), self._clocks)
+                    found = self._agents.act(self._now, self._chosen, self._clocks)
                     step = None if isinstance(found, Forfeit) else self._step(found)
                 finally:
                     self._leave_place()
@@ -384,13 +537,17 @@ class Session:
                         self._forfeit = found
                     elif step is not None:
                         self._keep(*step)
-                    if self.done or self._awaits_person():
+                    if self.done or self._waits():
                         return
         finally:
             with self._lock:
                 self._thinking = False
                 self._start_clock()
             played.set()
+
+    def _waits(self) -> bool:
+        """Return True if a person is to act, or if agents have gone as far as somebody asked."""
+        return self._to_act() is not None if self.people else self._turn >= self._until
 
     def _take_place(self) -> None:
         _THINKING.acquire()
@@ -406,9 +563,11 @@ class Session:
     # --- clocks
 
     def _start_clock(self) -> None:
-        """Let the person's clock run if it is the person's turn."""
-        if self._clocks is not None and self._forfeit is None and not bool(self._now.done) and self._awaits_person():
-            self._clocks.start(0, self._mine)
+        """Let a person's clock run if it is the person's turn, and the person sees the game."""
+        if self._clocks is None or self._forfeit is not None or bool(self._now.done) or self._curtain() is not None:
+            return
+        if (mover := self._to_act()) is not None:
+            self._clocks.start(0, mover)
 
     def _stop_clock(self) -> None:
         """Take the time of the person's move from the clock; the person forfeits if that was too long."""
@@ -423,7 +582,7 @@ class Session:
         with self._lock:
             env_id, seat, since = running
             seconds = time.perf_counter() - since
-            patience = 0.0 if seat == self.person else _LATE_S  # an agent is interrupted, and says where it was
+            patience = 0.0 if seat in self.people else _LATE_S  # an agent is interrupted, and says where it was
             if self._forfeit is None and clocks.running is running and clocks.late(env_id, seat, seconds - patience):
                 self._lose(seat, clocks.charge(env_id, seat, seconds))
                 self._clocks = Clocks(clocks.control, {key: list(own) for key, own in clocks.used.items()})
@@ -450,41 +609,54 @@ class Session:
         """Return the position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
         before = self._now
         after = self.game.step(before, actions)
-        own_action = None
-        if self.game.info.simultaneous and self.person is not None:
-            own_action = tuple(actions.view(self.game.info.num_players, -1)[self.person].tolist())
-        pictures = step_frames(self.game, before, after, viewer=self._viewer(after), action=own_action)
+        own: dict[int, tuple[int, ...]] = {}
+        if self.game.info.simultaneous:
+            parts = actions.view(self.game.info.num_players, -1)
+            own = {seat: tuple(parts[seat].tolist()) for seat in self.people}
+        viewers = self.people if self._passed and not bool(after.done) else (self._viewer(after),)
+        shown = {
+            viewer: step_data(
+                self.game, before, after, viewer=viewer, action=None if viewer is None else own.get(viewer)
+            )
+            for viewer in viewers
+        }
         played = Played(actions[None], torch.ones(1, dtype=torch.int64, device="cpu"), after)
         (move,) = moves(self.game, played, 0)
         seat = None if self.game.info.simultaneous else int(before.current_player)
-        return after, Event(self._turn + 1, seat, move, pictures, own_action)
+        return after, Event(self._turn + 1, seat, move, shown, own)
 
     def _keep(self, after: State, event: Event) -> None:
         """Go on to a position of `_step`; positions of long ago are dropped, and of their steps only the names stay."""
         self._events.append(event)
+        self._chosen.clear()
         self._states[self._turn] = after
         self._states.pop(self._turn - _BACK, None)
         if (old := self._turn - _STEPS_KEPT) > 0:
-            self._events[old - 1] = replace(self._events[old - 1], frames=[])
+            self._events[old - 1] = replace(self._events[old - 1], shown={})
 
     def _move_text(self, move: str) -> str:
         """Return as much of a step as the person may know: the own part of a joint action, until the game is over."""
-        if self.person is None or not self.game.info.simultaneous or self.done:
+        if not self.people or not self.game.info.simultaneous or self.done:
             return move
-        return move.split(" ")[self.person]
+        seat = self._seat()
+        return "" if seat is None else move.split(" ")[seat]
 
     def _viewer(self, state: State) -> int | None:
         """Return the seat that looks at frames; None after the end, when everybody sees all."""
-        return None if bool(state.done) else self.person
+        return None if bool(state.done) or self._forfeit is not None else self._seat()
 
     def _own_action(self) -> tuple[int, ...] | None:
-        """Return the person's own action in the last step, if all act at once."""
-        return self._events[-1].action if self._events else None
+        """Return the own action of the person at the screen in the last step, if all act at once."""
+        seat = self._seat()
+        return self._events[-1].actions.get(seat) if self._events and seat is not None else None
 
     def _before(self) -> State | None:
-        """Return the position since which changes are marked: the one after the person's last move."""
-        own_turns = [] if self.game.info.simultaneous else self._own_turns()
-        if self.game.info.simultaneous or self.person is None or (own_turns and own_turns[-1] == self._turn - 1):
+        """Return the position since which changes are marked: the one after the last move of who looks."""
+        seat = self._seat()
+        if self.game.info.simultaneous or seat is None:
+            return self._states.get(self._turn - 1)
+        own_turns = self._own_turns([seat])
+        if own_turns and own_turns[-1] == self._turn - 1:
             return self._states.get(self._turn - 1)
         return self._states.get(own_turns[-1] + 1 if own_turns else 0)
 
@@ -493,7 +665,7 @@ class Session:
         if forfeit is None:
             return result(self.game, state)
         outcome = forfeit.outcome(self.game.info.num_players)
-        return Result(outcome, tuple(state.scores[0].tolist()), self._turn, False, forfeit)
+        return Result(outcome, tuple(state.scores[0].tolist()), int(state.turn[0]), False, forfeit)
 
     def _result_data(self) -> dict[str, Any]:
         ended = self._result()
@@ -502,8 +674,10 @@ class Session:
     def _forfeit_words(self) -> str | None:
         if self._forfeit is None:
             return None
-        seats = " and ".join(self.game.info.players[seat] for seat in self._forfeit.seats)
+        seats = " and ".join(self.layout["players"][seat] for seat in self._forfeit.seats)
+        if self._forfeit.reason == RESIGNED:
+            return f"{seats} resigned."
         if self._forfeit.reason.startswith(OUT_OF_TIME):
-            who = "you" if self._forfeit.seat == self.person else self.names[self._forfeit.seat]
+            who = "you" if self.people == (self._forfeit.seat,) else self.names[self._forfeit.seat]
             return f"{seats} ({who}) lost on time: {self._forfeit.reason.removeprefix(OUT_OF_TIME)}"
         return f"{self.names[self._forfeit.seat]} as {seats} forfeits: {self._forfeit.reason}"

@@ -6,18 +6,22 @@ relative path, below the folder also after links have been followed, and of a kn
 
 from __future__ import annotations
 
+import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.agents.time_control import OUT_OF_TIME
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.record_lines import RESIGNED, Record
+from cellgames.arena.season.cup_replays import CupRecord, recognises
 from cellgames.utils.foreign_text import clipped, shown
 
-__all__ = ["MOST_FILES", "MOST_LINE", "Library", "parse", "summary"]
+__all__ = ["MOST_FILES", "MOST_LINE", "MOST_SEARCHED", "GameFilter", "Library", "parse", "summary"]
 
 MOST_LINE = 2_000_000
 """Most bytes of one record; a longer line is refused unread."""
@@ -25,13 +29,17 @@ MOST_LINE = 2_000_000
 MOST_FILES = 2000
 """Most files that are listed."""
 
+MOST_SEARCHED = 20_000
+"""Most games of a file or the store that a filter looks at."""
+
 _MOST_FOLDERS = 20_000  # looked into
 _MOST_BYTES = 1 << 30  # of a file that is indexed
+_MOST_JSON = 50_000_000  # bytes of a file of a season
 _SUFFIX = ".jsonl"
 
 
-def parse(line: str | bytes) -> Record:
-    """Return the record of one line of untrusted text.
+def parse(line: str | bytes) -> Record | CupRecord:
+    """Return the record of one line of untrusted text, of a match or of the Cup's own season.
 
     Raises:
         ValueError: The line is too long, or no record; the message says what was expected.
@@ -39,20 +47,23 @@ def parse(line: str | bytes) -> Record:
     data = line.encode() if isinstance(line, str) else line
     if len(data) > MOST_LINE:
         raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got {len(data)}")
-    try:
-        return Record.from_json(data)
-    except ValueError as error:
-        from cellgames.arena.season.cup_replays import recognises
-
-        if recognises(data):
-            raise ValueError(
-                "a game of a season of the Cup without agents, which the page cannot show; `cellgames replay` can"
-            ) from None
-        raise ValueError(str(error)) from None
+    return CupRecord.from_json(data) if recognises(data) else Record.from_json(data)
 
 
-def summary(record: Record, number: int) -> dict[str, Any]:
-    """Return a record as a list shows it, as JSON."""
+def summary(record: Record | CupRecord, number: int) -> dict[str, Any]:
+    """Return a record as a list shows it, as JSON; a game of the Cup's season has teams, and generations for turns."""
+    if isinstance(record, CupRecord):
+        return {
+            "number": number,
+            "game": record.game,
+            "agents": [name[:200] for name in record.fixture.labels],
+            "outcome": list(record.outcome),
+            "scores": list(record.scores),
+            "turns": record.generations,
+            "forfeit": False,
+            "late": False,
+            "resigned": False,
+        }
     return {
         "number": number,
         "game": record.game[:100],
@@ -62,7 +73,41 @@ def summary(record: Record, number: int) -> dict[str, Any]:
         "turns": record.result.turns,
         "forfeit": record.result.forfeit is not None,
         "late": record.result.forfeit is not None and record.result.forfeit.reason.startswith(OUT_OF_TIME),
+        "resigned": record.result.forfeit is not None and record.result.forfeit.reason == RESIGNED,
     }
+
+
+@dataclass(frozen=True)
+class GameFilter:
+    """A choice of the games of a list; by default all.
+
+    Attributes:
+        game: A part of the game's id.
+        agent: A part of the name of an agent or a team.
+        result: "decided", "draw" or "forfeit"; "" for any.
+        least: The fewest turns.
+        most: The most turns, 0 for any number.
+    """
+
+    game: str = ""
+    agent: str = ""
+    result: str = ""
+    least: int = 0
+    most: int = 0
+
+    def keeps(self, game: Mapping[str, Any]) -> bool:
+        """Return True if a game, as `summary` tells it, is chosen."""
+        ends = {"decided": "win" in game["outcome"], "draw": "draw" in game["outcome"], "forfeit": game["forfeit"]}
+        return (
+            self.game.lower() in game["game"].lower()
+            and any(self.agent.lower() in agent.lower() for agent in game["agents"])
+            and ends.get(self.result, True)
+            and self.least <= game["turns"]
+            and (not self.most or game["turns"] <= self.most)
+        )
+
+
+_ALL = GameFilter()
 
 
 class Library:
@@ -93,19 +138,30 @@ class Library:
         paths = sorted([*self._walk(WEIGHTS_SUFFIX), *self._walk(MODEL_SUFFIX)])[:200]
         return {str(self.folder / self._name(path)): path for path in paths}
 
-    def page(self, name: str, first: int, count: int) -> dict[str, Any]:
+    def page(self, name: str, first: int, count: int, chosen: GameFilter = _ALL) -> dict[str, Any]:
         """Return some records of a file as JSON: `total`, and `games`; lines that are no records have an `error`.
 
         Args:
             name: Name of the file, as `files` returns it.
             first: Number of the first record, from 1.
             count: Number of records.
+            chosen: Those that count, of the first `MOST_SEARCHED`; lines that are no records count only without one.
 
         Raises:
             LookupError: No such file.
             ValueError: A name that is no plain path, or a file that is too large.
         """
         path = self._path(name)
+        if chosen != _ALL:
+            found = []
+            for number, line in enumerate(self.lines(name, MOST_SEARCHED), 1):
+                try:
+                    game = summary(parse(line), number)
+                except ValueError:
+                    continue
+                if chosen.keeps(game):
+                    found.append(game)
+            return {"file": name, "total": len(found), "games": found[max(first, 1) - 1 :][:count]}
         starts = self._starts(path)
         total = len(starts) - 1
         games = []
@@ -116,18 +172,69 @@ class Library:
                 games.append({"number": number, "error": clipped(str(error), 300)})
         return {"file": name, "total": total, "games": games}
 
-    def record(self, name: str, number: int) -> Record:
+    def record(self, name: str, number: int) -> Record | CupRecord:
         """Return one record of a file; `number` is from 1.
 
         Raises:
             LookupError: No such file or number.
             ValueError: A name that is no plain path, or a line that is no record.
         """
+        return parse(self._bytes(name, number))
+
+    def line(self, name: str, number: int) -> str:
+        """Return one record of a file as it is written there, with fields that readers ignore."""
+        parse(line := self._bytes(name, number))
+        return line.decode().strip()
+
+    def _bytes(self, name: str, number: int) -> bytes:
         path = self._path(name)
         starts = self._starts(path)
         if not 1 <= number < len(starts):
             raise LookupError(f"{shown(name)} has games 1 to {len(starts) - 1}, got {number}")
-        return parse(self._line(path, starts, number))
+        return self._line(path, starts, number)
+
+    def named(self, *names: str) -> list[tuple[str, float]]:
+        """Return the files of these names with their times in seconds since 1970, the newest first."""
+        paths = [path for path in self._walk(".json") if path.name in names]
+        found = sorted(((self._name(path), path.stat().st_mtime) for path in paths), key=lambda one: (-one[1], one[0]))
+        return found[:MOST_FILES]
+
+    def json(self, name: str) -> dict[str, Any]:
+        """Return the JSON object of a file.
+
+        Raises:
+            LookupError: No such file.
+            ValueError: A name that is no plain path, or a file that is too large or holds no object.
+        """
+        path = self._path(name, ".json")
+        if (size := path.stat().st_size) > _MOST_JSON:
+            raise ValueError(f"{shown(name)} has {size} bytes; the page reads files up to {_MOST_JSON}")
+        try:
+            found = json.loads(path.read_bytes())
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise ValueError(f"expected a JSON object in {shown(name)}")
+        return found
+
+    def lines(self, name: str, most: int) -> Iterator[bytes]:
+        """Return the lines of a file of records, `most` at most; longer ones than a record may have are empty.
+
+        Raises:
+            LookupError: No such file.
+            ValueError: A name that is no plain path, or a file that is too large.
+        """
+        path = self._path(name)
+        starts = self._starts(path)
+        sizes = [end - start for start, end in pairwise(starts)][:most]
+
+        def read() -> Iterator[bytes]:
+            with path.open("rb") as file:
+                for start, size in zip(starts, sizes, strict=False):
+                    file.seek(start)
+                    yield file.read(size) if size <= MOST_LINE else b""
+
+        return read()
 
     # --- files --------------------------------------------------------------------------------------------------
 
@@ -145,11 +252,11 @@ class Library:
     def _name(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix()
 
-    def _path(self, name: str) -> Path:
+    def _path(self, name: str, suffix: str = _SUFFIX) -> Path:
         """Return the file of that name."""
         pure = PurePosixPath(name)
         plain = "\0" not in name and "\\" not in name and ":" not in name and not pure.is_absolute()
-        if not plain or ".." in pure.parts or not name.endswith(_SUFFIX):
+        if not plain or ".." in pure.parts or not name.endswith(suffix):
             raise ValueError(f"expected a file of records below the results folder, got {shown(name)}")
         path = Path(os.path.realpath(self._root / pure))
         if not path.is_relative_to(self._root) or not path.is_file():

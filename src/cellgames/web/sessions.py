@@ -88,20 +88,20 @@ class Sessions:
         session.close()
 
 
-def specs_of(person: int | None, agents: Sequence[str], players: Sequence[str]) -> list[str | None]:
-    """Return the agent of each seat, None for the person.
+def specs_of(people: Sequence[int], agents: Sequence[str], players: Sequence[str]) -> list[str | None]:
+    """Return the agent of each seat, None for a person.
 
     Args:
-        person: The person's seat, None for a game of agents alone.
-        agents: One agent for all other seats, or one for each of them.
+        people: The seats of people, none for a game of agents alone.
+        agents: One agent for all other seats, or one for each of them; none are needed where people have all seats.
         players: Names of all seats.
 
     Raises:
         ValueError: There is another number of agents.
     """
-    others = [seat for seat in range(len(players)) if seat != person]
-    if len(agents) not in (1, len(others)):
+    others = [seat for seat in range(len(players)) if seat not in people]
+    if others and len(agents) not in (1, len(others)):
         raise ValueError(f"expected one agent, or one for each of {len(others)} seats, got {len(agents)}")
     given = [*agents] * (len(others) if len(agents) == 1 else 1)
-    named: Mapping[int, str] = dict(zip(others, given, strict=True))
+    named: Mapping[int, str] = dict(zip(others, given, strict=False))
     return [named.get(seat) for seat in range(len(players))]

@@ -16,6 +16,7 @@ from .views import view_of
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
+    from cellgames.arena.season.cup_replays import CupRecord
 
 __all__ = ["MOST_WORK", "explained", "worth_layer"]
 
@@ -27,7 +28,7 @@ _AGENT = "mcts:200"  # for boards of Torus that are not solved
 _SEARCHED = 200  # positions of these at most
 
 
-def explained(record: Record) -> dict[str, Any]:
+def explained(record: Record | CupRecord) -> dict[str, Any]:
     """Explain a record as far as the server has time for it, and return the layer.
 
     Raises:
@@ -47,8 +48,8 @@ def explained(record: Record) -> dict[str, Any]:
     return worth_layer(explain(record, kinds, options=options))
 
 
-def _solved(record: Record) -> bool:
-    return record.parameters.get("size") in (3, 4) and library(torch.device("cpu")) is not None
+def _solved(record: Record | CupRecord) -> bool:
+    return getattr(record, "parameters", {}).get("size") in (3, 4) and library(torch.device("cpu")) is not None
 
 
 def worth_layer(explanation: Explanation) -> dict[str, Any]:

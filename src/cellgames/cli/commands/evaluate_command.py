@@ -20,7 +20,7 @@ from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_line, with_seed
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
-from cellgames.cli.console import UserError, program, recorded, warn
+from cellgames.cli.console import UserError, print_table, print_text, program, recorded, warn
 from cellgames.cli.scenario_evaluation import add_scenarios, evaluate_scenarios
 from cellgames.cli.shared_options import (
     add_agents,
@@ -140,7 +140,6 @@ def _measure(
     from cellgames.arena.play import evaluation
     from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
     from cellgames.arena.stats.tables import forfeits, thinking
-    from cellgames.utils.report.text import plain_table
 
     rows, games = [], []
     measured, *opponents = agents
@@ -156,11 +155,11 @@ def _measure(
             log.add(traces_of(records))
     settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
     print(f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %:\n")
-    print(plain_table(evaluation.table(rows)))
-    print(f"\n{evaluation.note(game)}")
+    print_table(evaluation.table(rows))
+    print_text(f"\n{evaluation.note(game)}")
     several = game.info.num_players > 2
     for line in [*thinking_notes(thinking(games)), *forfeit_notes(forfeits(games), several=several)]:
-        print(line)
+        print_text(line)
     if options.secret_seed:
         warn(revealed_line(options.seed))
     if arguments.out is not None:

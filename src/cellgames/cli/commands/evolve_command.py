@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.evolution.evolve_options import EvolveOptions
-from cellgames.cli.console import UserError, print_files, program, recorded, stopped, warn
+from cellgames.cli.console import UserError, print_files, print_table, program, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
     add_game,
     add_options,
+    add_ray,
     file_name,
     make_game,
     parameters,
+    workers_of,
 )
 from cellgames.utils.extras import install
 from cellgames.utils.progress import StatusLine
@@ -32,14 +34,14 @@ if TYPE_CHECKING:
 __all__ = ["add"]
 
 _TEXT = (
-    "Search for designs: arrangements of one team of the Toroidal Cup, or first turns of Cloth of Gold. An\n"
+    "Search for designs: arrangements of a team of the Cup, or first turns of Cloth of Gold. An\n"
     "archive keeps the best design of each kind (MAP-Elites), designs are varied and play thousands of games\n"
     "against agents and against all former champions. The folder gets a champion, which is an agent:\n"
     "champion:FOLDER. If a run is stopped, the same command continues it; more --rounds let it grow."
 )
 _EXAMPLES = (
     "toroidal-cup-small-v0",
-    "toroidal-cup-v0 --param pattern=randys --rounds 5",
+    "toroidal-cup-v0 --param pattern=randys --rounds 5 --ray",
     "cloth-of-gold-small-v0 --agents greedy --rounds 2",
     "toroidal-cup-small-v0 --agents random --measures spread seam --seed 3 --out results/evolution",
 )
@@ -51,12 +53,7 @@ def add(commands: Any) -> None:
     add_game(command)
     add_options(command, EvolveOptions.options())
     add_options(command, RunOptions.options())
-    command.add_argument(
-        "--starts",
-        metavar="DIR",
-        type=Path,
-        help="measure designs against published games too: a folder with recorded_games.jsonl.gz of golly.life",
-    )
+    add_ray(command, "parts of a batch")
     add_folder(command, "results/evolve/GAME-...")
 
 
@@ -81,16 +78,17 @@ def _run(arguments: argparse.Namespace) -> int:
 
     resume = RunOptions.from_given(vars(arguments)).resume
     try:
-        found = evolve(
-            game,
-            options,
-            out,
-            resume=resume,
-            starts=arguments.starts,
-            command=recorded(arguments),
-            report=report,
-            warn=warn,
-        )
+        with workers_of(arguments) as workers:
+            found = evolve(
+                game,
+                options,
+                out,
+                resume=resume,
+                command=recorded(arguments),
+                report=report,
+                warn=warn,
+                workers=workers,
+            )
     except KeyboardInterrupt:
         kept = f"All finished iterations are kept in {out}"
         return stopped(arguments, kept if (out / SETTINGS).exists() else "")
@@ -102,7 +100,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _progress_text(family: FamilyRun, number: int, total: int) -> str:
     row, options = family.history[-1], family.options
-    done = f"round {row['round'] + 1} of {options.rounds}, iteration {row['iteration']} of {options.iterations}"
+    done = f"round {row['round'] + 1} of {options.rounds}, iteration {row['iteration']} of {family.iterations}"
     return (
         f"{family.space.name} ({number} of {total}): {done}, best {row['best']:.3f}, {row['filled']} elites, "
         f"{family.games:,} games"
@@ -114,17 +112,16 @@ def _report(found: Evolution, arguments: argparse.Namespace) -> None:
     from cellgames.arena.evolution.evolution_report import families_table
     from cellgames.arena.play.evaluation import table
     from cellgames.utils.report.model import Table
-    from cellgames.utils.report.text import plain_table
 
     whole = families_table(found.families, found.starts)
     columns = [place for place, name in enumerate(whole.columns) if name not in _measures(found)]
     brief = Table("", [whole.columns[p] for p in columns], [[row[p] for p in columns] for row in whole.rows])
     meeting = next(iter(found.families.values())).space.meeting
     print(f"The best design of each family, points in % {meeting}:")
-    print(plain_table(brief))
+    print_table(brief)
     if found.results:
         print("\nThe champion in whole games, scores in %:")
-        print(plain_table(table(found.results)))
+        print_table(table(found.results))
     about = {
         "report.md": "all of it on one page",
         "champion.json": "the champion: an agent",

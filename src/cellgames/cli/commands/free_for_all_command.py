@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_names import names_of
 from cellgames.arena.play.match_options import FreeForAllOptions
-from cellgames.cli.console import counted, print_files, print_leaderboard, program, stopped_games, warn
+from cellgames.cli.console import (
+    counted,
+    print_files,
+    print_leaderboard,
+    print_table,
+    print_text,
+    program,
+    stopped_games,
+    warn,
+)
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -91,20 +100,19 @@ def _report(finished: FreeForAll, game: Game, options: FreeForAllOptions, argume
     from cellgames.arena.report import rating_tables as report
     from cellgames.arena.report.payoff_sections import deviation_or_none, deviation_table
     from cellgames.arena.report.run_report import ratings_table
-    from cellgames.utils.report.text import plain_table
 
     tables = finished.tables
-    print(plain_table(ratings_table(tables)))
+    print_table(ratings_table(tables))
     print(f"\n{report.AHEAD}")
-    print(plain_table(report.cross_table(tables)))
+    print_table(report.cross_table(tables))
     print()
-    print(plain_table(report.seat_table(tables, game.info.players)))
+    print_table(report.seat_table(tables, game.info.players))
     if tables.by_table is not None and (rated := deviation_or_none(tables.by_table)) is not None:
         print(f"\nDeviation ratings of the game of {game.info.num_players} over all tables:")
-        print(plain_table(deviation_table(rated, tables.by_table.level)))
+        print_table(deviation_table(rated, tables.by_table.level))
     print()
     for line in report.notes(tables):
-        print(line)
+        print_text(line)
     print(f"\n{counted(tables.games, finished.played)}, {tables.distinct} different.")
     about = {
         "report.md": "all tables and plots on one page",

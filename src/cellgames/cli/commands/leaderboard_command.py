@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.records.store.export_table import check_path
 from cellgames.arena.records.store.store import Store, StoreError, default_store
-from cellgames.cli.console import UserError, program, warn
+from cellgames.cli.console import UserError, print_table, print_text, program, terminal_width, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
 from cellgames.utils.run_folders import check_writable
@@ -88,7 +88,8 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     """Print the tables, and write files where options ask for them."""
     from cellgames.arena.report import leaderboard as boards_of
     from cellgames.arena.report import leaderboard_report as reports
-    from cellgames.utils.report.text import json_text, plain_table
+    from cellgames.utils.progress import waiting
+    from cellgames.utils.report.text import json_text
 
     if not len(store):
         raise UserError(f"{store.path}: expected games, found none; add some with --add, or play some")
@@ -96,14 +97,15 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     if not matching:
         there = ", ".join(dict.fromkeys(boards_of.title(s.game, s.parameters) for s in store.settings()))
         raise UserError(f"{store.path} has no such games; it has {there}")
-    boards = boards_of.leaderboards(
-        store,
-        arguments.game,
-        wanted,
-        agents=arguments.agents,
-        anchor=arguments.anchor,
-        version=arguments.version,
-    )
+    with waiting("Computing ratings"):
+        boards = boards_of.leaderboards(
+            store,
+            arguments.game,
+            wanted,
+            agents=arguments.agents,
+            anchor=arguments.anchor,
+            version=arguments.version,
+        )
     if not boards:
         raise UserError("no games between different agents are left; take some of --agents and --version away")
     exported = None if arguments.export is None else _exported(arguments, boards)
@@ -111,13 +113,16 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
         print(json_text(reports.to_data(boards, store.sources())), end="")
     else:
         if arguments.game is None:
-            print(f"{store.path}: {len(store)} games\n\n{plain_table(reports.overview_table(matching))}", end="\n\n\n")
+            print(f"{store.path}: {len(store)} games\n")
+            print_table(reports.overview_table(matching), end="\n\n\n")
         several = len(boards) > 1
-        print("\n\n\n".join(reports.to_text(board, brief=several) for board in boards))
+        width = terminal_width()
+        print_text("\n\n\n".join(reports.to_text(board, brief=several, width=width) for board in boards))
         if several:
             print(f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all.")
     if arguments.out is not None:
-        pages = reports.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())
+        with waiting("Writing the report"):
+            pages = reports.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())
         _say(arguments, f"\nWritten to {arguments.out}: {_names(arguments.out, pages)}")
     if exported is not None:
         count = store.export(arguments.export, **exported)

@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -137,7 +138,7 @@ def _kind(first: bytes) -> _Kind[Any]:
             line=_cup_line,
             texts=cup_replays.texts,
             ending=lambda record: (),
-            animate=cup_replays.animate,
+            animate=partial(cup_replays.animate, progress=True),
             last=cup_replays.last,
             html=export_html,
             compared="scores, generations and winners",
@@ -150,7 +151,7 @@ def _kind(first: bytes) -> _Kind[Any]:
         line=_line,
         texts=_texts,
         ending=_ending,
-        animate=replays.animate,
+        animate=partial(replays.animate, progress=True),
         last=lambda record: replays.game_of(record).draw(replays.replay(record)[-1]),
         html=export_html,
         compared="moves and results",
@@ -219,10 +220,14 @@ def _chosen(arguments: argparse.Namespace, kind: _Kind[R], records: Sequence[R])
 
 def _failed(kind: _Kind[R], records: Sequence[R], numbers: Sequence[int]) -> list[tuple[int, str]]:
     """Return the number and the error of each game that does not play as it is recorded."""
-    from cellgames.utils.progress import progress
+    from cellgames.utils.progress import progress, waiting
 
+    if len(numbers) <= _AT_ONCE:
+        with waiting("Playing again"):
+            found = kind.verify([records[number - 1] for number in numbers])
+        return sorted((numbers[place], str(error)) for place, error in found)
     failed = []
-    with progress(len(numbers), label="replay", shown=len(numbers) > _AT_ONCE) as advance:
+    with progress(len(numbers), label="replay", after_s=2.0) as advance:
         for start in range(0, len(numbers), _AT_ONCE):
             part = numbers[start : start + _AT_ONCE]
             found = kind.verify([records[number - 1] for number in part])
@@ -236,15 +241,19 @@ def _described(kind: _Kind[R], record: R) -> str:
 
 
 def _save(kind: _Kind[R], record: R, out: Path) -> None:
+    from cellgames.utils.progress import waiting
+
     suffix = out.suffix.lower()
     if suffix == ".png":
         from cellgames.envs.core.raster import to_png
         from cellgames.utils.run_folders import write_atomic
 
-        write_atomic(out, to_png(kind.last(record)))
+        with waiting("Drawing the position"):
+            write_atomic(out, to_png(kind.last(record)))
     elif suffix == ".html":
         try:
-            kind.html(record, out)
+            with waiting("Making the page"):
+                kind.html(record, out)
         except ValueError as error:  # too large for a page; it has been played again before
             raise UserError(str(error)) from None
     else:

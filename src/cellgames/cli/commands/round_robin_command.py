@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.cli.console import counted, print_files, print_leaderboard, program, stopped_games, warn
+from cellgames.cli.console import (
+    counted,
+    print_files,
+    print_leaderboard,
+    print_table,
+    print_text,
+    program,
+    stopped_games,
+    warn,
+)
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -92,19 +101,19 @@ def _report(finished: RoundRobin, game: Game, options: RoundRobinOptions, argume
     from cellgames.arena.report import rating_tables as report
     from cellgames.arena.report.order_section import order_table, order_text
     from cellgames.arena.report.run_report import ratings_table
-    from cellgames.utils.report.text import plain_table
 
     tables = finished.tables
-    print(plain_table(ratings_table(tables)))
+    print_table(ratings_table(tables))
     print("\nThe row's score against the column in %, with wins-draws-losses:")
-    print(plain_table(report.cross_table(tables)))
+    print_table(report.cross_table(tables))
     print()
     seats = report.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
     for line in [seats, *report.notes(tables)]:
-        print(line)
+        print_text(line)
     if finished.order:
-        print(f"\n{plain_table(order_table(finished.order))}")
-        print(f"\n{order_text(finished.order, tables.games)}")
+        print()
+        print_table(order_table(finished.order))
+        print_text(f"\n{order_text(finished.order, tables.games)}")
     print(f"\n{counted(tables.games, finished.played)}, {tables.distinct} different.")
     about = {
         "report.md": "all tables and plots on one page",

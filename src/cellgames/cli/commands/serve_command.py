@@ -98,7 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         listening.close()
     print("\nStopped.", flush=True)
-    if not app.state.sessions.close(0.5):
+    searched = app.state.analysis.close(0.5)
+    if not (app.state.sessions.close(0.5) and searched):
         os._exit(0)  # a thread that torch is at work in cannot be ended otherwise without an abort
     return 0
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, program, recorded, stopped, warn
+from cellgames.cli.console import UserError, print_table, program, recorded, stopped, warn
 from cellgames.cli.shared_options import add_command, add_folder, add_game, add_options, file_name, parameters
 from cellgames.cluster.connection import load_ray
 from cellgames.training.sweeps.sweep_options import SweepOptions, evaluate_in_time
@@ -119,19 +119,19 @@ def _progress_text(trials: Sequence[FrozenTrial]) -> str:
 def _report(found: Sweep, options: SweepOptions) -> None:
     """Print the results, the files to open, and what to do next."""
     from cellgames.training.sweeps.sweep_reports import setting_table, trial_table
-    from cellgames.utils.report.text import plain_table
 
     if found.before == len(found.trials):
         print(f"Nothing to do: all {found.before} trials of {found.out} have ended.")
     elif found.before:
         print(f"{len(found.trials)} trials, {found.before} of them ended before.")
     print(f"Scores against {found.target}:")
-    print(plain_table(trial_table(found, errors=False)))
+    print_table(trial_table(found, errors=False))
     for trial in found.trials:
         if error := trial.user_attrs.get("error"):
             print(f"{trial.user_attrs['name']} failed: {error}")
     if options.seeds > 1:
-        print(f"\nOver seeds:\n{plain_table(setting_table(found))}")
+        print("\nOver seeds:")
+        print_table(setting_table(found))
     if found.best is not None and (again := found.again) is not None:
         print(
             f"\nBest: {again['trial']}. In {again['games']} new games it is ahead of {found.target} in "

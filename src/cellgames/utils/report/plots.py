@@ -34,8 +34,10 @@ __all__ = [
     "draw_title",
     "escape_math",
     "heat_map",
+    "line_style",
     "matrix",
     "name_width",
+    "prepare",
     "remove_frame",
     "scatter",
     "shorten",
@@ -47,6 +49,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 AMOUNT, DIFFERENCE = "cividis", "PuOr_r"
 _MISSING = "#dcdcdc"  # colour of a cell without a number
 _MARKS = "osD^v"
+_DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+"""Lines that are neighbours in a list differ in their dashes, too, for whoever does not tell their colours apart."""
 _LETTER = 0.078  # inches of a letter in names of size 9
 _LONGEST = 30
 
@@ -77,6 +81,22 @@ def draw_title(figure: Figure, text: str) -> None:
     """Write a title at the upper left; the figure has its size."""
     width, height = figure.get_size_inches()
     figure.text(0.12 / width, 1 - 0.3 / height, text, fontsize=12, weight="bold", color=INK)
+
+
+def line_style(place: int) -> dict[str, Any]:
+    """Return the colour, the dashes and the marker of a line by its place, from 0, as `Axes.plot` takes them."""
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "linestyle": _DASHES[place % len(_DASHES)],
+        "marker": _MARKS[place % len(_MARKS)],
+    }
+
+
+def prepare(figure: Figure, title: str, width: float, height: float) -> None:
+    """Give an empty figure its size in inches, a layout that fits itself, and a title at the upper left."""
+    figure.set_size_inches(width, height)
+    figure.set_layout_engine("constrained")
+    figure.suptitle(title, x=0.012, ha="left", fontsize=12, weight="bold", color=INK)
 
 
 def colour_bar(figure: Figure, image: Any, axes: Axes, ticks: Sequence[float], labels: Sequence[str]) -> None:
@@ -332,9 +352,7 @@ def curves(
         for place, line in enumerate(lines):
             colour = COLOURS[place % len(COLOURS)]
             axes.fill_between(steps, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
-            style = "-" if place < len(COLOURS) else "--"
-            label = shorten(line.name, 26)
-            axes.plot(steps, line.values, style, color=colour, linewidth=1.8, marker="o", markersize=3, label=label)
+            axes.plot(steps, line.values, linewidth=1.8, markersize=3.5, **line_style(place))
         axes.set_ylabel(name, fontsize=9, color=INK)
         axes.tick_params(labelsize=8)
         axes.set_ylim(bottom=0)
@@ -343,8 +361,44 @@ def curves(
             axes.tick_params(labelbottom=False)
         else:
             axes.set_xlabel(axis, fontsize=9, color=INK)
-        axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), labelcolor=INK)
+        _label_ends(axes, lines, tall)
     draw_title(figure, title)
+
+
+def _label_ends(axes: Axes, lines: Sequence[Curve], tall: float) -> None:
+    """Write the name of each curve beside its last point; names that would overlap move apart.
+
+    Args:
+        axes: With all curves, and with their limits.
+        lines: The curves, in the order in which they were drawn.
+        tall: The height of the axes in inches.
+    """
+    low, high = axes.get_ylim()
+    ends: list[tuple[float, int]] = []
+    for place, line in enumerate(lines):
+        numbers = [value for value in line.values if not math.isnan(value)]
+        if numbers:
+            ends.append(((numbers[-1] - low) / (high - low), place))
+    gap = 0.14 / tall  # a line of text of size 8
+    heights = [end for end, _ in sorted(ends)]
+    for number in range(1, len(heights)):
+        heights[number] = max(heights[number], heights[number - 1] + gap)
+    excess = max(0.0, heights[-1] - 1.0) if heights else 0.0
+    for height, (end, place) in zip(heights, sorted(ends), strict=True):
+        colour = COLOURS[place % len(COLOURS)]
+        at, label = (1.0, end), (1.05, height - excess)
+        axes.annotate(
+            shorten(lines[place].name, 26),
+            at,
+            label,
+            "axes fraction",
+            "axes fraction",
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2},
+            va="center",
+            fontsize=8,
+            color=colour if colour != COLOURS[4] and colour != COLOURS[5] else INK,
+            annotation_clip=False,
+        )
 
 
 def _short(value: float, _: float = 0.0) -> str:

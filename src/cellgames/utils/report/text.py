@@ -42,19 +42,29 @@ def markdown_table(table: Table) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))
 
 
-def plain_table(table: Table) -> str:
-    """Return the table for a terminal: the first column, or the one after a rank, to the left, others to the right."""
-    rows = _cells(table)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+def plain_table(table: Table, width: int | None = None) -> str:
+    """Return the table for a terminal: the first column, or the one after a rank, to the left, others to the right.
+
+    Args:
+        table: The table.
+        width: Characters of a line. Columns that do not fit stand in further blocks, after an empty line, each of
+            which begins with the same first columns. None for no limit.
+    """
     left = 1 if table.columns[0] == "rank" else 0
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if place == left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    shown: list[list[str]] = []
+    for place, column in enumerate(zip(*_cells(table), strict=True)):
+        most = max(map(len, column))
+        shown.append([cell.ljust(most) if place == left else cell.rjust(most) for cell in column])
+    first, blocks = shown[: left + 1], [list(shown[: left + 1])]
+    for cells in shown[left + 1 :]:
+        if width is not None and len(blocks[-1]) > len(first) and _width([*blocks[-1], cells]) > width:
+            blocks.append(list(first))
+        blocks[-1].append(cells)
+    return "\n\n".join("\n".join("  ".join(row).rstrip() for row in zip(*block, strict=True)) for block in blocks)
+
+
+def _width(columns: Sequence[Sequence[str]]) -> int:
+    return sum(len(column[0]) + 2 for column in columns) - 2
 
 
 def csv_text(table: Table) -> str:

@@ -14,6 +14,7 @@ from fastapi import HTTPException
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import leaderboards
+from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.web.export import html_page
 from cellgames.web.frames import replay_data
 from cellgames.web.record_library import Library
@@ -46,29 +47,29 @@ class AppState:
         """Return the specs of all agents that the page lists, by name: the given ones, and files in the folder."""
         return {**{name: str(path) for name, path in self.library.weights().items()}, **self._agents}
 
-    def replay(self, record: Record) -> dict[str, Any]:
+    def replay(self, record: Record | CupRecord) -> dict[str, Any]:
         """Return the record as the viewer needs it; the last few are kept."""
-        return self._replay(record.to_json())
+        return self._replay(_key(record))
 
-    def _unpacked(self, line: str) -> dict[str, Any]:
-        with self._turn():
-            return replay_data(Record.from_json(line), compile="auto")
+    def _unpacked(self, key: str | CupRecord) -> dict[str, Any]:
+        with self.turn():
+            return replay_data(_record(key), compile="auto")
 
-    def worth(self, record: Record) -> dict[str, Any]:
+    def worth(self, record: Record | CupRecord) -> dict[str, Any]:
         """Return what the parts of the game were worth, as the viewer paints it; the last few are kept."""
-        return self._worth(record.to_json())
+        return self._worth(_key(record))
 
-    def _explained(self, line: str) -> dict[str, Any]:
-        with self._turn():
-            return explained(Record.from_json(line))
+    def _explained(self, key: str | CupRecord) -> dict[str, Any]:
+        with self.turn():
+            return explained(_record(key))
 
-    def html(self, record: Record) -> str:
+    def html(self, record: Record | CupRecord) -> str:
         """Return the record as one HTML file that plays offline."""
-        with self._turn():
+        with self.turn():
             return html_page(record, compile="auto")
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def turn(self) -> Iterator[None]:
         """Wait for a turn: two records are unpacked at a time, so that other pages stay quick.
 
         Raises:
@@ -100,6 +101,15 @@ class AppState:
             if self._leaderboards is None or self._leaderboards[0] != key:
                 self._leaderboards = key, [_finite(board.to_data()) for board in leaderboards(store)]
             return self._leaderboards[1]
+
+
+def _key(record: Record | CupRecord) -> str | CupRecord:
+    """Return what stands for a record in a cache."""
+    return record if isinstance(record, CupRecord) else record.to_json()
+
+
+def _record(key: str | CupRecord) -> Record | CupRecord:
+    return key if isinstance(key, CupRecord) else Record.from_json(key)
 
 
 def _finite(data: Any) -> Any:

@@ -22,9 +22,9 @@ from cellgames.web.live_game import Session
 from cellgames.web.sessions import Sessions, specs_of
 
 from .app_state import AppState
-from .schemas import Move, NewGame, Nothing, Undo, download
+from .schemas import Goal, Move, NewGame, Nothing, Resignation, Seat, Trial, Undo, download
 
-__all__ = ["play_routes"]
+__all__ = ["json_object", "play_routes"]
 
 T = TypeVar("T")
 
@@ -53,12 +53,12 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         game: Annotated[str, Query(max_length=100)], parameters: Annotated[str, Query(max_length=2000)] = "{}"
     ) -> list[dict[str, Any]]:
         """Return the agents that can play a game; `parameters` is a JSON object as in a new game."""
-        return offered(playable(game, _object(parameters)), state.agents())
+        return offered(playable(game, json_object(parameters)), state.agents())
 
     # --- playing ----------------------------------------------------------------------------------------------
 
-    def snapshot(session: Session) -> dict[str, Any]:
-        data = session.snapshot()
+    def snapshot(session: Session, last: bool = False) -> dict[str, Any]:
+        data = session.snapshot(last)
         data["about"]["store"] = state.store is not None
         return data
 
@@ -73,17 +73,22 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         """Start a game. The answer has what stays the same (`about`) and the position (`view`)."""
         game = playable(wish.game, wish.parameters)
         players = game.info.players
-        if wish.seat is not None and wish.seat not in players:
-            raise HTTPException(422, f"seat must be one of {', '.join(players)}, got {shown(wish.seat)}")
-        person = None if wish.seat is None else list(players).index(wish.seat)
-        specs = specs_of(person, wish.agents, players)
+        seats = [wish.seat] if isinstance(wish.seat, str) else wish.seat or []
+        for seat in seats:
+            if seat not in players:
+                raise HTTPException(422, f"seat must be one of {', '.join(players)}, got {shown(seat)}")
+        specs = specs_of([players.index(seat) for seat in seats], wish.agents, players)
         control = TimeControl.parse(wish.clock)
         listed = state.agents()
         sessions.make_room()
         seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
-        asked = {"game": wish.game, "parameters": wish.parameters, "clock": wish.clock}
+        asked = {"game": wish.game, "parameters": wish.parameters, "clock": wish.clock, "position": wish.position}
         session = Session(
-            *(game, specs, lambda spec: load_agent(spec, game, listed)), seed=seed, asked=asked, time_control=control
+            *(game, specs, lambda spec: load_agent(spec, game, listed)),
+            seed=seed,
+            asked=asked,
+            time_control=control,
+            position=wish.position,
         )
         sessions.add(session)
         return snapshot(session)
@@ -105,9 +110,38 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
         session = _session(sessions, id)
         end = time.monotonic() + _QUICK_S
-        await _aside(session.move, move.action, move.turn, move.epoch)
+        await _aside(session.move, move.action, move.turn, move.epoch, move.seat)
         await settled(session, end - time.monotonic())
         return {"view": await _aside(session.view, move.epoch, move.since)}
+
+    @router.post("/api/play/{id}/trial")
+    def try_out(id: str, trial: Trial) -> dict[str, Any]:
+        """Return a film of Life from this position if nobody placed anything more; the game stays as it is."""
+        session = _session(sessions, id)
+        with state.turn():
+            return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
+
+    @router.post("/api/play/{id}/sit")
+    async def sit(id: str, who: Seat) -> dict[str, Any]:
+        """Show the game to the next of several people at one screen; until then it is hidden."""
+        session = _session(sessions, id)
+        await _aside(session.sit, who.seat, who.turn, who.epoch)
+        return await _aside(snapshot, session, True)
+
+    @router.post("/api/play/{id}/go")
+    async def go(id: str, goal: Goal) -> dict[str, Any]:
+        """Let agents that play all seats go on; answered as a move is."""
+        session = _session(sessions, id)
+        await _aside(session.go, goal.until)
+        await settled(session, _QUICK_S)
+        return {"view": await _aside(session.view, goal.epoch, goal.since)}
+
+    @router.post("/api/play/{id}/resign")
+    async def resign(id: str, who: Resignation) -> dict[str, Any]:
+        """Give the game up; only in games of two players."""
+        session = _session(sessions, id)
+        await _aside(session.resign, who.seat, who.epoch)
+        return await _aside(snapshot, session)
 
     @router.post("/api/play/{id}/undo")
     async def undo(id: str, seen: Undo) -> dict[str, Any]:
@@ -152,7 +186,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
             raise HTTPException(
                 409, "moves were taken back in this game, so it cannot be added to the store; save its record instead"
             )
-        listed, names = state.agents(), [name for seat, name in enumerate(record.agents) if seat != session.person]
+        listed, names = state.agents(), [name for seat, name in enumerate(record.agents) if seat not in session.people]
         known = identities({name: listed.get(name, name) for name in names}, session.game)
         with Store(state.store) as kept:
             new = kept.add([record], source=("play", "page"), identities=known)
@@ -175,7 +209,8 @@ async def _aside(function: Callable[..., T], *arguments: Any) -> T:
     return await called
 
 
-def _object(text: str) -> Mapping[str, Any]:
+def json_object(text: str) -> Mapping[str, Any]:
+    """Return the JSON object that a query holds; anything else is refused."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import HTMLResponse, Response
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import StoreError
-from cellgames.web.record_library import parse, summary
+from cellgames.web.record_library import MOST_SEARCHED, GameFilter, parse, summary
+from cellgames.web.season_folders import season_data, season_list
 
 from .app_state import AppState
 from .schemas import Line, download
@@ -17,6 +18,20 @@ from .schemas import Line, download
 __all__ = ["record_routes"]
 
 _PAGE = 50  # games in a list, by default
+
+
+def _filter(
+    game: Annotated[str, Query(max_length=100)] = "",
+    agent: Annotated[str, Query(max_length=200)] = "",
+    result: Literal["", "decided", "draw", "forfeit"] = "",
+    least: Annotated[int, Query(ge=0)] = 0,
+    most: Annotated[int, Query(ge=0)] = 0,
+) -> GameFilter:
+    """Return the filter of a request."""
+    return GameFilter(game, agent, result, least, most)
+
+
+_CHOSEN: Any = Depends(_filter)
 
 
 def record_routes(state: AppState) -> APIRouter:
@@ -37,9 +52,10 @@ def record_routes(state: AppState) -> APIRouter:
         file: Annotated[str, Query(max_length=1000)],
         first: Annotated[int, Query(ge=1)] = 1,
         count: Annotated[int, Query(ge=1, le=200)] = _PAGE,
+        chosen: GameFilter = _CHOSEN,
     ) -> dict[str, Any]:
-        """Return some records of a file."""
-        return state.library.page(file, first, count)
+        """Return some records of a file, of those that a filter keeps."""
+        return state.library.page(file, first, count, chosen)
 
     @router.get("/api/records/replay")
     def record_replay(file: Annotated[str, Query(max_length=1000)], number: Annotated[int, Query(ge=1)]) -> Any:
@@ -57,12 +73,29 @@ def record_routes(state: AppState) -> APIRouter:
         record = state.library.record(file, number)
         return download(HTMLResponse(state.html(record)), record, "html")
 
+    @router.get("/api/seasons")
+    def list_seasons() -> list[dict[str, Any]]:
+        """Return the seasons and series below the results folder, the newest first."""
+        return season_list(state.library)
+
+    @router.get("/api/season")
+    def one_season(folder: Annotated[str, Query(max_length=1000)]) -> dict[str, Any]:
+        """Return a season or series: standings, schedule, bracket, and its games."""
+        return season_data(state.library, folder)
+
     @router.get("/api/store/games")
     def stored_games(
-        first: Annotated[int, Query(ge=1)] = 1, count: Annotated[int, Query(ge=1, le=200)] = _PAGE
+        first: Annotated[int, Query(ge=1)] = 1,
+        count: Annotated[int, Query(ge=1, le=200)] = _PAGE,
+        chosen: GameFilter = _CHOSEN,
     ) -> dict[str, Any]:
-        """Return some games of the store, the newest first."""
+        """Return some games of the store, the newest first, of those that a filter keeps."""
         with state.open_store() as kept:
+            if chosen != GameFilter():
+                newest = kept.entries(limit=MOST_SEARCHED)
+                found = [summary(entry.record, entry.number) | {"added": entry.added} for entry in newest]
+                found = [game for game in found if chosen.keeps(game)]
+                return {"total": len(found), "games": found[first - 1 :][:count]}
             entries = kept.entries(offset=first - 1, limit=count)
             listed = [summary(entry.record, entry.number) | {"added": entry.added} for entry in entries]
             return {"total": len(kept), "games": listed}

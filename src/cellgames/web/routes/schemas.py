@@ -8,25 +8,43 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from cellgames.arena.records.record_lines import Record
+from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.web.record_library import MOST_LINE
 
-__all__ = ["Line", "Move", "NewGame", "Nothing", "Undo", "download"]
+__all__ = [
+    "Body",
+    "Goal",
+    "GuideStart",
+    "Line",
+    "Move",
+    "NewGame",
+    "Nothing",
+    "Resignation",
+    "Seat",
+    "Trial",
+    "Undo",
+    "download",
+]
+
+_Name = Annotated[str, Field(max_length=100)]
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
     """A body of a request: known fields of the right types only."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class NewGame(_Body):
+class NewGame(Body):
     """A game to play. Settings and agents are those of /api/games and /api/agents."""
 
     game: str = Field(max_length=100)
     parameters: dict[str, int | str] = Field(default_factory=dict, max_length=20)
-    seat: str | None = Field(default=None, max_length=100, description="The person's; null lets agents play all seats.")
+    seat: _Name | Annotated[list[_Name], Field(max_length=256)] | None = Field(
+        default=None, description="The person's, or a list of those of several people; null lets agents play all seats."
+    )
     agents: list[Annotated[str, Field(max_length=500)]] = Field(
-        default=["random"], min_length=1, max_length=8, description="One for all other seats, or one for each of them."
+        default=["random"], max_length=256, description="One for all other seats, or one for each of them."
     )
     clock: str | None = Field(
         default=None,
@@ -34,9 +52,21 @@ class NewGame(_Body):
         description="Seconds of each player for the game, and seconds that each move adds, such as 180+2.",
     )
     seed: int | None = Field(default=None, ge=0, lt=1 << 53, description="Null draws one.")
+    position: str = Field(
+        default="", max_length=MOST_LINE, description="Where it starts, as the game writes positions; the usual start."
+    )
 
 
-class Move(_Body):
+class GuideStart(Body):
+    """A guided game to start, or to take up again."""
+
+    game: str = Field(max_length=100)
+    actions: list[Annotated[list[Annotated[int, Field(ge=0, lt=1 << 31)]], Field(max_length=16)]] = Field(
+        default_factory=list, max_length=100, description="The learner's actions of an earlier visit."
+    )
+
+
+class Move(Body):
     """An action: a number for each of its components."""
 
     action: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(min_length=1, max_length=16)
@@ -45,26 +75,58 @@ class Move(_Body):
         default=-1, ge=-1, description="The epoch that the page has seen; another one is refused, -1 is not checked."
     )
     since: int = Field(default=0, ge=0)
+    seat: int | None = Field(default=None, ge=0, lt=256, description="Whose action it is; null is not checked.")
 
 
-class Undo(_Body):
+class Seat(Body):
+    """A person at the screen."""
+
+    seat: int = Field(ge=0, lt=256)
+    turn: int = Field(ge=0, description="As in a move.")
+    epoch: int = Field(default=-1, ge=-1, description="As in a move.")
+
+
+class Resignation(Body):
+    """The request of a player to give the game up."""
+
+    seat: int = Field(ge=0, lt=256)
+    epoch: int = Field(default=-1, ge=-1, description="As in a move.")
+
+
+class Goal(Body):
+    """The request that agents who play all seats go on to a turn."""
+
+    until: int = Field(ge=0, lt=1 << 31, description="Number of turns played; fewer than before stop them there.")
+    epoch: int = Field(default=-1, ge=-1)
+    since: int = Field(default=0, ge=0)
+
+
+class Trial(Body):
+    """The request for a trial run: with an action placed first, or null for the board as it is."""
+
+    action: list[Annotated[int, Field(ge=0, lt=1 << 31)]] | None = Field(default=None, min_length=1, max_length=16)
+    turn: int = Field(ge=0, description="As in a move.")
+    epoch: int = Field(default=-1, ge=-1, description="As in a move.")
+
+
+class Undo(Body):
     """The position from which a move is taken back."""
 
     turn: int | None = Field(default=None, ge=0, description="As in a move; null is not checked.")
     epoch: int = Field(default=-1, ge=-1, description="As in a move.")
 
 
-class Nothing(_Body):
+class Nothing(Body):
     """An empty object."""
 
 
-class Line(_Body):
+class Line(Body):
     """One line of a file of records."""
 
     record: str = Field(max_length=MOST_LINE)
 
 
-def download(response: Response, record: Record, suffix: str) -> Response:
+def download(response: Response, record: Record | CupRecord, suffix: str) -> Response:
     """Return the response as a download with a plain file name."""
     name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in record.game)[:60] or "game"
     response.headers["content-disposition"] = f'attachment; filename="{name}.{suffix}"'

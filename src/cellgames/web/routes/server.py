@@ -51,8 +51,12 @@ def create_app(
         most_sessions: Most games kept in memory.
         idle_s: Seconds after which a game that nobody asks for is forgotten.
     """
+    from cellgames.web.analysis_board import AnalysisBoard
+
+    from .analysis_routes import analysis_routes
     from .api_page import api_page
     from .app_state import AppState
+    from .lesson_routes import lesson_routes
     from .play_routes import play_routes
     from .record_routes import record_routes
 
@@ -112,5 +116,8 @@ def create_app(
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
     app.include_router(play_routes(state, sessions))
+    app.include_router(lesson_routes(state, sessions))
     app.include_router(record_routes(state))
+    app.state.analysis = board = AnalysisBoard()
+    app.include_router(analysis_routes(state, sessions, board))
     return app

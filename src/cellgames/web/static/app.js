@@ -20,6 +20,7 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
       else made[name] = value;
     }
     app.add(made, children);
+    if (made.className === "scroll") Cellgames.reachable.observe(made);
     return made;
   };
 
@@ -68,6 +69,36 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     setTimeout(() => note.remove(), 9000);
   };
 
+  // Ask a question with two answers; the answer is true for the first one.
+  app.ask = (question, yes, no) => (document.querySelector("dialog[open]") ? Promise.resolve(false) : new Promise((answered) => {
+    const close = (answer) => () => box.close(answer);
+    const box = app.el("dialog", { class: "panel ask", onclose: () => { box.remove(); answered(box.returnValue === "yes"); } },
+      app.el("p", {}, question), app.el("p", { class: "buttons" },
+        app.el("button", { type: "button", class: "main", onclick: close("yes") }, yes), app.el("button", { type: "button", autofocus: true, onclick: close("no") }, no)));
+    document.body.append(box);
+    box.showModal();
+  }));
+
+  // A question before the page is left, where something would be lost: a function that returns it, or null.
+  app.guard = null;
+  let here = location.hash;
+
+  // The address has changed: ask first where something would be lost, and go on then.
+  app.moved = async () => {
+    const wanted = location.hash, question = wanted !== here && app.guard && app.guard();
+    if (question) {
+      history.replaceState(null, "", here || "#/play");
+      if (!await app.ask(question, "Leave", "Stay")) return;
+      app.guard = null;
+      location.hash = wanted;
+      return;
+    }
+    here = wanted;
+    app.open();
+  };
+
+  app.closing = (event) => { if (app.guard && app.guard()) event.preventDefault(); };
+
   app.quiet = () => document.getElementById("notices").replaceChildren();
 
   app.alert = (text, again) => app.el("div", { class: "panel error", role: "alert" }, app.el("p", {}, text),
@@ -100,8 +131,9 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     const number = ++shown;
     if (leave) leave();
     leave = null;
+    app.quiet();
     for (const link of document.querySelectorAll("header nav a")) {
-      const here = path.split("/")[0] === link.getAttribute("href").slice(2) || (path.startsWith("game/") && link.getAttribute("href") === "#/play");
+      const here = path.split("/")[0] === link.getAttribute("href").slice(2) || (/^(game|learn|guide)\//.test(path) && link.getAttribute("href") === "#/play");
       if (here) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
     for (const [pattern, page] of routes) {
@@ -134,19 +166,28 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
       if (colours[code]) root.append(svg("rect", { x: c * size + gap, y: r * size + gap, width: size - 2 * gap, height: size - 2 * gap, rx: round, fill: colours[code] }));
     }));
     if (id === "torus-v0") {
-      const colours = { b: "#25282d", w: "#ffffff", ".": "#ead9b8" };
+      const colours = { b: "light-dark(#25282d, #131417)", w: "light-dark(#ffffff, #f4f1ea)", ".": "light-dark(#ead9b8, #7d6a48)" };
       ["w.b", ".bw"].forEach((row, r) => [...row].forEach((code, c) => {
         const x = 16 + 32 * c, y = 16 + 32 * r, a = 15, b = 7;
-        root.append(svg("polygon", { points: [[-b, -a], [b, -a], [a, -b], [a, b], [b, a], [-b, a], [-a, b], [-a, -b]].map(([dx, dy]) => `${x + dx},${y + dy}`).join(" "), fill: colours[code], stroke: "#b9a37b" }));
+        root.append(svg("polygon", { points: [[-b, -a], [b, -a], [a, -b], [a, b], [b, a], [-b, a], [-a, b], [-a, -b]].map(([dx, dy]) => `${x + dx},${y + dy}`).join(" "), fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)" }));
       }));
-      [[32, "b"], [64, "."]].forEach(([x, code]) => root.append(svg("rect", { x: x - 7, y: 25, width: 14, height: 14, fill: colours[code], stroke: "#b9a37b", transform: `rotate(45 ${x} 32)` })));
+      [[32, "b"], [64, "."]].forEach(([x, code]) => root.append(svg("rect", { x: x - 7, y: 25, width: 14, height: 14, fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)", transform: `rotate(45 ${x} 32)` })));
+    } else if (id === "hex-v0" || id === "y-v0") { // a rhombus of hexagons, or a triangle
+      const colours = { b: "light-dark(#25282d, #131417)", w: "light-dark(#ffffff, #f4f1ea)", ".": "light-dark(#ead9b8, #7d6a48)" };
+      const rows = id === "hex-v0" ? [".b.w", "wb..", ".wb."] : [".", "wb", ".bw"];
+      const [left, slant] = id === "hex-v0" ? [12, 9] : [48, -9];
+      rows.forEach((row, r) => [...row].forEach((code, c) => {
+        const x = left + 18 * c + slant * r, y = 16 + 15.6 * r;
+        const corners = [0, 1, 2, 3, 4, 5].map((k) => `${x + 10.2 * Math.sin(k * Math.PI / 3)},${y + 10.2 * Math.cos(k * Math.PI / 3)}`);
+        root.append(svg("polygon", { points: corners.join(" "), fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)" }));
+      }));
     } else if (id === "cloth-of-gold-v0") {
-      cells(8, 0, ["aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb"], { a: "#cfe0f0", b: "#fdeccb" }, 0);
-      cells(8, 1, ["            ", "  a     b   ", "   a    bb  ", " aaa   b b  ", "            ", "  aa   bbb  ", "  aa d   b  ", "            "], { a: "#0a4a80", b: "#e8890c", d: "#1d1a16" }, 1);
+      cells(8, 0, ["aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb"], { a: "light-dark(#cfe0f0, #1d3550)", b: "light-dark(#fdeccb, #46330f)" }, 0);
+      cells(8, 1, ["            ", "  a     b   ", "   a    bb  ", " aaa   b b  ", "            ", "  aa   bbb  ", "  aa d   b  ", "            "], { a: "light-dark(#0a4a80, #6db3f2)", b: "light-dark(#e8890c, #f5a13c)", d: "light-dark(#1d1a16, #f4efe6)" }, 1);
     } else if (id === "grid-adaptation-v0") {
       cells(16, 1, [" a bc ", "ab  d ", " cee f", "  e  g"], { a: "#daa920", b: "#8a21c7", c: "#48ae8a", d: "#8a1a1e", e: "#488915", f: "#2d1b85", g: "#2d1514" }, 3);
     } else {
-      cells(4, 0.4, ["", "   ab        c   d     ", "  aa b      cc  ddd    ", "   b       c     d     ", "", "     aa   dd    c      ", "    a a   d d  ccc     ", "     a     d    c      ", "", "  bb      cc      a    ", "  b b     c c    aa    ", "   b       c    a      ", "", "    aa     d     bb    "].map((row) => row.padEnd(24)), { a: "#0072b2", b: "#0072b2", c: "#d55e00", d: "#d55e00" }, 1);
+      cells(4, 0.4, ["", "   ab        c   d     ", "  aa b      cc  ddd    ", "   b       c     d     ", "", "     aa   dd    c      ", "    a a   d d  ccc     ", "     a     d    c      ", "", "  bb      cc      a    ", "  b b     c c    aa    ", "   b       c    a      ", "", "    aa     d     bb    "].map((row) => row.padEnd(24)), { a: "light-dark(#0072b2, #466ce1)", b: "light-dark(#0072b2, #466ce1)", c: "light-dark(#d55e00, #f25c00)", d: "light-dark(#d55e00, #f25c00)" }, 1);
     }
     return root;
   };

@@ -5,6 +5,8 @@
   const Cellgames = window.Cellgames;
   const SMALL = 3.2; // device pixels of a cell below which it is a pixel
 
+  const shade = () => Cellgames.either("#4a403026", "#ffffff1f"); // on cells where a person may not place
+
   const rgb = (colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
   const blend = (a, b, share) => rgb(a).map((value, i) => Math.round(value + (rgb(b)[i] - value) * share));
 
@@ -50,18 +52,34 @@
       const [low, high] = wrap ? [top, bottom] : [Math.max(0, top), Math.min(rows, bottom)];
       const [first, last] = wrap ? [left, right] : [Math.max(0, left), Math.min(cols, right)];
       const [x, y] = view.place(first, low);
+      const from = Cellgames.mod(first, cols);
       for (let row = low; row < high; row++) {
-        const start = Cellgames.mod(row, rows) * cols;
-        const down = y + (row - low) * view.scale;
-        for (let col = first; col < last; col++) {
-          each(start + Cellgames.mod(col, cols), x + (col - first) * view.scale, down, row, col);
+        const start = Cellgames.mod(row, rows) * cols, down = y + (row - low) * view.scale;
+        for (let col = first, place = from; col < last; col++) {
+          each(start + place, x + (col - first) * view.scale, down, row, col);
+          if (++place === cols) place = 0;
         }
       }
     }
 
+    /** Adds to the path a strip for each run of cells of a row for which `holds(cell)`; one long strip costs as much as a cell. */
+    function strips(context, view, holds) {
+      let [begun, at, down, end] = [false, 0, 0, 0];
+      const close = () => {
+        if (begun) context.rect(at, down, end - at, view.scale + 0.3);
+        begun = false;
+      };
+      cellsInView(view, (cell, x, y) => {
+        if (begun && (y !== down || !holds(cell))) close();
+        if (!begun && holds(cell)) [begun, at, down] = [true, x, y];
+        if (begun) end = x + view.scale + 0.3;
+      });
+      close();
+    }
+
     /** The lines along which copies of the board meet. */
     function seam(context, view) {
-      context.strokeStyle = "#5b5348";
+      context.strokeStyle = Cellgames.either("#5b5348", "#d8cfc0");
       context.lineWidth = 1;
       context.setLineDash([4, 4]);
       context.beginPath();
@@ -82,9 +100,9 @@
       height: rows,
       strip: 0,
       snaps: true,
-      faded: "#efe9de",
+      faded: Cellgames.either("#efe9de", "#26221d"),
       dot: look.dot,
-      dotColour: "#3b362f80",
+      dotColour: `${layout.palette.ink}80`,
       edge: (left, top) => [[left, top], [left + cols, top], [left + cols, top + rows], [left, top + rows]],
       centre: (cell) => [(cell % cols) + 0.5, Math.floor(cell / cols) + 0.5],
       cellAt(x, y) {
@@ -99,7 +117,11 @@
         if (wrap) return Cellgames.mod(row, rows) * cols + Cellgames.mod(col, cols);
         return Math.min(rows - 1, Math.max(0, row)) * cols + Math.min(cols - 1, Math.max(0, col));
       },
+      about: look.about,
       describe: (cell) => `row ${Math.floor(cell / cols)}, column ${cell % cols}`,
+      holds: look.holds,
+      changes: look.changes,
+      grid: { rows, cols, cell: (row, col) => row * cols + col, place: (cell) => [Math.floor(cell / cols), cell % cols] },
       column: String,
       row: String,
       outline(context, cell, [x, y], view, how) {
@@ -108,6 +130,13 @@
         else context.strokeRect(x - half, y - half, view.scale, view.scale);
       },
       sample: look.sample,
+      /* A calm tint on empty cells that are not allowed. */
+      shade(context, view, planes, allowed) {
+        context.fillStyle = shade();
+        context.beginPath();
+        strips(context, view, (cell) => !planes.cells[cell] && !allowed.has(cell));
+        context.fill();
+      },
       paint(context, view, frame, planes) {
         const [x, y] = view.place(0, 0);
         context.fillStyle = layout.ground;
@@ -117,9 +146,11 @@
         if (view.scale * (window.devicePixelRatio || 1) < SMALL || (look.large && view.scale < look.large)) {
           asPicture(context, view, planes);
         } else {
-          look.paint({ context, view, frame, ...planes, each: (act) => cellsInView(view, act) });
+          const each = (act) => cellsInView(view, act);
+          look.paint({ context, view, frame, ...planes, each, strips: (holds) => strips(context, view, holds) });
         }
         if (wrap) seam(context, view);
+        if (look.above) look.above(context, view, frame, copies(view));
         const last = frame.last || [];
         if (last.length && look.last) look.last(context, view, last, planes, copies(view));
       },
@@ -148,16 +179,94 @@
     const held = (mark) => mark & 3;
     const sides = [1, 2];
 
-    function ground({ context, view, marks, each }) {
-      for (let kind = 1; kind < 4; kind++) {
-        context.fillStyle = palette.ground[kind - 1];
+    // Wild options: three bits of the marks are the ground, two are wards; animals come with the frame.
+    const landOf = (mark) => (palette.land ? (mark >> 3) & 7 : 0);
+
+    /** Water has waves, forest trees, rock peaks, fire flames; burnt ground is only dark. */
+    function land({ context, view, marks, each }) {
+      if (!palette.land) return;
+      const size = view.scale;
+      for (let kind = 1; kind < palette.land.length; kind++) {
+        context.fillStyle = palette.land[kind];
         context.beginPath();
-        each((cell, x, y) => held(marks[cell]) === kind && context.rect(x, y, view.scale + 0.3, view.scale + 0.3));
+        each((cell, x, y) => landOf(marks[cell]) === kind && context.rect(x, y, size + 0.3, size + 0.3));
         context.fill();
+      }
+      if (size < 7) return;
+      const shapes = {
+        1: [[0.16, 0.58], [0.34, 0.42], [0.5, 0.58], [0.66, 0.42], [0.84, 0.58]],
+        2: [[0.28, 0.74], [0.5, 0.2], [0.72, 0.74]],
+        3: [[0.16, 0.74], [0.42, 0.26], [0.58, 0.56], [0.68, 0.4], [0.84, 0.74]],
+        5: [[0.3, 0.92], [0.12, 0.6], [0.3, 0.3], [0.5, 0.04], [0.7, 0.4], [0.84, 0.28], [0.88, 0.66], [0.7, 0.92]],
+      };
+      for (const [kind, points] of Object.entries(shapes)) {
+        const fills = kind === "2" || kind === "5";
+        context.fillStyle = context.strokeStyle = palette.signs[kind];
+        context.lineWidth = 1;
+        context.beginPath();
+        each((cell, x, y) => {
+          if (landOf(marks[cell]) !== Number(kind)) return;
+          points.forEach(([right, down], i) => context[i ? "lineTo" : "moveTo"](x + right * size, y + down * size));
+        });
+        if (fills) context.fill();
+        else context.stroke();
       }
     }
 
+    /** a's wards are plus signs in the upper left of cells, b's are crosses in the lower right. */
+    function wards({ context, view, marks, each }) {
+      if (!palette.wards) return;
+      const [size, reach] = [view.scale, view.scale * 0.17];
+      palette.wards.forEach((colour, side) => {
+        const bit = side ? 128 : 64;
+        const [across, down] = side ? [0.76, 0.76] : [0.24, 0.24];
+        const [first, second] = side ? [[1, 1], [1, -1]] : [[1, 0], [0, 1]];
+        context.strokeStyle = colour;
+        context.lineWidth = Math.max(1, size * 0.09);
+        context.beginPath();
+        each((cell, x, y) => {
+          if (!(marks[cell] & bit)) return;
+          for (const [dx, dy] of [first, second]) {
+            context.moveTo(x + across * size - dx * reach, y + down * size - dy * reach);
+            context.lineTo(x + across * size + dx * reach, y + down * size + dy * reach);
+          }
+        });
+        context.stroke();
+      });
+    }
+
+    /** Grazers are rings, hunters triangles, guards shields. */
+    function animals(context, view, frame) {
+      const radius = Math.max(5, view.scale * 0.5);
+      for (const [kind, cell] of frame.animals || []) {
+        const [x, y] = view.place((cell % cols) + 0.5, Math.floor(cell / cols) + 0.5);
+        const at = (points) => points.forEach(([a, b], i) => context[i ? "lineTo" : "moveTo"](x + a * radius, y + b * radius));
+        context.beginPath();
+        if (kind === 0) context.arc(x, y, radius * 0.8, 0, 2 * Math.PI);
+        else at(kind === 1 ? [[0, -1.1], [1.1, 0.9], [-1.1, 0.9]] : [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.3], [0, 1.1], [-0.9, 0.3]]);
+        context.closePath();
+        context.fillStyle = kind === 1 ? "#111111" : "#ffffff";
+        context.strokeStyle = kind === 1 ? "#ffffff" : "#111111";
+        context.lineWidth = Math.max(1.5, radius * (kind === 0 ? 0.5 : 0.3));
+        context.fill();
+        context.stroke();
+      }
+    }
+
+    function ground({ context, marks, strips }) {
+      if (palette.land) context.globalAlpha = 0.35;
+      for (let kind = 1; kind < 4; kind++) {
+        if (!marks.some((mark) => held(mark) === kind)) continue;
+        context.fillStyle = palette.ground[kind - 1];
+        context.beginPath();
+        strips((cell) => held(marks[cell]) === kind);
+        context.fill();
+      }
+      context.globalAlpha = 1;
+    }
+
     function hatching({ context, view, marks, each }) {
+      if (!marks.some((mark) => held(mark) === 3)) return;
       const step = Math.max(1, Math.round(9 / view.scale));
       const parts = Math.max(1, Math.round(view.scale / 12));
       const size = view.scale / parts;
@@ -180,6 +289,7 @@
     function edges({ context, view, marks, each }) {
       const size = view.scale;
       sides.forEach((bit, side) => {
+        if (!marks.some((mark) => mark & bit)) return;
         context.strokeStyle = palette.edge[side];
         context.lineWidth = size < 6 ? 1 : 1.6;
         const piece = size / (2 * Math.max(1, Math.round(size / 9)));
@@ -233,6 +343,7 @@
 
     function units({ context, view, cells, each }) {
       for (const [code, how, colour] of drawn) {
+        if (!cells.includes(code)) continue;
         context[`${how}Style`] = colour;
         context.lineWidth = Math.max(1, view.scale * (code === 4 ? 0.22 : 0.16));
         context.beginPath();
@@ -242,6 +353,7 @@
     }
 
     function placed({ context, view, marks, each }) {
+      if (!marks.some((mark) => mark & layout.marks.placed)) return;
       const dot = Math.max(0.16 * view.scale, 0.7);
       context.fillStyle = palette.world;
       context.beginPath();
@@ -255,25 +367,44 @@
     }
 
     function paint(brush) {
+      land(brush);
       ground(brush);
       hatching(brush);
       grid(brush, palette.grid);
       edges(brush);
       units(brush);
+      wards(brush);
       placed(brush);
     }
 
+    const LANDS = ["", "water", "forest", "rock", "burnt ground", "fire"];
+
     return painter(layout, {
       dot: 0.08,
+      holds(at, frame, { cells, marks }) {
+        const { players } = layout, mark = marks[at];
+        const animal = (frame.animals || []).find(([, cell]) => cell === at);
+        return [
+          ["empty", `unit of ${players[0]}`, `unit of ${players[1]}`, "neutral unit", "killed unit"][cells[at]],
+          ["", `territory of ${players[0]}`, `territory of ${players[1]}`, "contested"][held(mark)],
+          LANDS[landOf(mark)],
+          animal && ["grazer", "hunter", "guard"][animal[0]],
+          palette.wards && mark & 64 && `warded for ${players[0]}`,
+          palette.wards && mark & 128 && `warded for ${players[1]}`,
+          mark & layout.marks.placed && "placed this turn",
+        ].filter(Boolean).join(", ");
+      },
       pixel(code, mark) {
         if (code === 1 || code === 2) return rgb(palette.units[code - 1]);
         if (code === 3) return rgb(palette.neutral);
         if (code === 4) return rgb(palette.killed);
         const kind = held(mark);
+        if (landOf(mark)) return rgb(palette.land[landOf(mark)]);
         if (kind === 3) return blend(palette.ground[0], palette.ground[2], 0.5);
         return rgb(kind ? palette.ground[kind - 1] : palette.world);
       },
       paint,
+      above: animals,
       last(context, view, last) {
         context.strokeStyle = palette.ring;
         context.lineWidth = Math.max(1.5, Math.min(3, view.scale * 0.14));
@@ -289,11 +420,20 @@
       sample(context, size, code, marks) {
         const view = { scale: size };
         const each = (act) => act(0, 0, 0, 0, 0);
-        const brush = { context, view, cells: [code], marks: [marks], each };
+        const strips = (holds) => holds(0) && context.rect(0, 0, size, size);
+        const brush = { context, view, cells: [code], marks: [marks], each, strips };
+        land(brush);
         ground(brush);
         hatching(brush);
         if (code) units(brush);
         placed(brush);
+        if (!palette.wards || !(marks & 192)) return;
+        const corner = size * (0.5 - 2 * (marks & 64 ? 0.24 : 0.76)); // a ward alone fills the sample
+        context.save();
+        context.translate(corner, corner);
+        context.scale(2, 2);
+        wards(brush);
+        context.restore();
       },
     });
   };
@@ -311,7 +451,7 @@
       if (born) context.arc(x + size / 2, y + size / 2, size * 0.43, 0, 2 * Math.PI);
       else context.roundRect(x + 0.07 * size, y + 0.07 * size, 0.86 * size, 0.86 * size, size * 0.08);
       context.fill();
-      context.strokeStyle = born ? palette.ring : "#14110e55";
+      context.strokeStyle = born ? palette.ring : palette.rim;
       context.lineWidth = Math.max(born ? 1.5 : 0.75, (born ? 0.09 : 0.03) * size);
       context.stroke();
       context.fillStyle = palette.digit[palette.dark[sequence] ? 0 : 1];
@@ -358,8 +498,23 @@
       if (mark & bits.placed) corner(context, x, y, size);
     }
 
+    const sequence = (code) => (code - 1).toString(2).padStart(3, "0");
+    const named = (found) => found.map((cell) => `row ${Math.floor(cell / layout.cols)}, column ${cell % layout.cols}`).join("; ");
+
     return painter(layout, {
       dot: 0.07,
+      holds: (at, frame, { cells, marks }) => [
+        cells[at] ? `tile ${sequence(cells[at])}` : "empty",
+        marks[at] & bits.placed && "placed",
+        marks[at] & bits.born && "new",
+        marks[at] & bits.died && `tile ${ghostOf(marks[at]) ? sequence(ghostOf(marks[at])) : ""} died here`,
+      ].filter(Boolean).join(", "),
+      /* What is new on the board, in words. */
+      changes(frame, { marks }) {
+        const cells = [...marks.keys()];
+        const [born, died] = [bits.born, bits.died].map((bit) => cells.filter((cell) => marks[cell] & bit));
+        return [born.length && `New tiles: ${named(born)}.`, died.length && `Tiles that died: ${named(died)}.`].filter(Boolean).join(" ");
+      },
       pixel: (code) => rgb(code ? palette.tiles[code - 1] : palette.board),
       paint(brush) {
         grid(brush, palette.grid);
@@ -379,8 +534,70 @@
       context.rect(x + gap, y + gap, size - 2 * gap, size - 2 * gap);
     }
 
+    const quadrant = (row, col) => (2 * row >= rows ? (2 * col >= cols ? 2 : 3) : 2 * col >= cols ? 1 : 0);
+
+    /** The name of a team: in a season its own, else that of its seat. */
+    function teamName(team) {
+      const name = layout.roster.teams[team].team;
+      return (layout.seats || []).includes(name) ? layout.players[team] : name;
+    }
+
+    /** The player of a square of a team's roster, as envs/toroidal_cup/roster.py names it. */
+    function player(square, team) {
+      const { first, last, names, teams } = layout.roster;
+      const number = (teams[team].step * square + teams[team].start) % names;
+      const [given, rest] = [first[number % first.length], Math.floor(number / first.length)];
+      const namesake = Math.floor(rest / last.length);
+      const numeral = ["", " II", " III", " IV", " V", " VI", " VII", " VIII", " IX", " X", " XI", " XII"][namesake];
+      return `${given} ${last[rest % last.length]}${numeral}`;
+    }
+
     return painter(layout, {
       dot: 0.22,
+      holds(at, frame, { cells }) {
+        const team = cells[at], zone = frame.zones ? `, ${frame.zones[quadrant(Math.floor(at / cols), at % cols)]}` : "";
+        if (!team) return `empty${zone}`;
+        return `cell of ${layout.players[team - 1]}${layout.roster ? `, ${player(at, team - 1)}` : ""}${zone}`;
+      },
+      /* What each team has placed, in words. */
+      changes(frame, { cells }) {
+        return layout.players.map((name, team) => {
+          const own = (frame.last || []).filter((cell) => cells[cell] === team + 1);
+          const middle = own[own.length >> 1];
+          return own.length ? `${name} placed a shape of ${own.length} cells around row ${Math.floor(middle / cols)}, column ${middle % cols}.` : "";
+        }).filter(Boolean).join(" ");
+      },
+      about(at, frame, planes) {
+        const [row, col, team] = [Math.floor(at / cols), at % cols, planes.cells[at]];
+        const where = `row ${row}, column ${col}${frame.zones ? `, ${frame.zones[quadrant(row, col)]}` : ""}`;
+        return team && layout.roster ? `${player(at, team - 1)} of ${teamName(team - 1)}: ${where}` : where;
+      },
+      /* Borders and names of the quadrants. */
+      above(context, view, frame, copies) {
+        if (!frame.zones || cols * view.scale < 300) return;
+        const [wide, high] = [cols * view.scale, rows * view.scale];
+        context.save();
+        context.strokeStyle = palette.line;
+        context.setLineDash([3, 5]);
+        context.fillStyle = palette.pale;
+        context.font = "11px system-ui, sans-serif";
+        for (const [right, down] of copies) {
+          const [x, y] = view.place(right, down);
+          context.beginPath();
+          context.moveTo(x, Math.round(y + high / 2) + 0.5);
+          context.lineTo(x + wide, Math.round(y + high / 2) + 0.5);
+          context.moveTo(Math.round(x + wide / 2) + 0.5, y);
+          context.lineTo(Math.round(x + wide / 2) + 0.5, y + high);
+          context.stroke();
+          frame.zones.forEach((name, index) => {
+            const [east, south] = [index === 1 || index === 2, index > 1];
+            context.textAlign = east ? "right" : "left";
+            context.textBaseline = south ? "bottom" : "top";
+            context.fillText(name, x + (east ? wide - 5 : 5), y + (south ? high - 4 : 4), wide / 2 - 10);
+          });
+        }
+        context.restore();
+      },
       pixel: (code) => (code ? rgb(palette.cells[code - 1]) : [255, 255, 255, 0]),
       /* A tint behind every team's band while teams place their shapes. */
       behind(context, view, frame, copies) {

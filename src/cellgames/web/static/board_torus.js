@@ -155,7 +155,7 @@
       snaps: false,
       faded: colours.faded,
       dot: 0.055,
-      dotColour: "#5b534899",
+      dotColour: `${colours.ink}99`,
       centre,
       edge,
       cellAt(x, y) {
@@ -175,6 +175,9 @@
         return kind * n * n + Cellgames.mod(row, n) * n + Cellgames.mod(col, n);
       },
       describe: (cell) => layout.names[cell],
+      holds: (cell, frame, planes) => (planes.cells[cell] ? `${layout.players[planes.cells[cell] - 1]} stone` : "free"),
+      grid: Cellgames.BoardReader.gridOf(Array.from({ length: n }, (_, row) =>
+        Array.from({ length: 2 * n }, (_, col) => (col % 2) * n * n + row * n + (col >> 1)))),
       column: (number) => String.fromCharCode(97 + number),
       row: (number) => String(number + 1),
       outline(context, cell, at, view, how) {

@@ -1,6 +1,6 @@
 /* Boards on a canvas: sizes, pointers, keys, zoom, what all games draw alike.
 
-   A painter knows one kind of board (board_torus.js, board_cells.js). It counts in units: a cell is 1 across, the
+   A painter knows one kind of board (board_torus.js, board_stones.js, board_cells.js). It counts in units: a cell is 1 across, the
    board spans [0, width) x [0, height), and everything repeats beyond that where it wraps. Positions come from
    Python as frames; nothing here knows a rule. */
 (function () {
@@ -9,14 +9,17 @@
 
   const MARGIN = { left: 24, top: 20, right: 8, bottom: 6 }; // CSS pixels, with room for letters and numbers
   const [ACROSS, DOWN] = [MARGIN.left + MARGIN.right, MARGIN.top + MARGIN.bottom];
+  const SMALLEST = 2.5; // CSS pixels of a cell below which a wide board begins zoomed in, with cells of FINGER
+  const FINGER = 7;
   const CLICK = 6; // a pointer that has moved less has not dragged
-  const ACCENT = "#c2185b";
+  const accent = () => Cellgames.either("#c2185b", "#ff6fa8");
+  const wrong = () => Cellgames.either("#b00020", "#ff5c6c");
 
   class Board {
     /**
      * @param canvas in a container of its own, whose width it takes.
      * @param layout of the game, as Python gives it.
-     * @param options `maxHeight`: CSS pixels, or a function that gives them.
+     * @param options `maxHeight`: CSS pixels, or a function that gives them; `x`: where a view begins that is zoomed in.
      */
     constructor(canvas, layout, options) {
       this.canvas = canvas;
@@ -26,6 +29,7 @@
       this.onCell = null;
       this.onHover = null;
       this.frame = null;
+      this.legal = null;
       this.shown = {};
       this.factor = 1;
       this.x = this.painter.width / 2; // the middle of the view, in units
@@ -37,9 +41,8 @@
       this.abort = new AbortController();
       canvas.classList.add("cg-canvas");
       canvas.tabIndex = 0;
-      canvas.setAttribute("role", "img");
-      this.live = Cellgames.element("span", { class: "cg-sr", "aria-live": "polite" });
-      canvas.after(this.live, (this.zoomer = this.buttons()));
+      this.reader = new Cellgames.BoardReader(this);
+      canvas.after((this.zoomer = this.buttons()));
       this.listen();
       this.resizer = new ResizeObserver(() => this.resize());
       this.resizer.observe(canvas.parentElement);
@@ -73,6 +76,10 @@
       on(this.canvas, "keydown", this.pressedKey);
       on(this.canvas, "blur", () => this.moveCursor(null));
       on(window, "resize", this.resize);
+      on(window, "cg-theme", () => {
+        this.painter = Cellgames.painter(this.layout);
+        this.invalidate();
+      });
     }
 
     /** What to show; options that are left out are not shown. */
@@ -80,8 +87,8 @@
       this.frame = frame;
       this.shown = options || {};
       this.legal = this.shown.legal ? new Set(this.shown.legal) : null;
-      this.canvas.setAttribute("aria-label", `${this.layout.title}: ${frame.status}`);
-      this.canvas.setAttribute("role", this.onCell ? "application" : "img");
+      this.reader.update();
+      if (this.hovered !== null) this.canvas.title = this.about(this.hovered);
       this.invalidate();
     }
 
@@ -89,7 +96,7 @@
       this.abort.abort();
       this.resizer.disconnect();
       cancelAnimationFrame(this.pending);
-      this.live.remove();
+      this.reader.clear();
       this.zoomer.remove();
     }
 
@@ -113,11 +120,17 @@
       const [units, high] = [painter.width + 2 * painter.strip, painter.height + 2 * painter.strip];
       let fit = Math.min((available - ACROSS) / units, (most - DOWN) / high);
       const dpr = window.devicePixelRatio || 1;
-      if (painter.snaps && fit * dpr >= 4) fit = Math.floor(fit * dpr) / dpr;
+      const whole = Math.floor(fit * dpr) / dpr;
+      if (painter.snaps && fit * dpr >= 4 && (whole > 0.97 * fit || !this.wide)) fit = whole; // a wide board fills the width
       fit = Math.max(fit, 0.5);
       if (this.fit === fit && this.available === available && this.most === most) return;
+      const first = this.fit === undefined;
       Object.assign(this, { fit, available, most });
       this.zoomer.hidden = fit >= 12;
+      if (first && this.wide && fit < SMALLEST) {
+        this.factor = Math.min(FINGER, (most - DOWN) / high) / fit;
+        this.x = options.x ?? this.x;
+      }
       this.spread();
       this.touches();
       this.clamp();
@@ -130,6 +143,11 @@
       const high = Math.max((painter.height + 2 * painter.strip) * scale, this.layout.wrap ? 120 : 0);
       this.width = Math.min(this.available, Math.ceil((painter.width + 2 * painter.strip) * scale + ACROSS));
       this.height = Math.min(this.most, Math.ceil(high + DOWN));
+    }
+
+    /** True for boards like the Cup's, which are much wider than high. */
+    get wide() {
+      return this.painter.width > 2 * this.painter.height;
     }
 
     get scale() {
@@ -183,12 +201,19 @@
       return this.painter.describe(cell);
     }
 
+    /** What there is to say of a cell besides where it is; "" on most boards. */
+    about(cell) {
+      return this.painter.about ? this.painter.about(cell, this.frame, Cellgames.planes(this.frame)) : "";
+    }
+
     get pannable() {
       return this.layout.wrap || this.factor > 1;
     }
 
     touches() {
-      const all = this.layout.kind === "torus" || this.factor > 1;
+      // Where the whole height is in view, a finger that moves up or down scrolls the page.
+      const high = this.painter.height * this.scale <= this.height - DOWN + 1 && this.wide;
+      const all = this.layout.kind === "torus" || (this.factor > 1 && !high);
       this.canvas.style.touchAction = all ? "none" : "pan-y";
       this.canvas.style.cursor = this.pannable && !this.onCell ? "grab" : "";
     }
@@ -304,6 +329,7 @@
     hover(cell) {
       if (cell === this.hovered) return;
       this.hovered = cell;
+      this.canvas.title = cell === null || !this.frame ? "" : this.about(cell);
       if (this.onHover) this.onHover(cell);
       if (this.onCell) {
         this.canvas.style.cursor = cell !== null && this.offers(cell) ? "pointer" : "";
@@ -312,14 +338,14 @@
     }
 
     offers(cell) {
-      return !this.legal || this.legal.has(cell);
+      return this.legal !== null && this.legal.has(cell);
     }
 
     pressedKey(event) {
       if (event.key === "+" || event.key === "=") this.zoom(1.5);
       else if (event.key === "-") this.zoom(1 / 1.5);
       else if (event.key === "0") this.reset();
-      else if (this.onCell && event.key.startsWith("Arrow")) {
+      else if ((this.onCell || event.shiftKey) && event.key.startsWith("Arrow")) {
         this.moveCursor(this.cursor === null ? this.first() : this.painter.step(this.cursor, event.key.slice(5)));
       } else if (this.onCell && this.cursor !== null && (event.key === "Enter" || event.key === " ")) {
         this.onCell(this.cursor, event);
@@ -348,8 +374,8 @@
         const room = this.scale;
         const out = (low, high, p) => (p < low + room ? low + room - p : p > high - room ? high - room - p : 0);
         if (this.factor > 1) this.pan(out(area.left, area.right, at.x), out(area.top, area.bottom, at.y));
-        this.live.textContent = `${this.describe(cell)}${this.offers(cell) ? "" : ", not possible"}`;
       }
+      this.reader.read(cell);
       if (this.onHover) this.onHover(cell);
       this.invalidate();
     }
@@ -373,6 +399,7 @@
       this.paintWorth(context, view);
       this.paintOffers(context, view);
       this.fade(context);
+      this.paintGuide(context, view);
       this.paintChosen(context, view);
       context.restore();
       this.frameAround(context);
@@ -401,17 +428,20 @@
         for (const at of this.copies(cell, view)) this.painter.outline(context, cell, at, view, "fill");
       }
       context.globalAlpha = 1;
-      context.strokeStyle = "#1d1a16";
+      context.strokeStyle = Cellgames.either("#1d1a16", "#fffdf8");
       context.lineWidth = Math.max(1, Math.min(3, view.scale * 0.12));
       for (const [cell, , framed] of cells) {
         if (framed) for (const at of this.copies(cell, view)) this.painter.outline(context, cell, at, view, "stroke");
       }
     }
 
-    /** Where a person may play, the cell under the pointer, and what would come there. */
+    /** Where a person may play, or shaded where it may not (`shade`: true, or the cells left light), the cell under the pointer, and what would come there. */
     paintOffers(context, view) {
       const { painter, shown } = this;
-      if (this.legal && this.onCell) {
+      if (shown.shade) {
+        const allowed = shown.shade === true ? this.legal : shown.shade;
+        painter.shade(context, view, Cellgames.planes(this.frame), allowed);
+      } else if (this.legal && this.onCell) {
         const dot = Math.min(4, Math.max(1, view.scale * painter.dot));
         context.fillStyle = painter.dotColour;
         context.beginPath();
@@ -423,18 +453,36 @@
         }
         context.fill();
       }
+      if (shown.ghost && shown.ghost.length) { // what is still to be built
+        context.strokeStyle = accent();
+        context.lineWidth = Math.max(1, Math.min(2, view.scale * 0.14));
+        const { cells } = Cellgames.planes(this.frame);
+        for (const cell of shown.ghost) if (!cells[cell]) for (const at of this.copies(cell, view)) painter.outline(context, cell, at, view, "stroke");
+      }
       if (shown.hover) {
-        const { cells, ok, seat } = shown.hover;
+        const { cells, ok, seat, bad } = shown.hover;
         context.globalAlpha = 0.62;
-        context.fillStyle = ok === false ? "#b00020" : this.layout.colours[seat] || ACCENT;
-        for (const cell of cells) for (const at of this.copies(cell, view)) painter.outline(context, cell, at, view, "fill");
+        const colour = ok === false ? wrong() : Cellgames.themed(this.layout).colours[seat] || accent();
+        for (const cell of cells) {
+          context.fillStyle = bad && bad.has(cell) ? wrong() : colour;
+          for (const at of this.copies(cell, view)) painter.outline(context, cell, at, view, "fill");
+        }
         context.globalAlpha = 1;
       }
       const near = this.cursor !== null ? this.cursor : this.hovered;
-      if (near !== null && this.onCell && (this.cursor !== null || this.offers(near))) {
-        context.strokeStyle = this.offers(near) ? ACCENT : "#777777";
+      if (near !== null && (this.cursor !== null || (this.onCell && this.offers(near)))) {
+        context.strokeStyle = this.offers(near) ? accent() : Cellgames.either("#6b6b6b", "#b5b5b5");
         context.lineWidth = this.cursor !== null ? 3 : 2;
         for (const at of this.copies(near, view)) painter.outline(context, near, at, view, "stroke");
+      }
+    }
+
+    /** Frames around the cells that a lesson speaks of: `shown.guide`. */
+    paintGuide(context, view) {
+      for (const [colour, width] of [[Cellgames.either("#ffffff", "#1b1916"), 7], [accent(), 4]]) {
+        context.strokeStyle = colour;
+        context.lineWidth = Math.min(width, Math.max(2, view.scale * 0.2 * (width / 4)));
+        for (const cell of this.shown.guide || []) for (const at of this.copies(cell, view)) this.painter.outline(context, cell, at, view, "stroke");
       }
     }
 
@@ -444,12 +492,12 @@
           const radius = Math.max(7, view.scale * 0.36);
           context.beginPath();
           context.arc(x, y, radius, 0, 2 * Math.PI);
-          context.fillStyle = "#ffffffdd";
+          context.fillStyle = Cellgames.either("#ffffffdd", "#1b1916dd");
           context.fill();
           context.lineWidth = 2.5;
-          context.strokeStyle = ACCENT;
+          context.strokeStyle = accent();
           context.stroke();
-          context.fillStyle = ACCENT;
+          context.fillStyle = accent();
           context.font = `600 ${Math.round(radius * 1.1)}px system-ui, sans-serif`;
           context.textAlign = "center";
           context.textBaseline = "middle";
@@ -475,7 +523,7 @@
 
     frameAround(context) {
       const { area } = this;
-      context.strokeStyle = getComputedStyle(this.canvas).getPropertyValue("--cg-line").trim() || "#b9b1a3";
+      context.strokeStyle = Cellgames.styled("--cg-line") || "#b9b1a3";
       context.lineWidth = 1;
       context.strokeRect(area.left - 0.5, area.top - 0.5, area.right - area.left + 1, area.bottom - area.top + 1);
     }
@@ -485,7 +533,7 @@
       const { area, painter } = this;
       const digits = painter.column(Math.max(painter.width, painter.height) - 1).length;
       const step = [1, 2, 5, 10, 20, 50, 100].find((some) => some * view.scale >= 8 + 7 * digits) || 200;
-      context.fillStyle = getComputedStyle(this.canvas).getPropertyValue("--cg-pale").trim() || "#857d70";
+      context.fillStyle = Cellgames.styled("--cg-pale") || "#857d70";
       context.font = "11px system-ui, sans-serif";
       context.textAlign = "center";
       context.textBaseline = "alphabetic";

@@ -25,7 +25,9 @@
     return frame.planes;
   };
 
-  Cellgames.painter = function (layout) {
+  /** The painter of a board in the colours of the theme. */
+  Cellgames.painter = function (light) {
+    const layout = Cellgames.themed(light);
     return Cellgames.painters[layout.kind === "torus" ? "torus" : layout.paint](layout);
   };
 
@@ -56,10 +58,19 @@
     return context;
   };
 
-  const painters = new WeakMap(); // of samples, by layout; a board has its own
+  /** Makes elements that scroll sideways reachable by the keyboard, as long as there is something to scroll. */
+  Cellgames.reachable = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
 
-  function painterFor(layout) {
-    if (!painters.has(layout)) painters.set(layout, Cellgames.painter(layout));
+  const painters = new WeakMap(); // of samples, by layout and theme; a board has its own
+
+  function painterFor(light) {
+    const layout = Cellgames.themed(light);
+    if (!painters.has(layout)) painters.set(layout, Cellgames.painter(light));
     return painters.get(layout);
   }
 
@@ -67,10 +78,18 @@
   Cellgames.sample = function (layout, code, marks, side) {
     const canvas = Cellgames.element("canvas", { class: "cg-chip", "aria-hidden": "true" });
     const size = side || 18;
-    const context = Cellgames.sharpen(canvas, size, size);
-    painterFor(layout).sample(context, size, code, marks || 0);
+    canvas.redraw = () => {
+      const context = Cellgames.sharpen(canvas, size, size);
+      context.clearRect(0, 0, size, size);
+      painterFor(layout).sample(context, size, code, marks || 0);
+    };
+    canvas.redraw();
     return canvas;
   };
+
+  window.addEventListener("cg-theme", () => {
+    for (const canvas of document.querySelectorAll("canvas")) if (canvas.redraw) canvas.redraw();
+  });
 
   /** A tile of Grid Adaptation with a sequence from 0 to 7. */
   Cellgames.chip = (layout, sequence) => Cellgames.sample(layout, sequence + 1, 0, 20);

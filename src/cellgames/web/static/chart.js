@@ -10,7 +10,7 @@
     constructor(layout, curve, values, onSeek) {
       this.layout = layout;
       this.values = values;
-      this.lines = curve.lines || layout.players.map((label, seat) => ({ label, colour: layout.colours[seat] }));
+      this.lines = curve.lines || layout.players.map((label, seat) => ({ label, seat }));
       const known = values.flat().filter((value) => value !== null && value !== undefined);
       this.top = curve.most || known.reduce((most, value) => Math.max(most, value), 1);
       this.canvas = element("canvas", { class: "cg-chart", role: "img", "aria-label": `Curves: ${curve.label}` });
@@ -34,6 +34,17 @@
       this.canvas.addEventListener("pointermove", (event) => event.buttons & 1 && seek(event));
     }
 
+    /** The colour of a line on the canvas. */
+    colour({ colour, seat }) {
+      return colour || Cellgames.themed(this.layout).colours[seat];
+    }
+
+    /** The colours of the page have changed. */
+    restyle() {
+      this.width = 0;
+      this.resize();
+    }
+
     resize() {
       const width = this.canvas.parentElement.clientWidth;
       if (!width || width === this.width) return;
@@ -43,7 +54,7 @@
       this.base = element("canvas");
       const context = Cellgames.sharpen(this.base, width, CHART);
       this.background(context);
-      this.lines.forEach((line, i) => this.line(context, line.colour, i));
+      this.lines.forEach((line, i) => this.line(context, this.colour(line), i));
       this.show(this.now);
     }
 
@@ -56,11 +67,10 @@
     }
 
     background(context) {
-      const style = getComputedStyle(this.canvas);
-      context.fillStyle = this.layout.ground;
+      context.fillStyle = Cellgames.themed(this.layout).ground;
       context.fillRect(this.left, 0, this.wide + 1, CHART);
-      context.strokeStyle = "#00000022";
-      context.fillStyle = style.getPropertyValue("--cg-pale");
+      context.strokeStyle = Cellgames.either("#00000022", "#ffffff22");
+      context.fillStyle = Cellgames.styled("--cg-pale");
       context.font = "11px system-ui, sans-serif";
       context.textAlign = "right";
       context.textBaseline = "middle";
@@ -77,7 +87,8 @@
 
     line(context, colour, place) {
       context.lineJoin = "round";
-      for (const [stroke, width] of [["#00000088", 2.9], [colour, 1.9]]) {
+      const halo = Cellgames.dark() && light(colour) < 90 ? "#ffffffaa" : "#00000088"; // to tell it from the ground
+      for (const [stroke, width] of [[halo, 2.9], [colour, 1.9]]) {
         context.strokeStyle = stroke;
         context.lineWidth = width;
         context.beginPath();
@@ -102,7 +113,7 @@
       context.clearRect(0, 0, this.width, CHART);
       context.drawImage(this.base, 0, 0, this.width, CHART);
       const x = Math.round(this.x(i)) + 0.5;
-      context.strokeStyle = "#c2185b";
+      context.strokeStyle = Cellgames.either("#c2185b", "#ff6fa8");
       context.lineWidth = 1.5;
       context.beginPath();
       context.moveTo(x, 0);
@@ -113,12 +124,18 @@
         if (value === null || value === undefined) return;
         context.beginPath();
         context.arc(x, this.y(value), 3, 0, 2 * Math.PI);
-        context.fillStyle = line.colour;
+        context.fillStyle = this.colour(line);
         context.fill();
         context.lineWidth = 1;
         context.stroke();
       });
     }
+  }
+
+  /** How light a colour "#rrggbb" is, from 0 to 255. */
+  function light(colour) {
+    const [red, green, blue] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+    return 0.3 * red + 0.59 * green + 0.11 * blue;
   }
 
   /** A round number between ticks, some three of them. */

@@ -22,6 +22,7 @@
     key() { return false; } // whether the key meant something
     running() { return false; } // whether agents have long moved, and the rules are at work
     hover() {}
+    planned() { return null; } // an action for a trial run that the board does not show yet
     marks() { return { legal: this.cells() }; } // for Board.draw
     cells() {
       const found = new Set();
@@ -38,28 +39,181 @@
   class Cloth extends OneCell {
     build() {
       this.end = el("button", { type: "button", class: "main", onclick: () => this.finish() }, "End the turn");
-      clear(this.place, this.hint, el("p", { class: "buttons" }, this.end));
+      this.bolt = el("button", { type: "button", title: "Key B", hidden: true, onclick: () => this.toggle() }, "Cast a bolt");
+      this.put = el("button", { type: "button", class: "main", title: "Enter", hidden: true, onclick: () => this.lay(this.at) }, "Place it here");
+      this.more = el("button", { type: "button", class: "main", onclick: () => this.go() }, "Place what is marked");
+      this.forget = el("button", { type: "button", onclick: () => { this.palette.ghost = []; this.show(); } }, "Remove the marks");
+      this.left = el("p", { class: "hint" });
+      this.plan = el("div", { hidden: true }, this.left, el("p", { class: "buttons" }, this.more, this.forget));
+      const { about, layout, person } = this.game;
+      this.palette = new Cellgames.Palette(about.patterns, { ...layout, colour: Cellgames.seatColour(layout, person ?? 0) }, () => this.show());
+      this.at = null; // the cell about which the pattern in hand would lie
+      clear(this.place, this.hint, el("p", { class: "buttons" }, this.end, this.put, this.bolt), this.plan);
+      clear(this.game.extra, this.palette.root);
     }
     start(info, legal) {
       super.start(info, legal);
-      this.hint.textContent = `${plural(info.left, "unit")} left of ${info.most}. Choose cells with a dot. Choose a unit of this turn again to take it back.`;
+      this.bolt.hidden = !info.bolts;
+      this.aim(false);
+      this.tell();
+      if (this.going) queueMicrotask(() => this.step());
     }
-    enable(free) { this.end.disabled = !free || !this.legal[this.info.end]; }
-    finish() { if (this.game.free()) this.game.act([this.info.end]); }
+    // What is marked and not built, and the buttons for it.
+    tell() {
+      const { palette } = this, { cells } = Cellgames.planes(this.game.frame);
+      if (palette.ghost.every((cell) => this.own(cell, cells))) palette.ghost = [];
+      const missing = palette.ghost.filter((cell) => !this.own(cell, cells));
+      this.plan.hidden = !missing.length;
+      this.left.textContent = `${plural(missing.length, "unit")} of the pattern ${missing.length === 1 ? "is" : "are"} still to be placed, in this turn or in later ones.`;
+      this.put.hidden = !palette.hand;
+    }
+    own(cell, cells) { return cells[cell] === this.game.person + 1; }
+    show() {
+      if (!this.info) return;
+      if (this.palette.hand) this.aim(false);
+      this.tell();
+      this.game.draw();
+    }
+    hover(cell) {
+      if (cell === null || cell === this.at || !this.palette.hand || !this.game.free() || this.game.pointer === "touch") return;
+      this.at = cell;
+      this.game.draw();
+    }
+    // The pattern in hand about a cell: its cells, and which of them cannot be placed.
+    lying(at) {
+      const cells = at === null ? null : this.palette.around(at);
+      if (!cells) return null;
+      const held = Cellgames.planes(this.game.frame).cells;
+      return { cells, bad: new Set(cells.filter((cell) => !this.own(cell, held) && (this.info.left ? !this.legal[cell] : held[cell]))) };
+    }
+    // Place the pattern in hand; what this turn has no units for stays marked.
+    lay(at) {
+      const lying = this.lying(at);
+      if (!this.game.free() || !this.palette.hand) return;
+      if (!lying) notice("The pattern would leave the board there.");
+      else if (lying.bad.size) notice("Some cells of the pattern cannot be placed: they are shown in red.");
+      else if (!this.info.left) notice("All units of this turn are placed: end the turn, or take one back.");
+      else {
+        this.palette.ghost = lying.cells;
+        this.at = null;
+        this.palette.take(null);
+        this.go();
+      }
+    }
+    // Place marked cells as long as that is allowed; each unit is a move, and widens the territory of the next.
+    go() {
+      this.going = this.info.left;
+      this.step();
+    }
+    step() {
+      if (!this.going || !this.game.free()) return; // it goes on when the last unit has been answered
+      const held = Cellgames.planes(this.game.frame).cells, { ghost } = this.palette;
+      const next = ghost.find((cell) => !held[cell] && this.legal[cell]);
+      if (next !== undefined && this.info.left) {
+        this.going--;
+        this.game.act([next]);
+        return;
+      }
+      this.going = 0;
+      if (this.info.left && ghost.length) notice("The other marked cells cannot be placed now.");
+      this.show();
+    }
+    toggle() {
+      if (this.palette.hand) this.palette.take(null);
+      this.aim(!this.aiming);
+      this.game.draw();
+    }
+    aim(on) { // whether the next cell is a bolt's
+      const info = this.info;
+      this.aiming = on && this.canCast();
+      this.bolt.setAttribute("aria-pressed", String(this.aiming));
+      this.bolt.textContent = this.aiming ? "Cast no bolt" : `Cast a bolt (${info.bolts || 0} left)`;
+      if (this.aiming) this.hint.textContent = "Choose a cell: a bolt empties its 3 x 3, except cells warded for your opponent.";
+      else this.hint.textContent = `${plural(info.left, "unit")} left of ${info.most}. You may place them on cells that are not shaded. Choose a unit of this turn again to take it back.`;
+    }
+    canCast() { return Boolean(this.info.bolts) && Boolean(this.legal[this.info.cells]); }
+    enable(free) {
+      this.end.disabled = !free || !this.legal[this.info.end];
+      this.bolt.disabled = !free || !this.canCast();
+      const lying = free && this.palette.hand ? this.lying(this.at) : null;
+      this.put.disabled = !lying || lying.bad.size > 0 || !this.info.left;
+      this.more.disabled = !free || !this.info.left;
+      this.forget.disabled = !free;
+      this.palette.enable(free);
+    }
+    finish() {
+      this.going = 0;
+      if (this.game.free()) this.game.act([this.info.end]);
+    }
     key(key) {
+      if (key === "b" && !this.bolt.hidden && !this.bolt.disabled) {
+        this.bolt.click();
+        return true;
+      }
+      if (this.game.free() && this.palette.key(key)) return true;
+      if (key === "enter" && !this.put.hidden && !this.put.disabled) {
+        this.put.click();
+        return true;
+      }
       if (key !== "e" || this.end.disabled) return false;
       this.finish();
       return true;
     }
+    marks() {
+      const found = { legal: this.cells(), shade: !this.aiming && this.info.left > 0, ghost: this.palette.ghost };
+      if (!this.palette.hand || this.at === null) return found;
+      const lying = this.lying(this.at), seat = this.game.person;
+      return { ...found, hover: lying ? { ...lying, seat } : { cells: [this.at], ok: false } };
+    }
     cells() {
+      if (this.aiming) return new Set(Array(this.info.cells).keys());
       const found = super.cells();
-      found.delete(this.info.end);
+      for (let action = this.info.cells || this.info.end; action <= this.info.end; action++) found.delete(action);
       return found;
     }
-    cell(cell) {
-      if (this.legal[cell]) this.game.act([cell]);
+    cell(cell, pointer) {
+      if (this.palette.hand) {
+        if (pointer === "touch") {
+          this.at = cell;
+          this.game.draw();
+        } else this.lay(cell);
+      } else if (this.aiming) {
+        this.aiming = false;
+        this.game.act([this.info.cells + cell]);
+      } else if (this.legal[cell]) this.game.act([cell]);
       else if (this.info.left === 0) notice("All units of this turn are placed: end the turn, or take one back.");
       else notice("A unit goes on an empty cell of your own territory that is not the opponent's too, and not directly beside (left, right, above, below) an opponent's unit.");
+    }
+  }
+
+  // Hex and Y: a cell, or once the first stone.
+  class Stones extends OneCell {
+    build() {
+      this.swap = el("button", { type: "button", title: "Key S", onclick: () => this.take() }, "Take over the first stone");
+      this.line = el("p", { class: "buttons" }, this.swap);
+      clear(this.place, this.hint, this.line);
+    }
+    can() { return this.info && this.info.swap !== null && this.legal[this.info.swap]; }
+    start(info, legal) {
+      super.start(info, legal);
+      this.line.hidden = !this.can();
+      if (this.can()) this.hint.textContent = "Choose a cell with a dot, or take over the first stone.";
+    }
+    rest() {
+      super.rest();
+      this.line.hidden = true;
+    }
+    enable(free) { this.swap.disabled = !free; }
+    take() { if (this.game.free() && this.can()) this.game.act([this.info.swap]); }
+    key(key) {
+      if (key !== "s" || !this.can()) return false;
+      this.take();
+      return true;
+    }
+    cells() {
+      const found = super.cells();
+      found.delete(this.info.swap);
+      return found;
     }
   }
 
@@ -69,6 +223,7 @@
       this.turned = 0;
       this.anchor = null;
       this.picture = el("canvas", { class: "shape", width: 72, height: 72, role: "img" });
+      this.picture.redraw = () => { if (this.info) this.draw(); };
       this.buttons = [
         el("button", { type: "button", title: "Key R", onclick: () => this.turn() }, "Turn ↻"),
         el("button", { type: "button", title: "Key F", onclick: () => this.flip() }, "Flip ⇋"),
@@ -91,6 +246,7 @@
       this.buttons[2].disabled = !free || this.anchor === null || !this.legal[this.action()];
     }
     action() { return this.anchor * 8 + this.turned; }
+    planned() { return this.anchor !== null && this.legal[this.action()] ? [this.action()] : null; }
     running() { return this.info !== undefined && this.info.left === 1; }
     turn() { this.change((this.turned & 4) | ((this.turned + 1) & 3)); }
     flip() { this.change(((this.turned ^ 4) & 4) | ((4 - (this.turned & 3)) & 3)); }
@@ -114,7 +270,7 @@
       const size = Math.min(16, 68 / Math.max(high - low + 1, right - left + 1));
       const top = (72 - size * (high - low + 1)) / 2, start = (72 - size * (right - left + 1)) / 2;
       pen.clearRect(0, 0, 72, 72);
-      pen.fillStyle = this.game.layout.colours[this.game.person];
+      pen.fillStyle = Cellgames.themed(this.game.layout).colours[this.game.person];
       for (const [row, col] of cells) pen.fillRect(start + (col - left) * size + 0.5, top + (row - low) * size + 0.5, size - 1, size - 1);
       this.picture.setAttribute("aria-label", `${this.info.shape}, orientation ${this.turned}`);
     }
@@ -157,11 +313,13 @@
           found.add(row * cols + col);
         }
       }
-      if (this.anchor === null) return { legal: found };
+      const { band } = this.info, first = this.game.person * band;
+      const shade = { has: (cell) => cell % cols >= first && cell % cols < first + band }; // one's own band stays light
+      if (this.anchor === null) return { legal: found, shade };
       const [row, col] = this.centre(this.anchor);
       const cells = around[this.turned].filter(([, side]) => col + side >= 0 && col + side < cols)
         .map(([over, side]) => Cellgames.mod(row + over, rows) * cols + col + side);
-      return { legal: found, hover: { cells, ok: !!this.legal[this.action()], seat: this.game.person } };
+      return { legal: found, shade, hover: { cells, ok: !!this.legal[this.action()], seat: this.game.person } };
     }
   }
 
@@ -179,13 +337,14 @@
       this.buyLine = el("label", { class: "check" }, this.buy, el("span"));
       this.vote = el("select", {});
       this.voteLine = el("label", { class: "field" }, "Vote for the Elimination Candidate ", this.vote);
+      this.words = el("div", {});
       this.public = el("div", { class: "public" });
       this.submit = el("button", { type: "button", class: "main", onclick: () => this.send() }, "Submit");
       this.over = el("button", { type: "button", onclick: () => { this.tiles = []; this.reserve = null; this.show(); } }, "Clear");
-      clear(this.place, this.own, this.public, this.hint, this.reserveLine, this.buyLine, this.flipLine, this.voteLine, el("p", { class: "buttons" }, this.submit, this.over));
+      clear(this.place, this.own, this.public, this.hint, this.reserveLine, this.buyLine, this.flipLine, this.voteLine, this.words, el("p", { class: "buttons" }, this.submit, this.over));
     }
     start(info, legal) {
-      const same = this.info && this.info.round === info.round && this.info.voting === info.voting;
+      const same = this.info && this.info.round === info.round && this.info.voting === info.voting && this.info.talk === info.talk;
       this.info = info;
       this.legal = legal;
       if (same && this.started) { this.tell(); return; }
@@ -207,7 +366,10 @@
       this.buyLine.hidden = !this.can(5, 1);
       this.flipLine.hidden = !info.flips;
       this.voteLine.hidden = !info.votes.length;
-      this.over.hidden = info.voting;
+      this.over.hidden = info.voting || info.talking;
+      this.submit.textContent = info.talking ? "Say it" : "Submit";
+      clear(this.words, info.talking && info.receivers.map((name) => el("label", { class: "field" }, `A word to ${name} `,
+        el("select", {}, Array.from({ length: info.words + 1 }, (_, word) => el("option", { value: word }, word ? String(word) : "silence"))))));
       this.tell();
     }
     flipped(value) { return (parseInt(this.info.sequence, 2) ^ (1 << (value - 1))).toString(2).padStart(3, "0"); }
@@ -222,7 +384,7 @@
       if (this.info) this.submit.disabled = !free || !this.ready();
     }
     needed() { // tiles that must be named
-      return this.info.voting ? 0 : Math.min(this.info.tiles, this.free);
+      return this.info.voting || this.info.talking ? 0 : Math.min(this.info.tiles, this.free);
     }
     ready() { return this.tiles.length >= this.needed() && (!this.useReserve.checked || this.reserve !== null); }
     show() {
@@ -233,13 +395,17 @@
       const { info } = this;
       this.free = info.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + info.spaces).reduce((sum, bit) => sum + bit, 0);
       const left = this.needed() - this.tiles.length;
+      if (info.talking) {
+        this.hint.textContent = `Talk before round ${info.round} of ${info.rounds}: say a word to ${info.receivers[0] === "all" ? "all" : "each player"}, or be silent. Words bind nobody.`;
+        return;
+      }
       this.hint.textContent = info.voting
         ? (info.votes.length ? "Several players are tied for the fewest points: vote." : "Several players are tied for the fewest points. Those with a Token of Life vote; you have no vote.")
         : left > 0 ? `Round ${info.round} of ${info.rounds}: choose ${plural(left, "space")}${this.tiles.length ? " more" : ""}.`
           : this.useReserve.checked && this.reserve === null ? "Choose the space of the reserve tile." : "All tiles are chosen. Choose one again to take it back.";
     }
     cell(cell) {
-      if (this.info.voting) return;
+      if (this.info.voting || this.info.talking) return;
       const place = this.tiles.indexOf(cell);
       if (place >= 0) this.tiles.splice(place, 1);
       else if (this.reserve === cell) this.reserve = null;
@@ -255,21 +421,25 @@
       if (!this.info.voting) for (let cell = 0; cell < this.info.spaces; cell++) if (this.can(0, cell)) legal.add(cell);
       const chosen = this.tiles.map((cell, place) => [cell, this.needed() > 1 ? String(place + 1) : "T"]);
       if (this.reserve !== null) chosen.push([this.reserve, "R"]);
-      return { legal, chosen };
+      return { legal, chosen, shade: true };
     }
     send() {
       if (!this.game.free() || !this.ready()) return;
-      const { spaces, players, votes, flips } = this.info, none = spaces;
       this.started = false;
-      this.game.act([
+      this.game.act(this.planned());
+    }
+    planned() {
+      const { spaces, players, votes, flips } = this.info, none = spaces;
+      return [
         ...[0, 1, 2].map((slot) => (slot < this.tiles.length ? this.tiles[slot] : none)),
         this.useReserve.checked && this.reserve !== null ? this.reserve : none,
         flips ? Number(this.flip.value) : 0,
         this.buy.checked && this.can(5, 1) ? 1 : 0,
         votes.length ? Number(this.vote.value) : players,
-      ]);
+        ...this.info.receivers.map((_, place) => (this.info.talking ? Number(this.words.querySelectorAll("select")[place].value) : 0)),
+      ];
     }
   }
 
-  Cellgames.controls = { default: OneCell, "cloth-of-gold-v0": Cloth, "toroidal-cup-v0": Cup, "grid-adaptation-v0": Grid };
+  Cellgames.controls = { default: OneCell, "hex-v0": Stones, "y-v0": Stones, "cloth-of-gold-v0": Cloth, "toroidal-cup-v0": Cup, "grid-adaptation-v0": Grid };
 })();

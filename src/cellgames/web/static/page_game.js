@@ -26,23 +26,30 @@
       Object.assign(this, { about, view, rules, layout: about.layout, moves: [...about.moves] });
       this.path = `/api/play/${encodeURIComponent(view.id)}`;
       this.seen = about.moves.length;
-      this.queue = []; // pictures that are still to be shown: [frame, milliseconds, animated or not]
+      this.queue = []; // what is still to be shown: [frame, milliseconds], or a packed film
+      this.film = null; // the film that is being shown
+      this.watched = null; // the last one, packed
       this.frame = view.frame;
       this.closed = this.busy = this.polling = false;
       this.build(main);
       const kind = Cellgames.controls[about.game] || Cellgames.controls.default;
       this.controls = new kind(this, this.place);
-      this.board = new Cellgames.Board(this.canvas, this.layout);
+      const { band } = this.layout; // one's own, where teams have bands
+      this.board = new Cellgames.Board(this.canvas, this.layout, { x: band && this.person !== null && !this.several ? (this.person + 0.5) * band : undefined });
       this.board.onCell = (cell) => { if (this.free()) this.controls.cell(cell, this.pointer); };
       this.board.onHover = (cell) => this.controls.hover(cell);
       app.game = this; // for the browser's console, and for tests
       this.onKey = (event) => {
+        if (event.key === "Escape" && this.film) this.skip();
         if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
         if (event.key === "Enter" && event.target.closest("button, a, summary")) return; // theirs
-        if (event.key === "Escape") this.skip();
+        if (event.key === "Escape" && this.showing) this.skip();
+        else if (this.film && !event.target.closest("button, canvas")) { if (this.film.key(event.key)) event.preventDefault(); }
+        else if (event.key.toLowerCase() === "t" && this.free() && !this.trialButton.hidden) this.tryOut();
         else if (this.controls.key(event.key.toLowerCase())) event.preventDefault();
       };
       document.addEventListener("keydown", this.onKey);
+      app.guard = () => (this.running ? "This game is not finished. Leave it?" : null);
       this.settle();
       if (view.thinking) this.poll();
       if (view.clocks) this.ticker = setInterval(() => this.tick(), 100);
@@ -50,20 +57,33 @@
 
     close() {
       this.closed = true;
+      app.guard = null;
+      if (this.bots) this.bots.pause();
       clearTimeout(this.timer);
       clearInterval(this.ticker);
+      if (this.film) this.film.destroy();
       document.removeEventListener("keydown", this.onKey);
       this.board.destroy();
     }
 
-    get person() { return this.about.person; }
+    // The seat of the person at the screen; null for spectators, and while it is hidden.
+    get person() { return this.view.seat; }
+
+    // Whether several people share the screen: then nobody is "you".
+    get several() { return this.about.people.length > 1; }
+
+    // Whether a game of people would be lost.
+    get running() { return this.about.people.length > 0 && !this.view.lesson && !this.view.done && !this.error && (this.view.turn > 0 || this.view.curtain !== null); }
 
     // Whether the person may act now.
-    free() { return this.view.yours && !this.busy && this.queue.length === 0; }
+    free() { return this.view.yours && !this.busy && !this.showing; }
+
+    // Whether pictures of what happened are being shown.
+    get showing() { return this.queue.length > 0 || this.film !== null; }
 
     name(seat) {
       const player = this.layout.players[seat];
-      return seat === this.person ? `${player} (you)` : player;
+      return seat === this.person && !this.several ? `${player} (you)` : player;
     }
 
     // --- elements ---------------------------------------------------------------------------------------------
@@ -76,29 +96,38 @@
       this.canvas.addEventListener("keydown", () => { this.pointer = "keyboard"; }, true);
       this.place = el("div", { class: "controls" });
       this.clocks = el("div", { class: "clocks", role: "timer", "aria-label": "Clocks", hidden: !this.view.clocks });
-      this.skipButton = el("button", { type: "button", hidden: true, onclick: () => this.skip() }, "Skip the animation");
+      this.extra = el("div", {}); // controls below the buttons that all games have
+      this.films = el("div", {}); // the controls of a film
+      this.watchButton = el("button", { type: "button", hidden: true, onclick: () => this.watch() }, "Watch Life again");
       this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo");
       this.again = el("button", { type: "button", onclick: () => this.restart() }, "New game");
+      this.resignButton = el("button", { type: "button", onclick: () => this.resign() }, "Resign");
+      this.curtain = new app.Curtain(this);
+      this.bots = this.about.people.length ? null : new app.Bots(this);
       this.table = el("div", { class: "scroll" });
       this.lines = el("p", { class: "hint" });
       // What a person who plays may not know has another name until the end.
       this.legend = (this.layout.legend || []).map((entry) => ({ ...entry, text: el("span", {}) }));
       const legend = this.legend.map((entry) => el("span", { class: "key" }, Cellgames.sample(this.layout, entry.code, entry.marks, 18), entry.text));
       this.list = el("ol", { class: "moves" });
+      this.spoken = el("p", { class: "cg-sr", "aria-live": "polite" }); // what others have played
       this.end = el("div", { class: "end", hidden: true });
       const wide = (this.layout.columns || []).length > 3; // too wide for a column at the side
+      const long = this.layout.kind === "cells" && this.layout.cols > 2 * this.layout.rows; // a board for the whole width
       const players = el("section", { class: "panel people" }, el("h2", {}, "Players"), this.table);
-      this.root = el("div", { class: "game" },
-        el("div", { class: "stage" }, this.status, this.clocks, el("div", { class: "board" }, this.canvas),
+      this.banner = el("p", { class: "trial", hidden: true }, el("span", {}));
+      this.trialButton = el("button", { type: "button", title: "Key T", hidden: !this.layout.trials || !this.about.people.length, onclick: () => this.tryOut() }, "Trial run");
+      this.root = el("div", { class: long ? "game wide" : "game" },
+        el("div", { class: "stage" }, this.spoken, Cellgames.goal(this.layout, this.several ? null : this.person), this.status, this.clocks, this.banner, el("div", { class: "board" }, this.canvas), this.films,
           el("div", { class: "under" }, this.lines, legend)),
         el("div", { class: "side" },
-          el("section", { class: "panel", "aria-label": "Your move" }, this.place, this.end, el("p", { class: "buttons" }, this.undoButton, this.skipButton, this.again)),
+          el("section", { class: "panel", "aria-label": "Your move" }, this.bots && this.bots.root, this.place, this.end, el("p", { class: "buttons" }, this.trialButton, this.undoButton, this.watchButton, this.resignButton, this.again), this.extra),
           !wide && players,
           el("details", { class: "panel" }, el("summary", {}, "Moves"), this.list),
-          el("details", { class: "panel" }, el("summary", {}, "Rules in brief"), app.rulesOf(this.rules))),
-        wide && players);
-      clear(main, this.root);
-      this.undoButton.hidden = this.layout.simultaneous || !!this.view.clocks;
+          el("details", { class: "panel" }, el("summary", {}, "Rules in brief"), app.rulesOf(this.rules), this.rules.lesson && app.learnLinks(this.rules.game))),
+        wide && players, this.curtain.root);
+      clear(main, el("h1", { class: "cg-sr" }, this.layout.title), this.root);
+      this.undoButton.hidden = !this.about.people.length || this.layout.simultaneous || !!this.view.clocks;
       this.drawMoves();
     }
 
@@ -108,39 +137,42 @@
     }
 
     drawPlayers() {
+      const now = performance.now(); // while a film runs, nobody reads a table that changes sixty times a second
+      if (this.film && this.film.clock.running && now - this.told < 120) return;
+      this.told = now;
       const { layout, frame, about } = this, infos = frame.infos || {};
       // Own secrets stand in the panel; a column is shown when it tells of others.
       const known = (values) => values && values.some((value, seat) => value !== null && seat !== this.person);
       const columns = (layout.columns || []).filter((column) => known(infos[column.name]));
       const shown = (column, value) => (column.kind === "sequence" && value !== null && value !== undefined
         ? Cellgames.chip(layout, value) : Cellgames.cellOf(layout, column, value));
-      const results = this.queue.length ? [] : this.outcomes();
+      const results = this.showing ? [] : this.outcomes();
       clear(this.table, el("table", { class: "players" },
         columns.length > 0 && el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "player"), columns.map((column) => el("th", { scope: "col", class: "number" }, column.label)))),
         el("tbody", {}, layout.players.map((player, seat) => {
           const chip = el("span", { class: "chip" });
-          chip.style.background = layout.colours[seat];
+          chip.style.background = Cellgames.seatColour(layout, seat);
           return el("tr", { class: [frame.player === seat && !frame.done ? "moving" : "", seat === this.person ? "own" : ""].join(" ") },
-            el("th", { scope: "row" }, chip, player, " ", el("span", { class: "who", title: about.names[seat] }, seat === this.person ? "you" : app.shortened(about.names[seat], 24)),
-              results[seat] && el("strong", { class: `result ${results[seat]}` }, results[seat])),
+            el("th", { scope: "row" }, chip, player, " ", el("span", { class: "who", title: about.names[seat] }, about.people.includes(seat) ? (this.several ? "person" : "you") : app.shortened(about.names[seat], 24)),
+              results[seat] && el("strong", { class: `result ${results[seat]}` }, Cellgames.place(frame, seat) || results[seat])),
             columns.map((column) => el("td", { class: "number" }, shown(column, infos[column.name][seat]))));
         }))));
       this.lines.textContent = (frame.text || []).map(([label, value]) => `${label}: ${value}`).join(" · ");
       const playing = this.person !== null && !frame.done;
       for (const entry of this.legend) entry.text.textContent = (playing && entry.playing) || entry.label;
-      this.place.hidden = this.root.dataset.state === "done";
+      this.place.hidden = this.extra.hidden = this.root.dataset.state === "done";
     }
 
     // The clocks as they are now: the server's time, and what has passed since it told it.
     drawClocks() {
       const { clocks } = this.view;
-      if (!clocks) return;
+      if (!clocks) return; // both are shown also while the game is hidden
       this.heard = this.heard && this.heard.clocks === clocks ? this.heard : { clocks, at: performance.now() };
       const left = clocks.left.map((seconds, seat) => (seat === clocks.running ? Math.max(0, seconds - (performance.now() - this.heard.at) / 1000) : seconds));
       if (!this.clocks.children.length) {
         clear(this.clocks, this.layout.players.map((_, seat) => {
           const chip = el("span", { class: "chip" });
-          chip.style.background = this.layout.colours[seat];
+          chip.style.background = Cellgames.seatColour(this.layout, seat);
           return el("span", { class: "clock" }, chip, el("span", { class: "who" }, this.name(seat)), el("strong", {}));
         }));
       }
@@ -177,20 +209,23 @@
     say() {
       const { view, frame } = this;
       if (this.error) return this.error;
-      if (this.queue.length) return frame.status;
+      if (this.showing) return frame.status;
       if (view.done) {
         if (view.forfeit) return view.forfeit;
-        const own = this.person === null ? null : view.result.outcome[this.person];
-        return own === null ? frame.status : `${{ win: "You win.", draw: "A draw for you.", loss: "You lose." }[own]} ${frame.status}`;
+        const own = this.person === null || this.several ? null : view.result.outcome[this.person];
+        const place = own !== null && Cellgames.place(frame, this.person);
+        const words = place ? `You take ${place}.` : { win: "You win.", draw: "A draw for you.", loss: "You lose." }[own];
+        return own === null ? frame.status : `${words} ${frame.status}`;
       }
       if (view.thinking) {
         if (this.controls.running()) return "Life runs to its end …";
         const seat = frame.player;
+        if (this.several && this.about.people.includes(seat)) return `The move of ${this.layout.players[seat]} is being played …`;
         if (seat !== null && seat === this.person) return "Your move is being played …";
         const who = seat === null || seat === undefined ? "The agents" : this.about.names[seat];
         return `${app.shortened(who)} ${seat === null || seat === undefined ? "are" : "is"} thinking …`;
       }
-      if (view.yours) return `Your move. ${frame.status}`;
+      if (view.yours) return this.several ? `${this.layout.players[this.person]} to move. ${frame.status}` : `Your move. ${frame.status}`;
       return frame.status;
     }
 
@@ -201,15 +236,25 @@
       app.quiet();
       for (const event of view.events) {
         this.moves.push(event.move);
-        const animated = event.frames.length > 1, own = event.seat !== null && event.seat === this.person;
-        const wait = animated ? Math.max(35, Math.min(110, 4500 / event.frames.length)) : own ? 0 : 160;
-        for (const frame of event.frames) this.queue.push([frame, wait, animated]);
+        const own = event.seat !== null && event.seat === this.person;
+        if (event.film) this.queue.push(event.film);
+        else for (const frame of event.frames) this.queue.push([frame, own ? 0 : this.bots ? this.bots.wait : 160]);
       }
+      this.tellMoves(view);
       this.seen = view.epoch === this.view.epoch ? this.seen + view.events.length : view.turn;
       this.view = view;
       if (view.events.length) this.drawMoves();
       this.play();
       if (view.thinking) this.poll();
+    }
+
+    // Say to screen readers what others have played.
+    tellMoves(view) {
+      const { players } = this.layout, spoken = (move) => (move === "end" ? "ended the turn" : `played ${move.replace(/\br(\d+)c(\d+)/g, "row $1, column $2")}`);
+      const told = view.events.filter(({ seat }) => seat !== null && seat !== this.person).slice(-12).map(({ seat, move }) => `${players[seat]} ${spoken(move)}.`);
+      const joint = view.events.some(({ seat, film }) => seat === null && !film);
+      if (joint && this.board.painter.changes) told.push(this.board.painter.changes(view.frame, Cellgames.planes(view.frame)));
+      if (told.length) this.spoken.textContent = told.join(" ");
     }
 
     async poll() {
@@ -243,11 +288,24 @@
       this.busy = true;
       this.draw();
       try {
-        const answer = await api(`${this.path}/move`, { action, turn: this.view.turn, epoch: this.view.epoch, since: this.seen });
+        const answer = await api(`${this.path}/move`, { action, turn: this.view.turn, epoch: this.view.epoch, since: this.seen, seat: this.person });
         this.busy = false;
         this.take(answer.view);
       } catch (error) {
         this.busy = false;
+        await this.refused(error);
+      }
+    }
+
+    async resign() {
+      if (!this.view.can_resign || this.busy) return;
+      const who = this.several ? `${this.layout.players[this.person]} resigns` : "You resign";
+      const seat = this.person, { epoch } = this.view;
+      if (!await app.ask(`${who}, and the other player wins?`, "Resign", "Play on")) return;
+      try {
+        const { about, view } = await api(`${this.path}/resign`, { seat, epoch });
+        this.renew(about, view);
+      } catch (error) {
         await this.refused(error);
       }
     }
@@ -269,9 +327,7 @@
 
     renew(about, view) {
       if (this.closed) return;
-      clearTimeout(this.timer);
-      this.timer = null;
-      this.queue = [];
+      this.stop();
       this.moves = [...about.moves];
       this.seen = view.turn;
       this.view = view;
@@ -297,15 +353,16 @@
 
     async restart() {
       if (this.busy) return;
+      if (this.running && !await app.ask("This game is not finished. Begin a new one?", "New game", "Play on")) return;
+      if (this.busy || this.closed) return;
       this.busy = true;
       this.draw();
-      const wish = {
-        ...this.about.asked,
-        seat: this.person === null ? null : this.layout.players[this.person],
-        agents: this.about.names.filter((_, seat) => seat !== this.person),
-      };
+      const { people, names, asked } = this.about;
+      const agents = names.filter((_, seat) => !people.includes(seat));
+      const wish = { ...asked, seat: people.map((seat) => this.layout.seats[seat]), agents: agents.length ? agents : ["random"] };
       try {
         const made = await api("/api/play", wish);
+        app.guard = null;
         api(this.path, undefined, "DELETE").catch(() => {});
         app.began = made;
         location.hash = `#/game/${made.view.id}`;
@@ -319,33 +376,106 @@
     // --- pictures ---------------------------------------------------------------------------------------------
 
     play() {
-      if (this.timer) return;
-      if (CALM.matches) this.queue = this.queue.slice(-1);
+      if (this.timer || this.film) return;
+      if (CALM.matches) {
+        this.watched = this.queue.findLast((step) => !Array.isArray(step)) || this.watched;
+        this.queue = [];
+      }
       const next = () => {
         this.timer = null;
         if (this.closed) return;
         const step = this.queue.shift();
-        if (!step) { this.settle(); return; }
-        this.frame = step[0];
+        if (step && !Array.isArray(step)) { this.run(step, next); return; }
+        if (step) this.frame = step[0];
         if (this.queue.length === 0) { this.settle(); return; }
-        this.skipButton.hidden = !this.queue.some((one) => one[2]);
         this.draw();
         this.timer = setTimeout(next, step[1]);
       };
       next();
     }
 
-    skip() {
+    // Show a film, and then go on.
+    run(packed, next, options = { leave: "Skip the animation" }) {
+      this.watched = packed;
+      this.status.setAttribute("aria-live", "off"); // every generation has words
+      this.film = new Cellgames.Film(this.films, packed, {
+        seconds: this.view.clocks ? 5 : 0,
+        ...options,
+        show: (frame) => { this.frame = frame; this.draw(); },
+        end: () => {
+          this.film = null;
+          this.status.setAttribute("aria-live", "polite");
+          next();
+        },
+      });
+      this.draw();
+    }
+
+    // Show a film beside the game, which waits.
+    aside(packed, trial = false) {
+      const { view, watched } = this;
+      this.run(packed, () => {
+        this.mark(false);
+        if (trial) this.watched = watched;
+        if (this.queue.length) this.play();
+        else if (this.view !== view) this.settle();
+        else {
+          this.frame = view.frame;
+          this.draw();
+        }
+      }, { leave: "Back to the game", stays: true, seconds: 0, banner: trial && this.banner });
+      this.mark(trial);
+    }
+
+    // Mark the board as that of a trial run, or no longer.
+    mark(trial) {
+      this.banner.hidden = !trial;
+      this.root.classList.toggle("tried", trial);
+    }
+
+    // Show the last film once more.
+    watch() { if (!this.showing && this.watched) this.aside(this.watched); }
+
+    // Let Life run from here, with what is to be placed now, as if nobody placed anything more.
+    async tryOut() {
+      if (!this.free()) return;
+      this.busy = true;
+      this.draw();
+      const { turn, epoch } = this.view;
+      try {
+        const { film } = await api(`${this.path}/trial`, { action: this.controls.planned(), turn, epoch });
+        this.busy = false;
+        if (this.view.turn === turn && this.view.epoch === epoch && !this.closed) this.aside(film, true);
+      } catch (error) {
+        this.busy = false;
+        app.notice(error.message);
+      }
+      this.draw();
+    }
+
+    // Show no more pictures.
+    stop() {
       clearTimeout(this.timer);
       this.timer = null;
       this.queue = [];
+      if (this.film) this.film.destroy();
+      this.film = null;
+      this.mark(false);
+      this.status.setAttribute("aria-live", "polite");
+    }
+
+    skip() {
+      if (this.film && this.film.options.stays) {
+        this.film.leave();
+        return;
+      }
+      this.stop();
       this.settle();
     }
 
     // All pictures have been shown: the position as it is.
     settle() {
       this.frame = this.view.frame;
-      this.skipButton.hidden = true;
       if (this.view.yours) {
         const legal = unpacked(this.view.legal, this.about.nvec.reduce((sum, count) => sum + count, 0));
         this.controls.start(this.view.controls, legal);
@@ -354,21 +484,30 @@
       }
       this.draw();
       if (this.view.done) this.finish(); else this.end.hidden = true;
+      if (this.bots) this.bots.next();
     }
 
     draw() {
       if (!this.board) return;
+      this.curtain.draw();
+      if (this.view.curtain || !this.frame) return;
       const choosing = this.free();
-      this.root.dataset.state = choosing ? "yours" : this.view.done && !this.queue.length ? "done" : "waiting";
-      this.board.draw(this.frame, choosing ? this.controls.marks() : {});
+      this.root.dataset.state = choosing ? "yours" : this.view.done && !this.showing ? "done" : "waiting";
+      if (this.view.lesson) this.lesson = this.lesson || new app.LessonPanel(this);
+      this.board.draw(this.frame, choosing ? { ...this.controls.marks(), guide: this.lesson && this.lesson.cells } : {});
       this.drawPlayers();
       this.drawClocks();
-      const words = this.say();
+      const words = this.say(), { frame } = this;
       if (this.status.textContent !== words) this.status.textContent = words;
+      this.banner.firstChild.textContent = `${frame.status}, if nobody places anything more`;
       this.status.classList.toggle("yours", choosing);
-      this.undoButton.disabled = !this.view.can_undo || this.busy || this.queue.length > 0;
+      this.undoButton.disabled = !this.view.can_undo || this.busy || this.showing;
+      this.trialButton.disabled = !choosing;
+      this.watchButton.hidden = this.showing || !this.watched;
       this.again.disabled = this.busy;
+      this.resignButton.hidden = !this.view.can_resign || Boolean(this.view.lesson);
       this.controls.enable(choosing);
+      if (this.lesson) this.lesson.draw();
     }
 
     finish() {
@@ -388,6 +527,7 @@
       clear(this.end, el("h2", {}, "The game is over"), el("p", { class: "hint" }, `Seed ${this.view.seed}`),
         el("p", { class: "buttons" },
           el("a", { class: "button main", href: `#/watch?game=${encodeURIComponent(this.view.id)}` }, "Watch it again"),
+          el("a", { class: "button", href: `#/analysis?game=${encodeURIComponent(this.view.id)}` }, "Analyse"),
           el("a", { class: "button", href: `${this.path}/record.jsonl`, download: "" }, "Save the record"),
           el("a", { class: "button", href: `${this.path}/record.html`, download: "" }, "Save as HTML"), this.about.store && store),
         this.about.store && undone && el("p", { class: "hint" }, "Moves were taken back in this game, so it cannot be added to the store."));

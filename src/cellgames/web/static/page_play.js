@@ -5,9 +5,17 @@
   const { el, add, clear, api } = app;
   const TITLES = { "torus-v0": "Torus", "cloth-of-gold-v0": "Cloth of Gold", "grid-adaptation-v0": "Grid Adaptation", "toroidal-cup-v0": "Toroidal Cup" };
 
+  const SEVERAL = "*"; // in the place of a seat
+
   const CLOCKS = [
     ["", "none"], ["60", "1+0: 1 minute each"], ["180+2", "3+2: 3 minutes, + 2 s a move"], ["600+5", "10+5: 10 minutes, + 5 s a move"],
   ];
+
+  // What a preset is called beside the others of its game: the words of its id behind the game's, such as "Talk, small".
+  const titleOf = ({ id, game, preset }) => {
+    const words = id.slice(game.lastIndexOf("-v") + 1, id.lastIndexOf("-v")).split("-").join(", ");
+    return preset && words ? words[0].toUpperCase() + words.slice(1) : "Full";
+  };
 
   const rulesOf = (game) => el("div", { class: "rules" },
     el("ul", {}, game.rules.map((rule) => el("li", {}, rule))), el("p", { class: "credit" }, game.credit));
@@ -23,9 +31,10 @@
       el("div", { class: "cards" }, whole.map((game) => {
         const small = games.find((other) => other.game === game.game && other.preset);
         return el("section", { class: "card panel" }, app.glyph(game.id), el("h2", {}, TITLES[game.id] || game.title),
-          el("p", {}, game.rules[0]), el("p", { class: "credit" }, game.credit),
+          Cellgames.goal({ goals: game.goals, players: game.people }, null) || el("p", {}, game.rules[0]), el("p", { class: "credit" }, game.credit),
           el("p", { class: "buttons" }, el("a", { class: "button main", href: `#/play/${game.id}` }, "Play"),
-            small && el("a", { class: "button", href: `#/play/${small.id}` }, "Small board")));
+            small && el("a", { class: "button", href: `#/play/${small.id}` }, "Small board"),
+            game.lesson && el("a", { class: "button", href: `#/learn/${game.id}` }, "How to play")));
       })));
     return null;
   });
@@ -47,18 +56,19 @@
     const settings = new Map();
     const form = el("form", { class: "panel setup", onsubmit: begin });
     const seats = el("select", {});
+    const sitting = el("fieldset", { class: "sitting", hidden: true });
     const rivals = el("div", { class: "rivals" });
     const each = el("input", { type: "checkbox", onchange: drawRivals });
     const clock = el("select", {}, CLOCKS.map(([value, words]) => el("option", { value }, words)));
     const seed = el("input", { type: "number", min: 0, max: Number.MAX_SAFE_INTEGER, placeholder: "any" });
     const submit = el("button", { type: "submit", class: "main" }, "Start the game");
-    let players = game.players, agents = [], asked = 0;
+    let players = game.players, agents = [], levels = [], asked = 0;
     let answered = Promise.resolve(), starting = false, playable = false;
 
     const presets = games.filter((other) => other.game === game.game);
     const preset = el("div", { class: "tabs", role: "group", "aria-label": "Board" }, presets.map((other) => el("a", {
       href: `#/play/${other.id}`, class: "button", "aria-current": other.id === id ? "true" : null,
-    }, !other.preset ? "Full" : other.id.includes("-small-") ? "Small" : other.id)));
+    }, titleOf(other))));
 
     const inputs = game.settings.map((setting) => {
       const input = setting.choices.length
@@ -93,9 +103,10 @@
       drawSeats();
       form.setAttribute("aria-busy", "true");
       try {
-        const answer = await api(`/api/agents?${new URLSearchParams({ game: id, parameters: JSON.stringify(given) })}`);
+        const query = new URLSearchParams({ game: id, parameters: JSON.stringify(given) });
+        const answers = await Promise.all([api(`/api/agents?${query}`), api(`/api/levels?${query}`)]);
         if (number !== asked) return;
-        agents = answer;
+        [agents, levels] = answers;
         playable = true;
       } catch (error) {
         if (number !== asked) return;
@@ -109,40 +120,59 @@
 
     function drawSeats() {
       const before = seats.options.length ? seats.value : players[0];
-      clear(seats, players.map((name) => el("option", { value: name }, name)), el("option", { value: "" }, "none: agents play all seats"));
+      clear(seats, players.map((name, seat) => el("option", { value: name }, game.people[seat])), el("option", { value: SEVERAL }, "several people at this screen"), el("option", { value: "" }, "none: agents play all seats"));
       if ([...seats.options].some((option) => option.value === before)) seats.value = before;
       else seats.value = players[0];
+      const chosen = [...sitting.querySelectorAll("input")].map((box) => box.checked);
+      clear(sitting, el("legend", {}, "People at this screen"), players.map((name, seat) => el("label", { class: "check" },
+        el("input", { type: "checkbox", value: name, checked: chosen.length ? chosen[seat] : seat < 2, onchange: drawRivals }), ` ${game.people[seat]}`)));
     }
+
+    // The seats of people.
+    const people = () => (seats.value === SEVERAL ? [...sitting.querySelectorAll("input:checked")].map((box) => box.value) : seats.value ? [seats.value] : []);
+
     seats.addEventListener("change", drawRivals);
+
+    // What is known of a level: its rating and the time of a move.
+    const measured = ({ elo, seconds }) => (elo === null ? "Not measured on this board."
+      : `Rating ${elo} (random has 0); ${seconds < 0.01 ? "less than 0.01" : `about ${seconds}`} s a move.`);
 
     // Choose an agent; `before` is what was chosen in its place.
     function rival(label, before) {
       const plain = agents.filter((agent) => !agent.name.includes(".")), files = agents.filter((agent) => agent.name.includes("."));
-      const select = el("select", { class: "agent" }, plain.map((agent) => el("option", { value: agent.name }, agent.name)),
+      const choices = plain.map((agent) => el("option", { value: agent.name }, agent.name));
+      const select = el("select", { class: "agent" }, levels.length && el("optgroup", { label: "by level" }, levels.map((level) => el("option", { value: `level:${level.name}` }, level.name))),
+        levels.length ? el("optgroup", { label: "another agent" }, choices) : choices,
         files.length && el("optgroup", { label: "listed by this page" }, files.map((agent) => el("option", { value: agent.name }, app.shortened(agent.name)))));
       const number = numberInput(64, 1, 5000);
       number.setAttribute("aria-label", "Playouts a move");
       number.title = "Playouts a move";
       const about = el("p", { class: "hint" });
       const follow = () => {
-        const agent = agents.find((one) => one.name === select.value);
+        const level = levels.find((one) => select.value === `level:${one.name}`);
+        const agent = agents.find((one) => one.name === (level ? level.agent.split(":")[0] : select.value));
         number.hidden = !agent || agent.number === null;
         if (agent && agent.number !== null) number.value = agent.number;
-        about.textContent = agent ? agent.summary : "";
+        if (level) number.hidden = true;
+        about.textContent = agent ? (level ? `${level.agent}: ${agent.summary}. ${measured(level)}` : agent.summary) : "";
       };
       select.addEventListener("change", follow);
-      select.value = [before && before.name, "greedy", "random"].find((name) => agents.some((agent) => agent.name === name)) || "";
+      select.value = [before && before.name, levels.length ? `level:${levels[0].name}` : "", "greedy", "random"].find((name) => [...select.options].some((option) => option.value === name)) || "";
       follow();
       if (before && before.name === select.value && !number.hidden) number.value = before.number;
       const made = el("div", { class: "rival" }, field(label, select), number, about);
       made.chosen = () => ({ name: select.value, number: number.value });
-      made.spec = () => (number.hidden ? select.value : `${select.value}:${number.value}`);
+      made.spec = () => {
+        const level = levels.find((one) => select.value === `level:${one.name}`);
+        return level ? level.agent : number.hidden ? select.value : `${select.value}:${number.value}`;
+      };
       return made;
     }
 
     function drawRivals() {
-      const others = players.filter((name) => name !== seats.value);
-      const labels = each.checked && others.length > 1 ? others.map((name) => `Agent as ${name}`) : [others.length > 1 ? "Agent in all other seats" : "Agent"];
+      sitting.hidden = seats.value !== SEVERAL;
+      const own = people(), others = players.filter((name) => !own.includes(name));
+      const labels = !others.length ? [] : each.checked && others.length > 1 ? others.map((name) => `Opponent as ${game.people[players.indexOf(name)]}`) : [others.length > 1 ? "Opponent in all other seats" : "Opponent"];
       const before = [...rivals.children].map((one) => one.chosen());
       clear(rivals, labels.map((label, place) => rival(label, before[place])));
       eachLine.hidden = others.length < 2;
@@ -166,7 +196,8 @@
     }
 
     async function play() {
-      const wish = { game: id, parameters: chosen(), seat: seats.value || null, agents: [...rivals.children].map((one) => one.spec()) };
+      const wish = { game: id, parameters: chosen(), seat: people(), agents: [...rivals.children].map((one) => one.spec()) };
+      if (!wish.agents.length) wish.agents = ["random"]; // nobody's
       if (clock.value) wish.clock = clock.value;
       if (seed.value !== "") wish.seed = Number(seed.value);
       const made = await api("/api/play", wish);
@@ -174,10 +205,10 @@
       location.hash = `#/game/${made.view.id}`;
     }
 
-    add(form, [preset, field("Your seat", seats), rivals, eachLine, field("Clock", clock),
+    add(form, [preset, field("Your seat", seats), sitting, rivals, eachLine, field("Clock", clock),
       el("details", { class: "more" }, el("summary", {}, "Board and seed"), el("div", { class: "fields" }, inputs, field("Seed", seed))), submit]);
     clear(main, el("h1", {}, game.title), el("div", { class: "two" }, form,
-      el("section", { class: "panel" }, el("h2", {}, "Rules in brief"), rulesOf(game))));
+      el("section", { class: "panel" }, game.lesson && app.learnLinks(game.game), el("h2", {}, "Rules in brief"), rulesOf(game))));
     submit.disabled = true;
     await changed();
     return null;

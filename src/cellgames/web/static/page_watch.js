@@ -18,7 +18,7 @@
     return el("tr", {},
       el("td", {}, el("a", { href }, `Game ${game.number}`)), el("td", { class: "name" }, game.game),
       el("td", { class: "wrap" }, players), el("td", { class: "number" }, game.scores.join(" : ")),
-      el("td", { class: "number turns" }, el("span", { class: "count" }, game.turns), game.late ? " (lost on time)" : game.forfeit ? " (forfeit)" : ""));
+      el("td", { class: "number turns" }, el("span", { class: "count" }, game.turns), game.late ? " (lost on time)" : game.resigned ? " (resigned)" : game.forfeit ? " (forfeit)" : ""));
   };
 
   const gameTable = (games, href) => el("div", { class: "scroll" }, el("table", { class: "list" },
@@ -37,6 +37,10 @@
     try {
       const data = JSON.parse(line);
       const list = (value) => (Array.isArray(value) ? value.slice(0, 8) : []);
+      if (data.season && data.pattern) { // a game of the Cup's own season: teams, and no moves
+        const outcome = list(data.scores).map((_, seat) => (!data.winner ? "draw" : data.winner === seat + 1 ? "win" : "loss"));
+        return { number, game: "toroidal-cup-v0", agents: list(data.season.teams).map((name) => String(name).slice(0, 200)), outcome, scores: list(data.scores).map(Number), turns: Number(data.generations), forfeit: false, late: false };
+      }
       return { number, game: String(data.game).slice(0, 100), agents: list(data.agents).map((name) => String(name).slice(0, 200)), outcome: list(data.result.outcome).map(String), scores: list(data.result.scores).map(Number), turns: Number(data.result.turns), forfeit: !!data.result.forfeit, late: String((data.result.forfeit || {}).reason).startsWith(Cellgames.LATE) };
     } catch {
       return { number, error: "not a record of a game" };
@@ -76,17 +80,36 @@
           : el("p", {}, "No records yet. ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy"), " plays some.")));
   }
 
-  async function list(main, title, games, total, first, href, page, current) {
+  // What is chosen of a list, as the address has it.
+  const FILTERS = ["game", "agent", "result", "least", "most"];
+  const filtered = (query) => Object.fromEntries(FILTERS.filter((name) => query.get(`only-${name}`)).map((name) => [name, query.get(`only-${name}`)]));
+  const kept = (query) => Object.fromEntries(Object.entries(filtered(query)).map(([name, value]) => [`only-${name}`, value]));
+
+  const chooserOf = (query) => {
+    const input = (name, label, options) => el("label", {}, `${label} `, el("input", { name, value: query.get(`only-${name}`) || "", size: 10, ...options }));
+    const result = el("select", { name: "result" }, [["", "any"], ["decided", "decided"], ["draw", "drawn"], ["forfeit", "forfeited"]].map(([value, words]) => el("option", { value, selected: value === (query.get("only-result") || "") }, words)));
+    return el("form", { class: "filters buttons", role: "search", "aria-label": "Filter the games", onsubmit: (event) => {
+      event.preventDefault();
+      const wanted = Object.fromEntries([...query].filter(([name]) => name !== "first" && !name.startsWith("only-")));
+      for (const [name, value] of new FormData(event.target)) if (value.trim()) wanted[`only-${name}`] = value.trim();
+      location.hash = address(wanted);
+    } }, input("game", "Game", {}), input("agent", "Agent", {}), el("label", {}, "Result ", result),
+    input("least", "Turns from", { type: "number", min: 0 }), input("most", "to", { type: "number", min: 1 }), el("button", { type: "submit" }, "Filter"));
+  };
+
+  async function list(main, title, games, total, first, href, page, current, query) {
     if (!current()) return;
     clear(main, el("p", {}, el("a", { href: "#/watch" }, "← All records")), el("h1", { class: "path" }, title),
-      el("section", { class: "panel" }, gameTable(games, href), pager(total, first, page)));
+      el("section", { class: "panel" }, query && chooserOf(query), games.length ? gameTable(games, href) : el("p", {}, "No game fits."), pager(total, first, page)));
   }
 
   async function viewer(main, title, fetched, html, back, current, explain) {
     const data = await fetched;
     if (!current()) return null;
-    const place = el("div", {});
-    clear(main, el("p", { class: "buttons bar" }, el("a", { href: back }, "← Back"), el("span", { class: "path" }, title), html), place);
+    const place = el("div", {}), given = new URLSearchParams(location.hash.split("?")[1]);
+    const analyse = given.has("own") ? el("button", { type: "button", onclick: () => app.analyse(own.lines[Number(given.get("own")) - 1]) }, "Analyse")
+      : ["game", "file", "store"].some((name) => given.has(name)) && el("a", { class: "button", href: `#/analysis?${given}` }, "Analyse");
+    clear(main, el("div", { class: "buttons bar" }, el("a", { href: back }, "← Back"), el("h1", { class: "path" }, title), analyse, html), place);
     const shown = new Cellgames.Viewer(place, { ...data, explain });
     return () => shown.destroy();
   }
@@ -119,16 +142,16 @@
     if (query.has("file")) {
       const file = query.get("file"), named = new URLSearchParams({ file, number });
       if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`), address({ file }), current, () => api(`/api/records/worth?${named}`));
-      const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE })}`);
-      return list(main, file, page.games, page.total, first, (one) => address({ file, number: one }), (start) => address({ file, first: start }), current);
+      const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE, ...filtered(query) })}`);
+      return list(main, file, page.games, page.total, first, (one) => address({ file, number: one }), (start) => address({ file, first: start, ...kept(query) }), current, query);
     }
     if (query.has("store")) {
       const stored = new URLSearchParams({ number: query.get("store") });
       return viewer(main, `The store, game ${query.get("store")}`, api(`/api/store/replay?${stored}`), save(`/api/store/html?${stored}`), address({ list: "store" }), current, () => api(`/api/store/worth?${stored}`));
     }
     if (query.get("list") === "store") {
-      const page = await api(`/api/store/games?${new URLSearchParams({ first, count: PAGE })}`);
-      return list(main, "The store", page.games, page.total, first, (one) => address({ store: one }), (start) => address({ list: "store", first: start }), current);
+      const page = await api(`/api/store/games?${new URLSearchParams({ first, count: PAGE, ...filtered(query) })}`);
+      return list(main, "The store", page.games, page.total, first, (one) => address({ store: one }), (start) => address({ list: "store", first: start, ...kept(query) }), current, query);
     }
     await overview(main, current);
     return null;

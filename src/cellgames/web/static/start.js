@@ -1,3 +1,5 @@
 "use strict";
-window.addEventListener("hashchange", Cellgames.app.open);
+window.addEventListener("hashchange", Cellgames.app.moved);
+window.addEventListener("beforeunload", Cellgames.app.closing);
 Cellgames.app.open();
+document.querySelector(".top").append(Cellgames.themeSwitch());

@@ -4,45 +4,8 @@
   const Cellgames = window.Cellgames;
   const { element } = Cellgames;
 
-  const LIFE = 55; // milliseconds of a picture while Life runs, at speed 1
+  const LIFE = 1000 / 30; // milliseconds of a generation while Life runs, at speed 1
   const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
-
-  const ICONS = {
-    first: "M6 5h2v14H6zM20 5v14L9 12z",
-    back: "M17 5v14L7 12z",
-    play: "M7 4v16l13-8z",
-    pause: "M6 4h4v16H6zM14 4h4v16h-4z",
-    next: "M7 5v14l10-7z",
-    last: "M16 5h2v14h-2zM4 5v14l11-7z",
-  };
-
-  function icon(name) {
-    const space = "http://www.w3.org/2000/svg";
-    const svg = document.createElementNS(space, "svg");
-    svg.setAttribute("viewBox", "0 0 24 24");
-    svg.setAttribute("aria-hidden", "true");
-    const path = document.createElementNS(space, "path");
-    path.setAttribute("d", ICONS[name]);
-    svg.append(path);
-    return svg;
-  }
-
-  async function unzipped(text) {
-    const stream = new Blob([Cellgames.bytes(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  }
-
-  /** The frames of a packed sequence (frames.packed in Python): each holds what differs from the one before. */
-  Cellgames.unpack = async function (packed) {
-    const [planes, fields] = await Promise.all([unzipped(packed.data), unzipped(packed.fields)]);
-    const size = packed.cells * packed.planes;
-    for (let i = size; i < planes.length; i++) planes[i] ^= planes[i - size];
-    return JSON.parse(new TextDecoder().decode(fields)).map((frame, i) => ({
-      ...frame,
-      cells: planes.subarray(i * size, i * size + packed.cells),
-      layers: packed.planes > 1 ? { marks: planes.subarray(i * size + packed.cells, (i + 1) * size) } : {},
-    }));
-  };
 
   /** A number of a table of players, as text or a sign. */
   Cellgames.cellOf = function (layout, column, value) {
@@ -50,6 +13,10 @@
     if (column.kind === "sequence") {
       const label = element("span", { class: "cg-bits" }, value.toString(2).padStart(3, "0"));
       return element("span", { class: "cg-sequence" }, Cellgames.chip(layout, value), label);
+    }
+    if (column.kind === "words") { // bubbles: to whom, and a word, which is a dot for silence
+      return element("span", { class: "cg-talk" }, ...value.map(([to, word]) => element("span", { class: word === "." ? "cg-silence" : "cg-bubble" },
+        ...(to ? [element("small", {}, `${to} `)] : []), word === "." ? "silent" : word)));
     }
     if (column.kind === "percent") return `${value.toFixed(1)} %`;
     if (column.kind === "signed") return value > 0 ? `+${value}` : String(value).replace("-", "−");
@@ -74,9 +41,25 @@
   /** The time of a move, in words. */
   const took = (seconds) => (seconds < 0.1 ? "< 0.1 s" : `${seconds.toFixed(1)} s`);
 
+  Cellgames.RESIGNED = "resigned"; // the reason of a person who gave the game up
   Cellgames.LATE = "ran out of time: "; // how the reason of a loss on time begins
 
   Cellgames.words = { win: "wins", loss: "loses", draw: "draw" };
+
+  /** The place of a seat in a finished game that has places, in words; else "". */
+  Cellgames.place = function (frame, seat) {
+    const place = (frame.places || [])[seat];
+    return place ? `place ${place} of ${frame.places.length}` : "";
+  };
+
+  /** The goal of the game in a sentence: that of a seat, or those of all seats. */
+  Cellgames.goal = function (layout, seat) {
+    const goals = layout.goals || [], same = goals.every((goal) => goal === goals[0]);
+    if (!goals.length) return null;
+    const small = (text) => text[0].toLowerCase() + text.slice(1);
+    const text = seat === null || seat === undefined ? (same ? goals[0] : goals.map((goal, at) => `${layout.players[at]}: ${small(goal)}`).join(" ")) : goals[seat];
+    return element("p", { class: "cg-goal" }, element("b", {}, "Goal"), ` ${text}`);
+  };
 
   /** Stands for a board where the game draws its own pictures. */
   class Pictures {
@@ -112,7 +95,7 @@
       this.layout = data.layout;
       this.at = 0;
       this.speed = 1;
-      this.timer = 0;
+      this.clock = new Cellgames.Clock(() => this.wait() / this.speed, (frames) => this.go(frames));
       this.charts = [];
       this.abort = new AbortController();
       root.classList.add("cg-viewer");
@@ -134,6 +117,10 @@
       this.observer.observe(this.root);
       this.charts.forEach((chart) => chart.resize());
       document.addEventListener("keydown", (event) => this.pressedKey(event), { signal: this.abort.signal });
+      window.addEventListener("cg-theme", () => {
+        this.charts.forEach((chart) => chart.restyle());
+        this.seek(this.at); // colours of worth
+      }, { signal: this.abort.signal });
       this.seek(0);
     }
 
@@ -154,7 +141,7 @@
       this.status = element("p", { class: "cg-status" });
       this.notes = element("p", { class: "cg-notes" });
       const holder = element("div", { class: "cg-board" }, canvas);
-      const stage = element("div", { class: "cg-stage" }, this.status, holder, this.legend(), this.controls());
+      const stage = element("div", { class: "cg-stage" }, Cellgames.goal(layout), this.status, holder, this.legend(), this.controls());
       const side = element("div", { class: "cg-side" }, this.table(), this.notes, this.worthPanel(), this.moves());
       const curves = element("div", { class: "cg-curves" }, ...this.curves());
       this.root.replaceChildren(this.heading(), element("div", { class: "cg-body" }, stage, side), curves);
@@ -170,7 +157,7 @@
         element("summary", {}, this.layout.credit || this.layout.title),
         element("p", {}, `Seed ${record.seed}; ${line.join(", ")}; cellgames ${record.version}`),
       );
-      return element("header", { class: "cg-head" }, element("h2", {}, this.layout.title), facts);
+      return element("header", { class: "cg-head" }, element("h2", {}, this.layout.title), this.data.alone ? Cellgames.themeSwitch() : null, facts);
     }
 
     legend() {
@@ -181,13 +168,8 @@
     }
 
     controls() {
-      const button = (name, label, act) => {
-        const made = element("button", { type: "button", class: "cg-button", "aria-label": label, title: label });
-        made.append(icon(name));
-        made.addEventListener("click", act);
-        return made;
-      };
-      this.toggle = button("play", "Play", () => (this.timer ? this.pause() : this.play()));
+      const button = Cellgames.iconButton;
+      this.toggle = button("play", "Play", () => (this.clock.running ? this.pause() : this.play()));
       this.toggle.classList.add("cg-main");
       this.range = element("input", {
         type: "range", class: "cg-range", min: 0, max: this.frames.length - 1, step: 1, value: 0, "aria-label": "Moment",
@@ -197,7 +179,8 @@
         this.seek(Number(this.range.value));
       });
       this.count = element("span", { class: "cg-count" });
-      const speed = element("select", { class: "cg-speed", "aria-label": "Speed" });
+      const life = this.frames.some((frame) => frame.life);
+      const speed = element("select", { class: "cg-speed", "aria-label": "Speed", title: life ? "1×: 30 generations a second" : "" });
       for (const value of SPEEDS) speed.append(element("option", { value, selected: value === 1 }, `${value}×`));
       speed.addEventListener("change", () => (this.speed = Number(speed.value)));
       const jump = (to) => () => {
@@ -262,7 +245,7 @@
       this.worthList.replaceChildren();
       this.pause();
       if (!layer) return void this.seek(this.at);
-      const [harm, help] = this.data.worth.colours;
+      const [harm, help] = this.worthColours();
       for (const { name, worth, result, first } of layer.effects) {
         const button = element("button", { type: "button" }, Cellgames.swatch(worth ? (worth > 0 ? help : harm) : "#ffffff"));
         button.append(element("span", { class: "cg-ply" }, signed(worth)), element("span", {}, name));
@@ -272,6 +255,11 @@
       }
       const worthy = layer.effects.filter(({ worth }) => worth);
       this.seek(worthy.length ? this.frameOf(Math.max(...worthy.map(({ first }) => first))) : this.at);
+    }
+
+    /** Of harm and of help. */
+    worthColours() {
+      return this.data.worth.colours.map((colour) => mix(colour, "#ffffff", Cellgames.either(0, 0.35)));
     }
 
     /** The frame in which the layer is shown after so many moves. */
@@ -296,10 +284,10 @@
       const moves = this.data.marks[this.at];
       if (layer.generation ? this.at !== this.frameOf(moves) : frame.life && frame.generation) return [];
       if (!layer.generation && frame.generation && frame.done) return [];
-      const [harm, help] = this.data.worth.colours;
+      const [harm, help] = this.worthColours();
       return layer.cells
         .filter(([, , , first, last]) => layer.generation || (first <= moves && moves <= last))
-        .map(([cell, worth, framed]) => [cell, worth && mix("#ffffff", worth > 0 ? help : harm, Math.sqrt(Math.abs(worth) / layer.most)), framed]);
+        .map(([cell, worth, framed]) => [cell, worth && mix(Cellgames.either("#ffffff", "#1f1c19"), worth > 0 ? help : harm, Math.sqrt(Math.abs(worth) / layer.most)), framed]);
     }
 
     table() {
@@ -313,13 +301,15 @@
         const result = element("span", { class: "cg-result" });
         const agent = element("span", { class: "cg-agent" }, agents[seat]);
         const name = element("span", { class: "cg-name" }, element("span", { class: "cg-seat" }, player), agent, result);
-        const who = element("th", { scope: "row" }, element("div", {}, Cellgames.swatch(layout.colours[seat]), name));
+        const who = element("th", { scope: "row" }, element("div", {}, Cellgames.swatch(Cellgames.seatColour(layout, seat)), name));
         const cells = this.columns.map(() => element("td", { class: "cg-number" }));
         const row = element("tr", {}, who, ...cells);
         body.append(row);
         return { row, result, cells, values: [] };
       });
-      return element("div", { class: "cg-scroll" }, element("table", { class: "cg-table" }, element("thead", {}, head), body));
+      const scroll = element("div", { class: "cg-scroll" }, element("table", { class: "cg-table" }, element("thead", {}, head), body));
+      Cellgames.reachable.observe(scroll);
+      return scroll;
     }
 
     moves() {
@@ -332,7 +322,7 @@
         const seats = mover === null ? move.split(" ") : [move];
         const times = (record.seconds || [])[number] || [];
         const parts = seats.map((part, seat) => {
-          const colour = this.layout.colours[mover === null ? seat : mover];
+          const colour = Cellgames.seatColour(this.layout, mover === null ? seat : mover);
           const time = mover === null && times[seat] !== undefined && element("span", { class: "cg-time" }, took(times[seat]));
           return element("span", { class: "cg-part" }, Cellgames.swatch(colour), part, time || "");
         });
@@ -372,7 +362,7 @@
       if (!forfeit || this.at < this.frames.length - 1) return frame;
       const who = [forfeit.seat, ...(forfeit.also || [])].map((seat) => this.layout.players[seat]).join(", ");
       const late = forfeit.reason.startsWith(Cellgames.LATE);
-      const status = late ? `${who} lost on time: ${forfeit.reason.slice(Cellgames.LATE.length)}` : `Forfeited by ${who}: ${forfeit.reason}`;
+      const status = forfeit.reason === Cellgames.RESIGNED ? `${who} resigned.` : late ? `${who} lost on time: ${forfeit.reason.slice(Cellgames.LATE.length)}` : `Forfeited by ${who}: ${forfeit.reason}`;
       return { status, results: outcome.map((result) => Cellgames.words[result]) };
     }
 
@@ -399,8 +389,9 @@
       this.rows.forEach(({ row, result, cells, values }, seat) => {
         row.classList.toggle("cg-moving", frame.player === seat);
         const word = results[seat] || "";
-        if (result.textContent !== word) {
-          result.textContent = word;
+        if (result.dataset.word !== word) {
+          result.dataset.word = word;
+          result.textContent = word && (Cellgames.place(frame, seat) || word);
           result.className = word ? `cg-result cg-${word}` : "cg-result";
         }
         this.columns.forEach((column, place) => {
@@ -426,33 +417,27 @@
     }
 
     play() {
-      if (this.timer) return;
+      if (this.clock.running) return;
       if (this.at === this.frames.length - 1) this.seek(0);
-      this.button("pause", "Pause");
-      this.tick();
+      Cellgames.relabel(this.toggle, "pause", "Pause");
+      this.clock.start();
     }
 
-    tick() {
-      const calm = Math.min(900, Math.max(140, 60000 / this.frames.length));
-      const wait = this.frames[this.at].life ? LIFE : calm;
-      this.timer = setTimeout(() => {
-        if (this.at < this.frames.length - 1) this.seek(this.at + 1);
-        if (this.at < this.frames.length - 1) this.tick();
-        else this.pause();
-      }, wait / this.speed);
+    /** Milliseconds of the present frame at speed 1. */
+    wait() {
+      if (this.frames[this.at].life) return LIFE;
+      this.still = this.still || this.frames.filter((frame) => !frame.life).length;
+      return Math.min(900, Math.max(140, 60000 / this.still));
+    }
+
+    go(frames) {
+      this.seek(this.at + frames);
+      if (this.at === this.frames.length - 1) this.pause();
     }
 
     pause() {
-      clearTimeout(this.timer);
-      this.timer = 0;
-      if (this.toggle) this.button("play", "Play");
-    }
-
-    button(name, label) {
-      if (this.toggle.title === label) return;
-      this.toggle.replaceChildren(icon(name));
-      this.toggle.title = label;
-      this.toggle.setAttribute("aria-label", label);
+      this.clock.stop();
+      if (this.toggle) Cellgames.relabel(this.toggle, "play", "Play");
     }
 
     pressedKey(event) {
@@ -461,7 +446,7 @@
       if (!inside || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
       const act = {
-        " ": () => (this.timer ? this.pause() : this.play()),
+        " ": () => (this.clock.running ? this.pause() : this.play()),
         ArrowLeft: () => this.stepBy(-1),
         ArrowRight: () => this.stepBy(1),
         Home: () => this.stepBy(-Infinity),

@@ -9,19 +9,33 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
+from cellgames.envs.cloth_of_gold import notation
 from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.solo import ClothSolo
 from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.wild import wild_notation
+from cellgames.envs.cloth_of_gold.wild.wild_rendering import LAND, WARDS
+from cellgames.envs.cloth_of_gold.wild.wild_scenes import wild_view
+from cellgames.envs.cloth_of_gold.wild.wild_state import wild
+from cellgames.envs.cloth_of_gold.wild.wild_world import WildWorld
+from cellgames.envs.core import chance
 from cellgames.envs.core.drawing import frame_times
+from cellgames.envs.core.info import WIN
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS
+from cellgames.utils.foreign_text import shown
 
-from .view import Frame, View, changed, results
+from .dark_colours import CLOTH, dark
+from .patterns import patterns
+from .view import Frame, View, changed, clicked, player_names, results
 
 __all__ = ["ClothView"]
 
 _MARKS = {"territory_0": 1, "territory_1": 2, "placed": 4}
+_WILD_MARKS = {"ground": 8, "ward_0": 64, "ward_1": 128}  # ground: three bits, a place in `_LAND`
+_LAND = ("", "water", "forest", "rock", "burnt", "burning")
+_SIGNS = ("", "#00000055", "#4d7a2a", "#00000055", "", "#a31d0a")  # on land
 _KILLED = 4
 _NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn._DEAD}]
 
@@ -30,33 +44,41 @@ class ClothView(View):
     """A view of Cloth of Gold; marks are the bits of `_MARKS`: territories and what was placed."""
 
     game: ClothOfGold
+    has_trials = True
 
     @override
     def layout(self) -> dict[str, Any]:
+        palette = {
+            "units": drawn.UNITS,
+            "ground": drawn._GROUND,
+            "edge": drawn._EDGE,
+            "hatch": drawn._HATCH,
+            "killed": drawn._DEAD,
+            "neutral": drawn._STONE,
+            "ring": drawn._RING,
+            "world": drawn._WORLD,
+            "grid": drawn._PALE,
+            "ink": drawn._INK,
+        }
+        if self.game.wild:
+            palette |= {"land": ["", *(LAND[name] for name in _LAND[1:])], "signs": _SIGNS, "wards": WARDS}
         return {
             "kind": "cells",
             "paint": "cloth",
             "rows": self.game.height,
             "cols": self.game.width,
             "wrap": False,
-            "marks": _MARKS,
+            "marks": _MARKS | _WILD_MARKS if self.game.wild else _MARKS,
             "colours": list(drawn.UNITS),
             "ground": drawn._WORLD,
-            "palette": {
-                "units": drawn.UNITS,
-                "ground": drawn._GROUND,
-                "edge": drawn._EDGE,
-                "hatch": drawn._HATCH,
-                "killed": drawn._DEAD,
-                "neutral": drawn._STONE,
-                "ring": drawn._RING,
-                "world": drawn._WORLD,
-                "grid": drawn._PALE,
-            },
+            "palette": palette,
+            "dark": dark(CLOTH, palette, CLOTH["units"]),
             "legend": [
                 {"label": "killed", "code": _KILLED, "marks": 0},
                 {"label": "contested", "code": 0, "marks": 3},
                 *([{"label": "neutral", "code": 3, "marks": 0}] if _neutrals(self.game) else []),
+                *({"label": name, "code": 0, "marks": 8 * _LAND.index(name)} for name in _lands(self.game)),
+                *({"label": f"wards of {side}", "code": 0, "marks": mark} for side, mark in _wards(self.game)),
             ],
             "end_turn": self.game.action_to_string(self.game.end_turn),
             "columns": [
@@ -86,7 +108,7 @@ class ClothView(View):
         viewer: int | None,
         action: Sequence[int] | None = None,
     ) -> Frame:
-        solo, done = ClothSolo(self.game, state), bool(state.done[0])
+        world, done = self.game.world(state), bool(state.done[0])
         last: list[int] = []
         if before is not None and not _lived(before, state):
             last = changed(self.game.board(before)[0], self.game.board(state)[0])
@@ -99,7 +121,29 @@ class ClothView(View):
         }
         scored = done or int(state.round[0]) > 1 - self.game.initial_placement
         lead: list[int | None] = state.scores[0].int().tolist() if scored else [None, None]
-        return _frame(solo.board(), solo.territories(), None if done else solo.placed(), lead, fields)
+        found = _frame(world.board(), world.territories(), None if done else world.placed(), lead, fields)
+        return _with_wild(self.game, world, found)
+
+    @override
+    def codes(self) -> list[tuple[int, str]]:
+        units = [(seat + 1, f"unit of {player}") for seat, player in enumerate(player_names(self.game))]
+        return [*units, *([(3, "neutral")] if _neutrals(self.game) else []), (0, "empty")]
+
+    @override
+    def edited(self, state: ClothState, put: Mapping[int, int], mover: int) -> str:
+        """Return the position at the start of the mover's turn in this round, with other units on some cells."""
+        self.check_codes(put)
+        text = self.game.state_to_string(state)
+        line = wild_notation.split_line(text)[0]
+        position = notation.string_to_position(line, self.game.height, self.game.width)
+        if position is None or position.stage != "move":
+            raise ValueError(f"expected a position in which the game goes on, got {shown(line)}")
+        board = [list(row) for row in position.board]
+        for cell, code in put.items():
+            board[cell // self.game.width][cell % self.game.width] = code
+        turn = 2 * (position.round - 1 + self.game.initial_placement) + mover  # of at least one action each
+        start = position._replace(player=mover, acts=0, placed=[], turn=turn, board=board)
+        return notation.position_to_string(start) + text[len(line) :]
 
     @override
     def animated(self, before: ClothState, after: ClothState) -> bool:
@@ -109,26 +153,81 @@ class ClothView(View):
     def between(self, before: ClothState, after: ClothState, most: int, compile: Compile) -> Iterator[Frame]:
         if not _lived(before, after) or most < 1:
             return
-        solo, number = ClothSolo(self.game, before), int(before.round[0])
-        shown = set(frame_times(self.game.generations, most))
+        *shown, _ = frame_times(self.game.generations, most)
+        yield from self._life(before, shown, f"Round {int(before.round[0])}")
+
+    def _life(self, before: ClothState, shown: Sequence[int], words: str) -> Iterator[Frame]:
+        """Yield some generations of the round that begins now, in their order."""
+        world, number, last = self.game.world(before), int(before.round[0]), self.game.generations
         scored = number > 1 - self.game.initial_placement
         lead: list[int | None] = before.scores[0].int().tolist() if scored else [None, None]
-        for generation in range(self.game.generations):
-            if generation in shown:
+        wanted = set(shown)
+        for generation in range(max(wanted) + 1):
+            if generation in wanted:
                 fields = {
-                    "status": f"Round {number}, generation {generation} of {self.game.generations}",
+                    "status": f"{words}, generation {generation} of {last}",
                     "last": [],
                     "results": ["", ""],
                     "left": 0,
                     "round": number,
                     "life": True,
                 }
-                yield _frame(solo.board(), solo.territories(), None, lead, fields)
-            solo.generation()
+                yield _with_wild(self.game, world, _frame(world.board(), world.territories(), None, lead, fields))
+            world.generation()
+
+    @override
+    def trial(
+        self, state: ClothState, seat: int, action: Sequence[int] | None, most: int, compile: Compile
+    ) -> Iterator[Frame]:
+        if action is not None:
+            raise ValueError("expected no action: the units of this turn lie on the board already")
+        if not self.game.board(state).any():
+            raise ValueError("the world is empty: place a unit first")
+        tried = state.replace(seed=chance.next_seed(state.seed)) if self.game.wild else state
+        yield from self._life(tried, frame_times(self.game.generations, most - 1), "Trial run")
+
+    @override
+    def patterns(self) -> list[dict[str, Any]]:
+        return patterns()
+
+    @override
+    def clicks(self, action: Sequence[int]) -> dict[str, Any]:
+        return clicked([], "End the turn") if action[0] == self.game.end_turn else clicked(action[:1])
 
     @override
     def controls(self, state: ClothState, seat: int) -> dict[str, Any]:
-        return {"left": int(state.left[0]), "most": self.game.max_units, "end": self.game.end_turn}
+        most = int(self.game.allowance(state))
+        bolts = {"bolts": int(wild(state).spells[0, seat]), "cells": self.game.cells} if self.game.perks else {}
+        return {"left": int(state.left[0]), "most": most, "end": self.game.end_turn, **bolts}
+
+
+def _lands(game: ClothOfGold) -> Sequence[str]:
+    """Return the names of ground that a game may show."""
+    return _LAND[1:] if game.weather else _LAND[1:4] if game.terrain else ()
+
+
+def _wards(game: ClothOfGold) -> Sequence[tuple[str, int]]:
+    """Return the players that may have wards, and their marks."""
+    return [(side, _WILD_MARKS[f"ward_{seat}"]) for seat, side in enumerate(player_names(game))] if game.perks else ()
+
+
+def _with_wild(game: ClothOfGold, world: ClothSolo | WildWorld, frame: Frame) -> Frame:
+    """Return a frame with what wild options add: marks of the land and of wards, `animals`, and words."""
+    if not isinstance(world, WildWorld):
+        return frame
+    seen = wild_view(game, world.state())
+    marks = np.zeros((game.height, game.width), np.uint8)
+    for name, mask in seen.ground.items():
+        marks = np.where(mask, np.uint8(_WILD_MARKS["ground"] * _LAND.index(name)), marks)
+    if seen.wards is not None:
+        marks = (
+            marks + seen.wards[0] * np.uint8(_WILD_MARKS["ward_0"]) + seen.wards[1] * np.uint8(_WILD_MARKS["ward_1"])
+        )
+    animals = [[kind, row * game.width + col] for kind, row, col in seen.animals or ()]
+    words = [line.split(": ", 1) for line in (seen.weather, *seen.earned) if line]
+    fields = {**frame.fields, "animals": animals, "text": [*frame.fields["text"], *words]}
+    assert frame.marks is not None
+    return Frame(frame.cells, frame.marks + marks.astype(np.uint8).ravel(), fields)
 
 
 def _neutrals(game: ClothOfGold) -> bool:
@@ -169,22 +268,29 @@ def _lived(before: ClothState, after: ClothState) -> bool:
 def _status(game: ClothOfGold, state: ClothState) -> str:
     number, left = int(state.round[0]), int(state.left[0])
     if bool(state.done[0]):
-        ended = f"Cut off after {number} rounds" if bool(state.truncated[0]) else f"Over after round {number}"
-        return f"{ended}: {_standing(game, state)}"
+        return _verdict(game, state)
     turn = f"round {number} of {game.max_rounds}" if number else "initial placement"
-    player = game.info.players[int(state.current_player[0])]
+    player = player_names(game)[int(state.current_player[0])]
     return f"{player} to place, {turn}, {left} unit{'s' * (left != 1)} left"
 
 
-def _standing(game: ClothOfGold, state: ClothState) -> str:
-    """Return who leads in a finished game, by how much, and by how much the round before: verdicts depend on both."""
-    lead, number = int(state.scores[0, 0]), int(state.round[0])
-    units = state.live[0].tolist()
-    if not lead:
-        return f"level at {units[0]} : {units[1]} units"
-    side = int(lead < 0)
-    words = f"{game.info.players[side]} leads by {abs(lead)}, {units[0]} : {units[1]} units"
-    if number <= 1 - game.initial_placement:
-        return words
-    before = int(state.rounds[0, number - 1, 0] - state.rounds[0, number - 1, 1])
-    return f"{words}; the round before by {abs(before)}" if before * lead > 0 else words
+def _verdict(game: ClothOfGold, state: ClothState) -> str:
+    """Return who has won a finished game, and why."""
+    number, lead, units = int(state.round[0]), int(state.scores[0, 0]), state.live[0].tolist()
+    name, rounds = player_names(game), f"{number} round{'s' * (number != 1)}"
+    won = (game.outcome(state)[0] == WIN).tolist()
+    winner = won.index(True) if any(won) else None
+    cut = bool(state.truncated[0])
+    if winner is None:
+        return f"Both lose after {rounds}: " + (
+            "nobody has a unit left" if not sum(units) else f"each has {units[0]} units"
+        )
+    if game.win_rule == "extinction" and not cut:
+        return f"{name[winner]} wins after {rounds}: {name[1 - winner]} has no unit left"
+    more = f"{units[winner]} to {units[1 - winner]} units"
+    if cut:
+        return f"{name[winner]} wins: it leads by {abs(lead)} ({more}) after {rounds}, which is the last one"
+    first = number <= 1 - game.initial_placement
+    before = 0 if first else int(state.rounds[0, number - 1, 0] - state.rounds[0, number - 1, 1])
+    then = f"it led by {abs(before)} a round ago and by {abs(lead)} now"
+    return f"{name[winner]} wins after {rounds}: {then}, so its lead has not grown ({more})"

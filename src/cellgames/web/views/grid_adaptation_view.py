@@ -6,20 +6,26 @@ Sequences, reserves, garnets and points are secret: a seat that plays sees its o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from typing_extensions import override
 
+from cellgames.envs.boards.intboards import IntGrid
 from cellgames.envs.grid_adaptation import ending, rules
 from cellgames.envs.grid_adaptation import rendering as drawn
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.state import COMPONENTS, MOST_TILES, RESERVE, GridState
+from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP, MOST_TILES, RESERVE, GridState
+from cellgames.envs.grid_adaptation.talk.bubbles import last_talk, said
+from cellgames.envs.grid_adaptation.talk.conversation import TalkState
+from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 
-from .view import Frame, View, results
+from .dark_colours import SEATS as DARK_SEATS
+from .dark_colours import TILES, dark
+from .view import Frame, View, clicked, player_names, results
 
 __all__ = ["GridView"]
 
@@ -33,9 +39,21 @@ class GridView(View):
     """A view of Grid Adaptation; marks are the bits of `_MARKS`: what was placed, what was born and what died."""
 
     game: GridAdaptation
+    has_trials = True
 
     @override
     def layout(self) -> dict[str, Any]:
+        palette = {
+            "tiles": drawn.COLOURS,
+            "digit": drawn._DIGIT,
+            "dark": [drawn._light(colour) <= 0.3 for colour in drawn.COLOURS],
+            "ring": drawn._RING,
+            "rim": f"{drawn._RING}55",
+            "cross": drawn._CROSS,
+            "board": drawn._BOARD,
+            "grid": drawn._PALE,
+            "ink": drawn._INK,
+        }
         sequences = [{"label": drawn.bits(number), "colour": colour} for number, colour in enumerate(drawn.COLOURS)]
         return {
             "kind": "cells",
@@ -46,15 +64,8 @@ class GridView(View):
             "marks": {**_MARKS, "ghost": 1 << _GHOST},
             "colours": list(SEATS[: self.game.players]),
             "ground": drawn._BOARD,
-            "palette": {
-                "tiles": drawn.COLOURS,
-                "digit": drawn._DIGIT,
-                "dark": [drawn._light(colour) <= 0.3 for colour in drawn.COLOURS],
-                "ring": drawn._RING,
-                "cross": drawn._CROSS,
-                "board": drawn._BOARD,
-                "grid": drawn._PALE,
-            },
+            "palette": palette,
+            "dark": dark(TILES, palette, DARK_SEATS[: self.game.players]),
             "components": _components(self.game),
             "legend": [
                 {"label": "placed", "playing": "named by you", "code": 2, "marks": _MARKS["placed"]},
@@ -67,6 +78,7 @@ class GridView(View):
                 {"name": "tokens", "label": "tokens", "kind": "number"},
                 {"name": "garnets", "label": "garnets", "kind": "number"},
                 {"name": "reserves", "label": "reserves", "kind": "number"},
+                *([{"name": "said", "label": "says", "kind": "words"}] if self.game.talks else []),
             ],
             "curves": [
                 {"name": "points", "label": "points", "per": "player"},
@@ -89,7 +101,7 @@ class GridView(View):
     ) -> Frame:
         # Who placed what is secret, so a seat is shown as placed the spaces that it has named itself. A tile there may
         # as well be a newborn on a space that others had named, too: the board does not tell, to the seat neither.
-        board = self.game.board(state)[0].numpy(force=True)
+        board = self.game.tiles(state)[0].numpy(force=True)
         marks = np.zeros(board.shape, np.uint8)
         last: list[int] = []
         hidden = viewer is not None and not bool(state.done[0])
@@ -97,8 +109,9 @@ class GridView(View):
             before is not None
             and int(state.turn[0]) == int(before.turn[0]) + 1
             and int(before.round[0]) <= self.game.rounds
+            and not bool(self.game.talking(before)[0])
         ):
-            old = self.game.board(before)[0].numpy(force=True)
+            old = self.game.tiles(before)[0].numpy(force=True)
             placed = self.game.grid.unpack(state.placed[:1].movedim(0, -1))[0].numpy(force=True)
             if viewer is not None:
                 placed = np.zeros_like(placed)
@@ -108,15 +121,22 @@ class GridView(View):
             marks = placed * np.uint8(_MARKS["placed"]) + born * np.uint8(_MARKS["born"])
             marks = marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
             last = [int(cell) for cell in np.flatnonzero(placed)]
-        shown = before is not None and viewer is None and int(state.turn[0]) > int(before.turn[0])
+        shown = (
+            before is not None
+            and viewer is None
+            and int(state.turn[0]) > int(before.turn[0])
+            and not bool(self.game.talking(before)[0])
+        )
         fields: dict[str, Any] = {
             "status": _status(self.game, state, after=shown),
             "last": last,
             "results": results(self.game, state),
-            "infos": _infos(self.game, state, viewer if hidden else None, board),
+            "infos": _infos(self.game, state, viewer if hidden else None, board) | _said(self.game, state, viewer),
             "text": _text(self.game, state, board, marks, known=viewer is None and before is not None),
             "round": int(state.round[0]),
         }
+        if bool(state.done[0]):
+            fields["places"] = _places(state)
         if viewer is None or not hidden or _votes(state, viewer):
             fields["tied"] = [int(seat) for seat in state.tied[0].nonzero().flatten()]
         if hidden:
@@ -124,10 +144,56 @@ class GridView(View):
         return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), fields)
 
     @override
+    def trial(
+        self, state: GridState, seat: int, action: Sequence[int] | None, most: int, compile: Compile
+    ) -> Iterator[Frame]:
+        # Each round has one generation. The others' tiles of this round and all that they hold stay unknown.
+        number, last = int(state.round[0]), self.game.rounds
+        if number > last:
+            raise ValueError("all rounds are played: nothing is placed any more")
+        board = self.game.tiles(state)[0].numpy(force=True)
+        named = _named(self.game, action)
+        if any(board.reshape(-1)[space] >= 0 for space in named):
+            raise ValueError("there is a tile on a space that was named")
+        if not named and (board < 0).all():
+            raise ValueError("the board is empty: choose a space first")
+        sequence = int(state.sequence[0, seat])
+        if action is not None and bool(self.game.flips_now(state.round)[0]):
+            sequence = rules.flipped(sequence, action[FLIP])
+        points, placed = int(state.scores[0, seat]), np.zeros(board.shape, bool)
+        placed.reshape(-1)[named] = True
+        old, board = board, np.where(placed, sequence, board)
+        for generation in range(min(most, last - number + 2)):
+            if generation:
+                old, board = board, _next_board(board)
+                points += int((board >= 0).sum()) * 3 - int(_apart(board[board >= 0], sequence).sum())
+            now = placed & (generation == 0)
+            marks = now * np.uint8(_MARKS["placed"]) + ((board >= 0) & (old < 0) & ~now) * np.uint8(_MARKS["born"])
+            died = (old >= 0) & (board < 0)
+            marks = marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
+            infos = _infos(self.game, state, seat, board)
+            infos["points"] = [points if other == seat else None for other in range(self.game.players)]
+            after = f"after round {number + generation - 1} of {last}" if generation else f"before round {number}"
+            fields = {
+                "status": f"Trial run, {after}",
+                "last": named if not generation else [],
+                "results": [""] * self.game.players,
+                "infos": infos,
+                "text": [["tiles", int((board >= 0).sum())]],
+                "round": number,
+                "life": True,
+            }
+            yield Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), fields)
+
+    @override
+    def clicks(self, action: Sequence[int]) -> dict[str, Any]:
+        return clicked(_named(self.game, action), "Submit")
+
+    @override
     def controls(self, state: GridState, seat: int) -> dict[str, Any]:
-        number = int(state.round[0])
-        voting = number > self.game.rounds
-        votes = self.game.legal_actions(state)[0, seat, -self.game.players - 1 :]
+        number, rules_only = int(state.round[0]), self.game.silent.info.num_actions
+        voting, talking = number > self.game.rounds, bool(self.game.talking(state)[0])
+        votes = self.game.legal_actions(state)[0, seat, rules_only - self.game.players - 1 : rules_only]
         may_vote = voting and not bool(votes[-1])
         return {
             "round": min(number, self.game.rounds),
@@ -137,10 +203,14 @@ class GridView(View):
             "garnets": int(state.garnets[0, seat]),
             "points": int(state.scores[0, seat]),
             "price": int(rules.price(state.bought[0, seat])),
-            "tiles": 0 if voting else self.game.first_tiles if number == 1 else 1,
-            "flips": bool(self.game.flips_now(state.round)[0]) and not voting,
+            "tiles": 0 if voting or talking else self.game.first_tiles if number == 1 else 1,
+            "flips": bool(self.game.flips_now(state.round)[0]) and not voting and not talking,
             "public": state.public[0].tolist() if number > 1 else None,
             "voting": voting,
+            "talking": talking,
+            "talk": f"{int(state.turn[0])}",  # a step of its own, where several belong to a round
+            "words": self.game.words,
+            "receivers": _receivers(self.game, seat),
             "votes": votes[:-1].nonzero().flatten().tolist() if may_vote else [],
             "totals": state.scores[0].long().tolist() if may_vote else None,  # voters see them
             "spaces": self.game.spaces,
@@ -151,7 +221,9 @@ class GridView(View):
 def _components(game: GridAdaptation) -> list[dict[str, Any]]:
     """Return name and number of choices of every component of an action, and the names of choices but spaces."""
     parts: list[dict[str, Any]] = []
-    for place, (name, choices) in enumerate(zip(COMPONENTS, game.info.action_nvec, strict=True)):
+    nvec = game.info.action_nvec
+    names = [*COMPONENTS, *["word"] * (len(nvec) - len(COMPONENTS))]
+    for place, (name, choices) in enumerate(zip(names, nvec, strict=True)):
         part: dict[str, Any] = {"name": name, "choices": choices}
         if place < MOST_TILES or place == RESERVE:
             part |= {"kind": "space", "none": choices - 1}
@@ -165,6 +237,22 @@ def _named(game: GridAdaptation, action: Sequence[int] | None) -> list[int]:
     """Return the spaces that an action names."""
     choices = [] if action is None else [*action[:MOST_TILES], action[RESERVE]]
     return sorted({choice for choice in choices if choice < game.spaces})
+
+
+def _next_board(board: Any) -> Any:
+    """Return the board one generation later, int8 [H, W]: -1 without a tile, else its sequence."""
+    grid, tiles = IntGrid(*board.shape), board >= 0
+    digits = [grid.pack(tiles & (board & value > 0)) for value in rules.DIGITS]
+    after, digits = rules.generation(grid, grid.pack(tiles), digits)
+    live, *ones = grid.unpack(after, *digits).astype(np.int8)
+    sequences = sum(one * value for one, value in zip(ones, rules.DIGITS, strict=True))
+    return np.where(live > 0, sequences, -1).astype(np.int8)
+
+
+def _apart(sequences: Any, sequence: int) -> Any:
+    """Return the Hamming distances of sequences from one, with their shape."""
+    differ = sequences ^ sequence
+    return sum((differ & value > 0).astype(int) for value in rules.DIGITS)
 
 
 def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: Any) -> dict[str, Any]:
@@ -184,6 +272,25 @@ def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: An
     return infos | public
 
 
+def _receivers(game: GridAdaptation, seat: int) -> list[str]:
+    """Return the names of those to whom a seat says a word each; none without talk."""
+    others = [name for other, name in enumerate(player_names(game)) if other != seat]
+    return {"none": [], "public": ["all"], "private": others}[game.talk]
+
+
+def _said(game: GridAdaptation, state: GridState, viewer: int | None) -> dict[str, Any]:
+    """Return the words of the last talk step that a viewer knows: for each seat pairs of a receiver and a word."""
+    if not isinstance(state, TalkState):
+        return {}
+    talk = last_talk(game, state, viewer)
+    pairs: list[Any] = []
+    for letters in talk.letters:
+        known = [(to, said(letter)) for to, letter in enumerate(letters) if letter is not None]
+        shown = [("" if talk.public or to == viewer else f"to {to}", word) for to, word in known if word != "?"]
+        pairs.append(shown or None)
+    return {"said": pairs or [None] * game.players}
+
+
 def _votes(state: GridState, seat: int) -> bool:
     """Return True if a seat has a vote now, and so sees everybody's points."""
     return bool(ending.voters(state.tied.t(), state.tokens.t())[seat, 0])
@@ -200,11 +307,37 @@ def _status(game: GridAdaptation, state: GridState, *, after: bool) -> str:
     """Return a line on the next round or, with `after`, on the one just played."""
     number = int(state.round[0])
     if bool(state.done[0]):
-        doomed = game.info.players[int(state.candidate[0])]
-        return f"Over after round {game.rounds}: {doomed} is the Elimination Candidate"
+        return _final(game, state)
     if number > game.rounds:
         return "The vote for the Elimination Candidate"
     if after:
         return f"After round {number - 1} of {game.rounds}"
+    if bool(game.talking(state)[0]):
+        return f"Talk before round {number} of {game.rounds}"
     flips = ", a digit may be flipped" if bool(game.flips_now(torch.tensor([number], device="cpu"))[0]) else ""
     return f"Round {number} of {game.rounds}{flips}"
+
+
+def _places(state: GridState) -> list[int]:
+    """Return the places of the players of a finished match, from 1; players with equal points share the better one."""
+    points = state.scores[0].tolist()
+    return [1 + sum(other > own for other in points) for own in points]
+
+
+def _final(game: GridAdaptation, state: GridState) -> str:
+    """Return who has won a finished match and who is the Elimination Candidate."""
+    name, points, places = player_names(game), state.scores[0].long().tolist(), _places(state)
+    first = [seat for seat, place in enumerate(places) if place == 1]
+    who = " and ".join(name[seat] for seat in first)
+    tokens = int(state.tokens[0].max())
+    gain = (
+        f"a Token of Life{' each' * (len(first) > 1)}" if tokens == 1 else f"{tokens} Tokens of Life" if tokens else ""
+    )
+    wins = (
+        f"{'wins' if len(first) == 1 else 'win'} {gain}" if gain else "share first place, too many for a Token of Life"
+    )
+    doomed = int(state.candidate[0])
+    return (
+        f"{who} {wins} with {points[first[0]]} points; {name[doomed]}, last with {points[doomed]}, is the "
+        "Elimination Candidate"
+    )

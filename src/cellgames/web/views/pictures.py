@@ -16,6 +16,7 @@ from cellgames.envs.core.drawing import Picture, to_svg
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 
+from .dark_colours import SEATS, dark
 from .view import Frame, View, results
 
 __all__ = ["PictureView"]
@@ -31,6 +32,7 @@ class PictureView(View):
             "wrap": False,
             "colours": [COLOURS[seat % len(COLOURS)] for seat in range(self.game.info.num_players)],
             "ground": "#ffffff",
+            "dark": dark({}, {}, [SEATS[seat % len(SEATS)] for seat in range(self.game.info.num_players)]),
             "columns": [{"name": "score", "label": "score", "kind": "number"}],
             "curves": [{"name": "score", "label": "score", "per": "player"}],
         }

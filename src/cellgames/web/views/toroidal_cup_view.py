@@ -6,6 +6,7 @@ What a team will place later is secret, also from itself: a seat that plays sees
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,31 @@ from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
-from cellgames.envs.toroidal_cup.patterns.stamps import grid
+from cellgames.envs.toroidal_cup.patterns.stamps import USUAL_NAMES, grid
+from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
 from cellgames.envs.toroidal_cup.state import CupState
 
-from .view import Bytes, Frame, View, changed, results
+from .dark_colours import TEAMS, dark
+from .view import Bytes, Frame, View, changed, clicked, player_names, results
 
-__all__ = ["CupView", "life"]
+__all__ = ["CupView", "life", "roster_data"]
 
 
 class CupView(View):
     """A view of the Toroidal Cup; a seat sees the next shape in its hand, and no later one."""
 
     game: ToroidalCup
+    has_trials = True
 
     @override
     def layout(self) -> dict[str, Any]:
+        palette = {
+            "cells": drawn.COLOURS,
+            "board": drawn._BOARD,
+            "line": drawn._LINE,
+            "ink": drawn._INK,
+            "pale": "#6f675b",
+        }
         return {
             "kind": "cells",
             "paint": "colours",
@@ -42,7 +53,9 @@ class CupView(View):
             "band": self.game.lattice.band,
             "colours": list(drawn.COLOURS[: self.game.teams]),
             "ground": drawn._BOARD,
-            "palette": {"cells": drawn.COLOURS, "board": drawn._BOARD, "line": drawn._LINE, "ink": drawn._INK},
+            "palette": palette,
+            "dark": dark(TEAMS, palette, TEAMS["cells"][: self.game.teams]),
+            "roster": roster_data(self.game.info.players, self.game.rows, self.game.cols),
             "shapes": {name: grid(name).astype(int).tolist() for name in self.game.stamps},
             "columns": [
                 {"name": "cells", "label": "live cells", "kind": "number"},
@@ -66,9 +79,11 @@ class CupView(View):
         queues = [[self.game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
         left = len(queues[0])
         generation = int(state.generations[0])
-        ending = _ending(generation, bool(state.truncated[0]))
+        board = state.board[0].numpy(force=True)
         fields: dict[str, Any] = {
-            "status": ending if done else f"Shape {turn + 1} of {turn + left}",
+            "status": _ending(self.game, board, generation, bool(state.truncated[0]))
+            if done
+            else f"Shape {turn + 1} of {turn + left}",
             "last": [],
             "results": results(self.game, state),
             "generation": generation,
@@ -80,9 +95,7 @@ class CupView(View):
         }
         if before is not None and not done:
             fields["last"] = changed(before.board[0], state.board[0])
-        board = state.board[0].numpy(force=True)
-        pattern = PATTERNS[self.game.patterns[int(state.pattern[0])]].title
-        return _frame(self.game, board, fields, [["pattern", pattern]])
+        return _frame(self.game, board, fields, self.game.patterns[int(state.pattern[0])])
 
     @override
     def animated(self, before: CupState, after: CupState) -> bool:
@@ -96,12 +109,37 @@ class CupView(View):
             yield from frames
 
     @override
+    def trial(
+        self, state: CupState, seat: int, action: Sequence[int] | None, most: int, compile: Compile
+    ) -> Iterator[Frame]:
+        game, start = self.game, state.start[:1].clone()
+        if action is not None:
+            if len(action) != 1 or not 0 <= action[0] < game.lattice.actions:
+                raise ValueError(f"expected an action from 0 to {game.lattice.actions - 1}, got {list(action)}")
+            if not bool(game.legal_actions(state[0])[0, seat, action[0]]):
+                raise ValueError(game.why_illegal(state, seat, 0, action[0]))
+            stamp = state.queue[0, seat, 0].long()
+            row, col = placement.footprint(game.lattice, game.stamps, stamp, torch.tensor(action[0]))
+            start[0, row, (seat * game.lattice.band + col) % game.cols] = seat + 1
+        if not start.any():
+            raise ValueError("the board is empty: choose a place for the shape first")
+        last, pattern = int(game.life(start, compile=compile).generations[0]), game.patterns[int(state.pattern[0])]
+        for shown in life(game, start, last, most - 1, pattern, compile):
+            words = f"Trial run, generation {shown.fields['generation']} of {last}"
+            yield replace(shown, fields={**shown.fields, "status": words, "results": [""] * game.teams})
+
+    @override
+    def clicks(self, action: Sequence[int]) -> dict[str, Any]:
+        row, col, orientation = self.game.lattice.centre(action[0])
+        return clicked([row * self.game.cols + col], *["Turn"] * orientation)
+
+    @override
     def controls(self, state: CupState, seat: int) -> dict[str, Any]:
         # The shape in hand in its eight orientations, and the lattice of the seat's band.
         lattice, stamp = self.game.lattice, int(state.queue[0, seat, 0])
         around = placement.cells((self.game.stamps[stamp],), torch.device("cpu"))[0].tolist()  # [8][L][2]
         return {
-            "shape": self.game.stamps[stamp],
+            "shape": USUAL_NAMES.get(self.game.stamps[stamp], self.game.stamps[stamp]),
             "around": [sorted(set(map(tuple, cells))) for cells in around],
             "left": int((state.queue[0, seat] >= 0).sum()),
             "first": lattice.stride // 2,
@@ -114,12 +152,28 @@ class CupView(View):
         }
 
 
-def _frame(game: ToroidalCup, board: Any, fields: Mapping[str, Any], text: Sequence[Any] = ()) -> Frame:
+def roster_data(teams: Sequence[str], rows: int, cols: int) -> dict[str, Any]:
+    """Return what a page needs to name the player of a square: names, and how each team's squares are mapped to them.
+
+    As `roster.Roster`: the square n of a team has the name `(step * n + start) % names`.
+    """
+    rosters = [roster(team, rows, cols) for team in teams]
+    return {
+        "first": FIRST_NAMES,
+        "last": LAST_NAMES,
+        "names": rosters[0].names,
+        "teams": [{"team": one.team, "step": one.mapping[0], "start": one.mapping[1]} for one in rosters],
+    }
+
+
+def _frame(game: ToroidalCup, board: Any, fields: Mapping[str, Any], pattern: str) -> Frame:
     cells: Bytes = board.astype(np.uint8).ravel()
-    live = np.bincount(cells, minlength=game.teams + 1)[1 : game.teams + 1].tolist()
+    live = _live(game, board)
     total = sum(live)
     share = [round(100 * count / total, 2) if total else None for count in live]
-    return Frame(cells, None, {**fields, "infos": {"cells": live, "share": share}, "text": list(text)})
+    known = PATTERNS[pattern]
+    more = {"infos": {"cells": live, "share": share}, "text": [["pattern", known.title]], "zones": list(known.zones)}
+    return Frame(cells, None, {**fields, **more})
 
 
 def life(
@@ -135,9 +189,10 @@ def life(
     for generation in [*shown, last]:
         done = generation == last
         words = ["wins" if seat == winner else "loses" if winner else "draw" for seat in range(1, game.teams + 1)]
-        board = result.board if done else result.boards[generation]
+        board = (result.board if done else result.boards[generation])[0].numpy(force=True)
+        ended = done and _ending(game, board, last, bool(result.truncated[0]))
         fields = {
-            "status": _ending(last, bool(result.truncated[0])) if done else f"Generation {generation} of {last}",
+            "status": ended or f"Generation {generation} of {last}",
             "last": [],
             "results": words if done else [""] * game.teams,
             "generation": generation,
@@ -146,8 +201,25 @@ def life(
             "life": not done,
             "queues": [[] for _ in range(game.teams)],
         }
-        yield _frame(game, board[0].numpy(force=True), fields, [["pattern", PATTERNS[pattern].title]])
+        yield _frame(game, board, fields, pattern)
 
 
-def _ending(generation: int, truncated: bool) -> str:
-    return f"{'Cut off' if truncated else 'Over'} at generation {generation}"
+def _ending(game: ToroidalCup, board: Any, generation: int, truncated: bool) -> str:
+    """Return who has won a finished game, and why."""
+    live = _live(game, board)
+    most, total = max(live), sum(live)
+    if live.count(most) > 1:
+        return f"A draw: Life was cut off at generation {generation} with {most} live cells each"
+    winner = player_names(game)[live.index(most)]
+    if most == total:
+        return f"{winner} wins after {generation} generations: nobody else has a live cell left"
+    share = f"it holds {most} of {total} live cells ({100 * most / total:.1f} %)"
+    if truncated:
+        return f"{winner} wins: Life was cut off at generation {generation}, where {share}"
+    return f"{winner} wins after {generation} generations: {share}, and that share has settled"
+
+
+def _live(game: ToroidalCup, board: Any) -> list[int]:
+    """Return the number of live cells of each team."""
+    live: list[int] = np.bincount(board.astype(np.uint8).ravel(), minlength=game.teams + 1)[1 : game.teams + 1].tolist()
+    return live

@@ -16,11 +16,17 @@ from cellgames.envs.torus.geometry import cell_to_name, num_cells
 from cellgames.envs.torus.state import TorusState
 from cellgames.envs.torus.winning_path import winning_class, winning_path
 
-from .view import Frame, View, changed, results
+from .dark_colours import STONES, dark
+from .view import Frame, View, changed, changed_rows, player_names, results, stone_codes
 
 __all__ = ["TorusView"]
 
-_KINDS = {"ring": "a ring", "bracelet": "a bracelet", "r-helix": "an r-helix", "l-helix": "an l-helix"}
+_KINDS = {
+    "ring": "from top to bottom (a ring)",
+    "bracelet": "from left to right (a bracelet)",
+    "r-helix": "both ways, sloping down to the right (an r-helix)",
+    "l-helix": "both ways, sloping up to the right (an l-helix)",
+}
 
 
 class TorusView(View):
@@ -31,6 +37,16 @@ class TorusView(View):
     @override
     def layout(self) -> dict[str, Any]:
         colours = [drawn.colour(0, owner, self.game.size) for owner in (1, 2)]
+        palette = {
+            "fill": [drawn.colour(0, owner, self.game.size) for owner in range(3)],
+            "square": drawn.colour(num_cells(self.game.size) - 1, 0, self.game.size),
+            "edge": drawn._EDGE,
+            "path": drawn._PATH,
+            "mark": drawn._MARK,
+            "paper": drawn._PAPER,
+            "ink": drawn._INK,
+            "faded": drawn._FADED,
+        }
         return {
             "kind": "torus",
             "size": self.game.size,
@@ -38,16 +54,8 @@ class TorusView(View):
             "names": [cell_to_name(cell, self.game.size) for cell in range(num_cells(self.game.size))],
             "colours": colours,
             "ground": drawn.colour(0, 0, self.game.size),
-            "palette": {
-                "fill": [drawn.colour(0, owner, self.game.size) for owner in range(3)],
-                "square": drawn.colour(num_cells(self.game.size) - 1, 0, self.game.size),
-                "edge": drawn._EDGE,
-                "path": drawn._PATH,
-                "mark": drawn._MARK,
-                "paper": drawn._PAPER,
-                "ink": drawn._INK,
-                "faded": drawn._FADED,
-            },
+            "palette": palette,
+            "dark": dark(STONES, palette, STONES["fill"][1:], STONES["fill"][0]),
             "strip": drawn._STRIP,
             "columns": [{"name": "needed", "label": "stones needed", "kind": "number"}],
             "curves": [{"name": "needed", "label": "stones still needed to win", "per": "player"}],
@@ -64,18 +72,30 @@ class TorusView(View):
         if before is not None:
             marked = changed(self.game.board(before)[0], board)
         fields: dict[str, Any] = {"last": marked}
-        name = [player.capitalize() for player in self.game.info.players]
+        name = player_names(self.game)
         turn = int(state.turn[0])
         if bool(state.terminated[0]):
             winner = int(state.scores[0].argmax())
             path = winning_path(cells.tolist(), size=self.game.size, winner=winner)
             fields["path"] = [list(step) for step in path]
-            fields["status"] = f"{name[winner]} wins by {_KINDS[winning_class(path)]} after {turn} turns"
+            fields["status"] = (
+                f"{name[winner]} wins after {turn} moves: its chain closes around the torus "
+                f"{_KINDS[winning_class(path)]}"
+            )
         else:
             fields["status"] = f"{name[int(state.current_player[0])]} to move, turn {turn + 1}"
         return Frame(
             cells, None, {**fields, "results": results(self.game, state), "text": [["stones", turn]], "infos": {}}
         )
+
+    @override
+    def codes(self) -> list[tuple[int, str]]:
+        return stone_codes(self.game)
+
+    @override
+    def edited(self, state: TorusState, put: Mapping[int, int], mover: int) -> str:
+        self.check_codes(put)
+        return changed_rows(self.game.state_to_string(state), put, mover)
 
     @override
     def extra(self, states: Sequence[TorusState]) -> Mapping[str, Sequence[Sequence[float | None]]]:

@@ -9,7 +9,7 @@ import base64
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,43 @@ import torch
 
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.kernels.compiling import Compile
+from cellgames.envs.registry import plugin_of
+from cellgames.envs.stones.row_notation import MOVERS, STONES
 
-__all__ = ["Bytes", "Frame", "View", "changed", "encoded", "legal_bits", "results"]
+__all__ = [
+    "Bytes",
+    "Frame",
+    "View",
+    "changed",
+    "changed_rows",
+    "clicked",
+    "encoded",
+    "legal_bits",
+    "player_goals",
+    "player_names",
+    "results",
+    "stone_codes",
+]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 _WORDS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
+
+
+def player_names(game: Game) -> list[str]:
+    """Return the names of the players for people, by seat, such as Black or Player 3."""
+    page = plugin_of(game).page
+    if page is None or not page.people:
+        return list(game.info.players)
+    return [page.person(seat) for seat in range(game.info.num_players)]
+
+
+def player_goals(game: Game) -> list[str]:
+    """Return the goal of each player in a sentence, by seat; none if the game states none."""
+    page = plugin_of(game).page
+    if page is None or not page.goals:
+        return []
+    return [page.goal(seat) for seat in range(game.info.num_players)]
 
 
 def encoded(data: bytes) -> str:
@@ -59,7 +90,12 @@ class View(ABC):
 
     Args:
         game: The game to show.
+
+    Attributes:
+        has_trials: True if `trial` has frames.
     """
+
+    has_trials: ClassVar[bool] = False
 
     def __init__(self, game: Game) -> None:
         self.game: Any = game
@@ -99,6 +135,29 @@ class View(ABC):
         yield from self.between(before, after, most, compile)
         yield self.frame(after, before, viewer, action)
 
+    def trial(
+        self, state: Any, seat: int, action: Sequence[int] | None, most: int, compile: Compile
+    ) -> Iterator[Frame]:
+        """Yield what Life would make of the board if nobody placed anything more, at most `most` generations.
+
+        Chance has dice of its own, and nothing comes of what `seat` may not know.
+
+        Args:
+            state: The position, in which `seat` decides.
+            seat: The seat that tries.
+            action: What it would place now, beside what the board holds; None for nothing.
+            most: Most frames.
+            compile: See `kernel`.
+
+        Raises:
+            ValueError: There is nothing to try, or it cannot be placed; the message says why.
+        """
+        return iter(())
+
+    def patterns(self) -> list[dict[str, Any]]:
+        """Return the patterns that a person may place cell by cell (see `views.patterns`); none in most games."""
+        return []
+
     def extra(self, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
         """Return more infos by name, for spectators: lists [states][P]."""
         return {}
@@ -106,6 +165,53 @@ class View(ABC):
     def controls(self, state: Any, seat: int) -> dict[str, Any]:
         """Return what a person at `seat` needs to choose an action, beside board and mask; nothing hidden."""
         return {}
+
+    def clicks(self, action: Sequence[int]) -> dict[str, Any]:
+        """Return what the first player clicks for an action: `cells`, and `press`, how the buttons after them begin."""
+        return clicked(action[:1])
+
+    def codes(self) -> list[tuple[int, str]]:
+        """Return what can be put on a cell when a position is set up: its code in `Frame.cells`, and its name."""
+        return []
+
+    def edited(self, state: Any, put: Mapping[int, int], mover: int) -> str:
+        """Return a changed position as the game writes positions.
+
+        Args:
+            state: The position to change.
+            put: One of `codes` for each cell that changes.
+            mover: The seat to move.
+
+        Raises:
+            ValueError: Another code, or a game without positions that can be set up.
+        """
+        raise ValueError(f"expected a game whose positions can be set up, got {self.game.id}")
+
+    def check_codes(self, put: Mapping[int, int]) -> None:
+        """Raise a `ValueError` unless all codes are of `codes`."""
+        known = dict(self.codes())
+        if strange := [code for code in put.values() if code not in known]:
+            raise ValueError(
+                f"expected a code of {', '.join(f'{code} ({name})' for code, name in known.items())}, got {strange[0]}"
+            )
+
+
+def stone_codes(game: Game) -> list[tuple[int, str]]:
+    """Return the codes of games with stones: 1 and 2 for the players' stones, 0 for a free cell."""
+    return [*((seat + 1, name) for seat, name in enumerate(player_names(game))), (0, "empty")]
+
+
+def changed_rows(text: str, put: Mapping[int, int], mover: int) -> str:
+    """Return a position of `envs.stones.row_notation` with other stones on some cells, and who moves."""
+    marks, cells = list(text), [place for place, mark in enumerate(text[:-1]) if mark in STONES]
+    for cell, code in put.items():
+        marks[cells[cell]] = STONES[code]
+    return "".join(marks[:-1]) + MOVERS[mover]
+
+
+def clicked(cells: Sequence[int], *press: str) -> dict[str, Any]:
+    """Return clicks as `View.clicks` does."""
+    return {"cells": sorted(cells), "press": list(press)}
 
 
 def legal_bits(game: Game, state: State, seat: int) -> str:

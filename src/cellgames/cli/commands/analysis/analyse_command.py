@@ -157,12 +157,14 @@ def _run_position(arguments: argparse.Namespace) -> int:
     from cellgames.agents.loading import load
     from cellgames.arena.insight import search_analysis as analysis
     from cellgames.arena.records import positions
+    from cellgames.utils.progress import waiting
 
     _check(arguments)
     game, state = _from_record(arguments) if arguments.records else _from_moves(arguments)
     positions.check_unfinished(game, state)
     agent = load(arguments.agents[0], game) if arguments.agents else analysis.default_agent(game)
-    found = analysis.analyse(game, state, agent, arguments.seed)
+    with waiting("Searching the position"):
+        found = analysis.analyse(game, state, agent, arguments.seed)
     if arguments.json:
         print(json.dumps(analysis.to_data(found), indent=2))
     else:

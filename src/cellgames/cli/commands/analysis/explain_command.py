@@ -174,7 +174,7 @@ def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Expl
         from cellgames.arena.insight.interventions.worth_pictures import animate_worth
 
         assert isinstance(record, Record)  # `_check_film` has looked
-        animate_worth(record, found, arguments.film)
+        animate_worth(record, found, arguments.film, progress=not arguments.quiet)
     if arguments.html is not None:
         from cellgames.web.export import export_html
 

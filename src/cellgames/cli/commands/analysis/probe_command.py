@@ -25,7 +25,7 @@ __all__ = ["add"]
 _TEXT = (
     "Probe what a network knows. A linear probe reads a quantity off each layer: in Torus the stones to win and\n"
     "how many more another winding takes, in Cloth of Gold the territory two rounds ahead, in Grid Adaptation\n"
-    "the next player's sequence, everywhere the outcome. Accuracies are those of held-out games, with intervals,\n"
+    "which sequences others hold, everywhere the outcome. Accuracies are those of held-out games, with intervals,\n"
     "beside random weights and shuffled labels. PATH is a folder of `cellgames train`, whose snapshots are all\n"
     "probed, or a file of weights."
 )

@@ -1,0 +1,1 @@
+"""The commands `cellgames season` and `cellgames series`."""

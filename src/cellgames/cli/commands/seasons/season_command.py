@@ -1,0 +1,228 @@
+"""`cellgames season`: leagues, divisions and playoffs.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.agents.agent_names import wrapped
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
+from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.arena.season.teams import (
+    Team,
+    TeamOptions,
+    assign_agents,
+    assign_divisions,
+    by_league,
+    generate_names,
+    read_teams,
+)
+from cellgames.arena.season.titles.title import season_before
+from cellgames.cli.console import UserError, counted, print_files, print_text, program, stopped_games, warn
+from cellgames.cli.shared_options import (
+    add_command,
+    add_folder,
+    add_game,
+    add_isolation,
+    add_options,
+    add_ray,
+    add_spending,
+    add_store,
+    file_name,
+    make_game,
+    parameters,
+    store_of,
+    workers_of,
+)
+from cellgames.envs import registry
+from cellgames.utils.foreign_text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cellgames.arena.season.season import Season
+    from cellgames.arena.season.tables.table_season import TableSeason, TableUmpire
+
+__all__ = ["add"]
+
+_TEXT = (
+    "Play a season and its playoffs. In games for two, two leagues of two divisions play their days, then the\n"
+    "four best of each league play for the championship. In games of more seats, teams meet at tables, places\n"
+    "bring points, and the best play a final table. Teams with agents play any game. Teams without agents play\n"
+    "the Toroidal Cup as the real one is played, with random arrangements of the patterns. The folder gets\n"
+    "schedule, standings, playoffs and a record of every game. If a season is stopped, the same command\n"
+    "continues it."
+)
+_EXAMPLES = (
+    "toroidal-cup-v0 --teams 20 --seed 1",
+    "torus-small-v0 --teams 12 --days 21 --agents random greedy rollout:64",
+    "toroidal-cup-v0 --teams my_teams.csv --patterns randys donutpi",
+    "toroidal-cup-v0 --param teams=4 --teams 16 --days 15",
+    "grid-adaptation-small-v0 --teams 12 --days 9 --agents random greedy",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    moved = {"--game": "GAME in front of the options"}
+    command = add_command(commands, "season", "GAME ", _run, _TEXT, _EXAMPLES, moved)
+    add_game(command)
+    add_options(command, TeamOptions.options())
+    add_options(command, SeasonOptions.options())
+    add_isolation(command)
+    add_spending(command)
+    add_store(command)
+    add_ray(command, "batches of games")
+    add_folder(command, "results/season/GAME-...", "show no progress and no standings")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.arena.season.season import SeasonIO, play_season
+    from cellgames.arena.season.tables.table_season import play_table_season
+
+    registry.spec(arguments.game)
+    options = SeasonOptions.from_given(vars(arguments))
+    asked = TeamOptions.from_given(vars(arguments))
+    before = None if options.after is None else season_before(options.after)
+    if before is not None and arguments.seed is None and not options.secret_seed:
+        options = replace(options, seed=before.seed + 1)
+    if before is not None and arguments.teams is None and not asked.league_sizes:
+        found = assign_agents(before.teams, asked.agents)
+    else:
+        found = _teams(asked, options, arguments.wrapper)
+    bots = any(team.agent for team in found)
+    seats = _seats(arguments, bots)
+    teams = found if seats > 2 else assign_divisions(found, asked.league_sizes or None)
+    if seats > 2 and asked.league_sizes:
+        raise UserError(f"--league-sizes is for games for two; at tables of {seats} all teams are in one field")
+    umpire = _umpire(arguments, asked, teams)
+    number = 1 if before is None else before.title.season
+    out = arguments.out if arguments.out is not None else _default_out(arguments, asked, options, teams, number)
+    try:
+        with workers_of(arguments) as workers:
+            say = None if arguments.quiet else _say
+            if seats > 2:
+                io = SeasonIO(out, store_of(arguments), workers, say, warn)
+                _report_tables(play_table_season(teams, umpire, options, io=io), arguments.game)
+            else:
+                store = store_of(arguments)
+                finished = play_season(
+                    teams, umpire, options, out=out, store=store, workers=workers, say=say, warn=warn
+                )
+                _report(finished, arguments.game)
+    except KeyboardInterrupt:
+        return stopped_games(arguments, out, "batches")
+    return 0
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str | None) -> list[Team]:
+    """Return the teams with their agents, those of a file in the processes that `wrapper` names."""
+    if asked.teams.isdecimal():
+        teams = [Team(name) for name in generate_names(int(asked.teams), options.seed)]
+    else:
+        teams = [
+            replace(team, agent=wrapped(team.agent, wrapper)) if wrapper and team.agent else team
+            for team in read_teams(asked.teams)
+        ]
+    return assign_agents(teams, asked.agents)
+
+
+def _seats(arguments: argparse.Namespace, bots: bool) -> int:
+    """Return how many teams play a game."""
+    if bots:
+        return make_game(arguments).info.num_players
+    teams = parameters(arguments).get("teams", 2)
+    return teams if isinstance(teams, int) else 2  # the umpire refuses what is no number
+
+
+def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[Team]) -> TableUmpire:
+    """Return the umpire of bots if there are any, else that of the Cup with random arrangements."""
+    given = {name: value for name in ("opening_plies", "chunk") if (value := getattr(asked, name)) is not None}
+    if any(team.agent for team in teams):
+        from cellgames.arena.season.bots import BotUmpire
+
+        if asked.patterns:
+            raise UserError("--patterns is for teams without agents; bots take a parameter, see `cellgames list`")
+        return BotUmpire(make_game(arguments), teams, time_control=asked.time_control, **given)
+    from cellgames.arena.season.cup import CUP, PARAMETERS, CupUmpire
+
+    if arguments.game != CUP:
+        raise UserError(f"{arguments.game}: expected --agents, or a file of teams with agents; only {CUP} needs none")
+    if asked.time_control is not None:
+        raise UserError("--clock and --move-time are for bots; teams without agents get random arrangements")
+    if asked.opening_plies is not None:
+        raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
+    rules = parameters(arguments)
+    known = (*PARAMETERS, "teams")
+    if unknown := [name for name in rules if name not in known]:
+        raise UserError(f"unknown parameter {shown(unknown[0])}; teams without agents take {', '.join(known)}")
+    return CupUmpire(asked.patterns or None, **rules, **given)
+
+
+def _default_out(
+    arguments: argparse.Namespace, asked: TeamOptions, options: SeasonOptions, teams: Sequence[Team], season: int
+) -> Path:
+    """Return a folder named by the settings."""
+    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
+    named = len(teams) if options.after is not None and arguments.teams is None else Path(asked.teams).stem
+    words += [f"season={season}"] * (season > 1)
+    words += [f"teams={named}", f"days={options.days}"]
+    words += ["seed=secret" if options.secret_seed else f"seed={options.seed}"]
+    several = {"agents": asked.agents, "patterns": asked.patterns, "sizes": asked.league_sizes}
+    words += [f"{name}={'+'.join(map(str, values))}" for name, values in several.items() if values]
+    words += [f"points={'+'.join(map(str, options.place_points))}"] if options.place_points else []
+    words += [f"within={options.within:g}"] if options.within != SeasonOptions.within else []
+    plies = asked.opening_plies
+    usual = MatchOptions.opening_plies if teams[0].league else FreeForAllOptions.opening_plies
+    words += [f"plies={plies}"] if plies not in (None, usual) else []
+    words += [f"chunk={asked.chunk}"] if asked.chunk is not None else []
+    return Path("results") / "season" / file_name(words)
+
+
+def _report(finished: Season, game: str) -> None:
+    """Print standings and bracket, the files, and commands to type next."""
+    from cellgames.arena.season import season_reports as reports
+
+    print(reports.table_text(finished.teams, finished.table, by_league(finished.teams), finished.title))
+    print()
+    print(reports.bracket_text(finished.bracket, finished.title))
+    about = {
+        "report.md": "standings, series and schedule on one page",
+        "bracket.png": "the playoffs as a picture",
+    }
+    _print_end(finished, game, "playoffs", about)
+
+
+def _report_tables(finished: TableSeason, game: str) -> None:
+    """Print standings and final, the files, and commands to type next."""
+    from cellgames.arena.season.tables import table_reports as reports
+
+    print(reports.table_text(finished.teams, finished.table, finished.title))
+    print()
+    print(reports.final_text(finished.final, finished.title))
+    _print_end(finished, game, "final", {"report.md": "standings, final and schedule on one page"})
+
+
+def _print_end(finished: Season | TableSeason, game: str, last: str, about: dict[str, str]) -> None:
+    """Print the number of games, notes, the files, and commands to type next."""
+    extra = finished.games - finished.schedule.games
+    print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the {last} or played again.")
+    for line in finished.notes:
+        print_text(line)
+    print_files(finished.out, finished.files, about)
+    run = shlex.quote(str(finished.out))
+    print("Next:")
+    print(f"  {program()} replay {run}   check every game")
+    print(f"  {program()} replay {run} --record {finished.games} --out final.gif")
+    print(f"  {program()} season {game} --after {run}   the next season, in which the champion holds the title")

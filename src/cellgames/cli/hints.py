@@ -1,0 +1,71 @@
+"""Hints in `cellgames play`: a move that an agent suggests, and its value in words."""
+
+from __future__ import annotations
+
+import torch
+
+from cellgames.agents.loading import load
+from cellgames.agents.selection import select
+from cellgames.arena.insight.search_analysis import Analysis, analyse, default_agent
+from cellgames.envs import registry
+from cellgames.envs.core import Game, State
+
+__all__ = ["hint"]
+
+_IN_LIFE = "gumbel:16"
+"""The search where Life runs: each of its simulations takes many generations."""
+
+_WORDS = (
+    (0.95, "you are winning"),
+    (0.75, "you are far ahead"),
+    (0.6, "you are ahead"),
+    (0.4, "the game is even"),
+    (0.25, "you are behind"),
+    (0.05, "you are far behind"),
+    (0.0, "you are losing"),
+)
+
+
+def hint(game: Game, state: State, seat: int) -> str:
+    """Return a suggestion for a seat that is to act in an unfinished game, a batch of one.
+
+    A search suggests where it can see the whole position. Elsewhere `greedy` does, which sees what the seat sees.
+    """
+    found = _searched(game, state)
+    return _from_greedy(game, state, seat) if found is None else _text(found)
+
+
+def _searched(game: Game, state: State) -> Analysis | None:
+    if game.info.simultaneous or not game.info.perfect_information:
+        return None
+    if registry.plugin_of(game).life is None:
+        try:
+            return analyse(game, state, default_agent(game))
+        except ValueError:  # a game that no search plays
+            return None
+    try:
+        return analyse(game, state, load(_IN_LIFE, game))
+    except (ValueError, ImportError):  # no weights for the game, or nothing that reads them
+        return None
+
+
+def _text(found: Analysis) -> str:
+    chance = found.win_chance
+    words = next(words for least, words in _WORDS if chance >= least)
+    line = " ".join(move.name for move in found.line[1:6])
+    expected = f" It expects {line} next." if line else ""
+    return f"{found.agent} suggests {found.chosen}: {words}, your chance to win is {100 * chance:.0f} %.{expected}"
+
+
+def _from_greedy(game: Game, state: State, seat: int) -> str:
+    try:
+        agent = load("greedy", game)
+    except ValueError:
+        return f"There are no hints in {game.info.title}: it has no agent that could give them."
+    env_ids, seats = torch.zeros(1, dtype=torch.int64, device="cpu"), torch.tensor([seat], device="cpu")
+    agent.start(game, seats, env_ids)
+    chosen = select(agent, game, state, env_ids, torch.Generator().manual_seed(0), seats)[0]
+    flat = 0
+    for component, choices in zip(chosen.reshape(-1).tolist(), game.info.action_nvec, strict=True):
+        flat = flat * choices + component
+    return f"greedy suggests {game.action_to_string(flat)}. It looks one move ahead and gives no chance to win."

@@ -1,0 +1,385 @@
+"""The analysis board's work: positions as the page draws them, and searches in the background.
+
+A request names the game, a position as text and moves from there, so the server keeps nothing for a visitor. Searches
+run on a few threads of their own. What they found is kept by position, for every visitor.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import torch
+
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.loading import load
+from cellgames.agents.play_loop import parse_move
+from cellgames.arena.insight.move_review import MARKS, best_lines, review, seat_chance
+from cellgames.arena.insight.search_analysis import DEFAULT_AGENTS, Analysis, analyse, to_data
+from cellgames.arena.records.record_lines import plain
+from cellgames.arena.records.replays import start
+from cellgames.envs import registry
+from cellgames.envs.core import Game, State
+from cellgames.envs.core.errors import brief
+from cellgames.envs.registry import plugin_of
+from cellgames.utils.foreign_text import shown
+from cellgames.utils.report.text import rounded
+from cellgames.utils.time_limit import OutOfTimeError, limited, time_limit
+
+from .agent_seats import MOVE_S
+from .catalog import MOST_PLAYOUTS, check_parameters
+from .frames import check_limits, frame, layout
+from .live_game import RefusedError
+from .sessions import FullError
+from .views import view_of
+from .views.view import legal_bits
+
+__all__ = ["AnalysisBoard", "Engine", "Place", "Wish", "engines", "game_of", "place_of", "positions"]
+
+LINES = 3
+"""Lines of an analysis."""
+
+_EFFORTS = {"gumbel": (32, 128, 512, 2048), "mcts": (500, 1500, 5000)}  # simulations, a few milliseconds for the first
+_EFFORTS_IN_TORCH = {**_EFFORTS, "gumbel": (16, 64, 256)}  # where no native code grows the trees of networks
+_EFFORTS_OF_LIFE = {"gumbel": (8, 32, 128), "mcts": (4, 16)}  # where a simulation plays rounds of Life
+_MOST_NODES = 8_000_000  # simulations times cells of a search
+_WAITING = 32  # searches that wait for a thread
+_KEPT = 1500  # analyses that are kept
+_LISTED = 40  # moves of an answer
+
+
+class Place(NamedTuple):
+    """A position that a request names: its game, the position before the last move, if any, and the position itself."""
+
+    game: Game
+    before: State | None
+    state: State
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A search that analyses.
+
+    Attributes:
+        name: Its agent, without a number.
+        efforts: The numbers of simulations of its analyses, one after the other.
+    """
+
+    name: str
+    efforts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A position as a request names it.
+
+    Attributes:
+        game: Its id.
+        parameters: Its parameters; others have their defaults.
+        position: As the game writes positions; "" for the usual start.
+        moves: Played from there.
+        seed: Of the usual start, in games of chance.
+    """
+
+    game: str
+    parameters: Mapping[str, Any]
+    position: str = ""
+    moves: Sequence[str] = ()
+    seed: int = 0
+
+
+# ---------------------------------------------------------------- positions
+
+
+def game_of(id: str, parameters: Mapping[str, Any], moves: Sequence[str] = ()) -> Game:
+    """Return a game in turns that the page has a board for; raise a `ValueError` that says what was expected."""
+    if id not in registry.REGISTRY:  # an id may name a module, and links come from strangers
+        raise ValueError(f"expected a game of {', '.join(registry.REGISTRY)}, got {shown(id)}")
+    game = registry.make(id, **parameters)
+    check_limits(game)
+    check_limits(game, moves)
+    if why := game.info.search_obstacles:
+        raise ValueError(f"the analysis board is for games that a search can play; in {game.id} {why[0]}")
+    return game
+
+
+def place_of(wish: Wish) -> Place:
+    """Return the position that a request names; raise a `ValueError` for a game, position or move that is none."""
+    game = game_of(wish.game, wish.parameters, wish.moves)
+    before, state = None, start(game, wish.seed, wish.position)
+    for number, move in enumerate(wish.moves, 1):
+        before, state = state, _played(game, state, move, number)
+    return Place(game, before, state)
+
+
+def _played(game: Game, state: State, move: str, number: int) -> State:
+    """Return the position after a move; a `ValueError` has the number of a move that cannot be played."""
+    try:
+        if bool(state.done):
+            raise ValueError("the game is over")
+        after: State = game.step(state, parse_move(game, move)[None])
+        return after
+    except ValueError as error:
+        raise ValueError(f"move {number}, {shown(move)}: {brief(error)}") from None
+
+
+def positions(
+    wish: Wish,
+    action: int | None = None,
+    put: Sequence[Sequence[int]] | None = None,
+    mover: int | None = None,
+) -> dict[str, Any]:
+    """Return the positions after each of the moves, the first one before them, as the page draws them.
+
+    Args:
+        wish: Where to begin, and the moves.
+        action: One more move, by its number.
+        put: Changes of the first position: a cell and a code for what stands there then, 0 for nothing.
+        mover: With `put`, the seat to move.
+
+    Raises:
+        ValueError: An unknown game, a text that is no position of it, or an illegal move.
+    """
+    game = game_of(wish.game, wish.parameters, wish.moves)
+    state = start(game, wish.seed, wish.position)
+    if put is not None:
+        seat = int(state.current_player) if mover is None else mover
+        if not 0 <= seat < game.info.num_players:
+            raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {seat}")
+        cells = math.prod(game.info.board.shape)
+        text = view_of(game).edited(state, {cell: code for cell, code in put if 0 <= cell < cells}, seat)
+        state = start(game, wish.seed, text)
+    shown_places = [_data(game, state, None, None)]
+    for number, move in enumerate(wish.moves, 1):
+        before, state = state, _played(game, state, move, number)
+        shown_places.append(_data(game, state, before, game.action_to_string(int(parse_move(game, move)))))
+    if action is not None:
+        _check_legal(game, state, action)
+        after = game.step(state, torch.tensor([action], device="cpu"))
+        shown_places.append(_data(game, after, state, game.action_to_string(action)))
+    return {
+        "layout": layout(game),
+        "game": game.id,
+        "parameters": plain(game.parameters),
+        "nvec": list(game.info.action_nvec),
+        "engines": [{"name": engine.name, "efforts": list(engine.efforts)} for engine in engines(game)],
+        "marks": [{"sign": mark.sign, "name": mark.name, "loss": mark.loss} for mark in MARKS],
+        "codes": view_of(game).codes(),
+        "patterns": view_of(game).patterns(),
+        "play": _playable(wish.game, game),
+        "places": shown_places,
+    }
+
+
+def _data(game: Game, state: State, before: State | None, move: str | None) -> dict[str, Any]:
+    """Return a position as the page keeps it in its tree of moves."""
+    done = bool(state.done)
+    seat = int(state.current_player)
+    return {
+        "move": move,
+        "position": game.state_to_string(state),
+        "frame": frame(game, state, before),
+        "player": None if done else seat,
+        "legal": None if done else legal_bits(game, state, seat),
+        "controls": {} if done else view_of(game).controls(state, seat),
+        "chances": [(value + 1) / 2 for value in game.outcome(state)[0].tolist()] if done else None,
+    }
+
+
+def _check_legal(game: Game, state: State, action: int) -> None:
+    """Raise a `RefusedError` with the game's reason if an action is illegal."""
+    if bool(state.done):
+        raise RefusedError("the game is over")
+    if not 0 <= action < game.info.action_nvec[0] or not bool(game.legal_actions(state)[0, action]):
+        raise RefusedError(game.why_illegal(state, int(state.current_player), 0, action))
+
+
+def _playable(id: str, game: Game) -> dict[str, Any] | None:
+    """Return the game with the settings under which it can be played on the page, None if it cannot."""
+    page = plugin_of(game).page
+    names = [setting.name for setting in page.settings] if page is not None else []
+    settings = {name: value for name, value in plain(game.parameters).items() if name in names and value is not None}
+    for known in (game.id, id):
+        try:
+            if check_parameters(known, settings) == game:
+                return {"game": known, "parameters": settings}
+        except ValueError:
+            continue
+    return None
+
+
+# ---------------------------------------------------------------- searches
+
+
+@lru_cache(64)
+def engines(game: Game) -> tuple[Engine, ...]:
+    """Return the searches that can analyse the game, the strongest first."""
+    living = view_of(game).work(None) > 0
+    cells = math.prod(game.info.board.shape)
+    most = min(MOST_PLAYOUTS, max(8, _MOST_NODES // cells))
+    native = plugin_of(game).native_gumbel is not None
+    offered = _EFFORTS_OF_LIFE if living else _EFFORTS if native else _EFFORTS_IN_TORCH
+    found = []
+    for name in (spec.partition(":")[0] for spec in DEFAULT_AGENTS):
+        efforts = tuple(number for number in offered[name] if number <= most)
+        try:
+            agent: Any = load(f"{name}:{efforts[0]}", game)
+            agent.check_game(game)
+        except (ValueError, ImportError, OSError, IndexError):  # no weights for this game, or nothing that reads them
+            continue
+        found.append(Engine(name, efforts))
+    return tuple(found)
+
+
+class AnalysisBoard:
+    """Searches of positions for the page, on a bounded number of threads.
+
+    Args:
+        threads: Searches at the same time; None for half of the cores, so that agents and pages keep the others.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        workers = max(1, (os.cpu_count() or 1) // 2) if threads is None else threads
+        self._pool = ThreadPoolExecutor(workers, "analysis")
+        self._own = threading.local()
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._found: OrderedDict[tuple[Game, str, str], Analysis] = OrderedDict()
+
+    def submit(self, wish: Wish, engine: str, simulations: int, *, reviewed: bool = True) -> Future[dict[str, Any]]:
+        """Start the analysis of a position on a thread; a future that is cancelled in time is not run.
+
+        Args:
+            wish: The position.
+            engine: Name of one of `engines`.
+            simulations: Of each search, one of the engine's efforts.
+            reviewed: True to review the last of the moves, too.
+
+        Raises:
+            FullError: Too many searches wait.
+        """
+        with self._lock:
+            if self._waiting >= _WAITING:
+                raise FullError("many positions are being analysed; try again in a moment")
+            self._waiting += 1
+        future = self._pool.submit(self._analysed, wish, engine, simulations, reviewed)
+        future.add_done_callback(self._ended)
+        return future
+
+    def _ended(self, _: Future[dict[str, Any]]) -> None:
+        with self._lock:
+            self._waiting -= 1
+
+    def close(self, seconds: float = 0.0) -> bool:
+        """Start no more searches, wait some seconds for those that run, and return True if all have ended."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        end = time.monotonic() + seconds
+        while self._waiting and time.monotonic() < end:
+            time.sleep(0.01)
+        return not self._waiting
+
+    def _analysed(self, wish: Wish, engine: str, simulations: int, reviewed: bool) -> dict[str, Any]:
+        """Return the analysis as JSON, see `_answer`."""
+        game, before, state = place_of(wish)
+        offered = {one.name: one for one in engines(game)}
+        if engine not in offered:
+            raise ValueError(f"expected an engine of {', '.join(offered) or 'none for this game'}, got {shown(engine)}")
+        if simulations not in offered[engine].efforts:
+            known = ", ".join(map(str, offered[engine].efforts))
+            raise ValueError(f"{engine}: expected simulations of {known}, got {simulations}")
+        place = offered[engine].efforts.index(simulations)
+        lines = LINES if place else 1  # the first answer is to come at once
+        living = view_of(game).work(None) > 0
+        less = offered[engine].efforts[0 if living else max(0, place - 1)]
+        message = f"the analysis took more than {MOVE_S:g} s of processor time"
+
+        def search(position: State, effort: int = simulations) -> Analysis:
+            return self._search(game, position, f"{engine}:{effort}")
+
+        with time_limit(MOVE_S, message, processor_time=True):
+            try:
+                answer = limited(lambda: _answer(game, state, search, partial(search, effort=less), lines))
+                if reviewed and before is not None:
+                    answer["review"] = limited(lambda: _review(game, before, wish.moves[-1], search))
+                return answer
+            except OutOfTimeError as error:
+                del self._own.agents  # what was interrupted may be half a tree
+                raise RefusedError(str(error)) from None
+
+    def _search(self, game: Game, state: State, spec: str) -> Analysis:
+        """Return the analysis of a position, a kept one if there is any."""
+        key = (game, game.state_to_string(state), spec)
+        with self._lock:
+            if (known := self._found.get(key)) is not None:
+                self._found.move_to_end(key)
+                return known
+        found = analyse(game, state, self._agent(game, spec))
+        with self._lock:
+            self._found[key] = found
+            while len(self._found) > _KEPT:
+                self._found.popitem(last=False)
+        return found
+
+    def _agent(self, game: Game, spec: str) -> AnyAgent:
+        """Return this thread's agent; agents keep trees, so each thread has its own."""
+        agents: OrderedDict[tuple[Game, str], AnyAgent] | None = getattr(self._own, "agents", None)
+        if agents is None:
+            agents = self._own.agents = OrderedDict()
+        if (game, spec) not in agents:
+            agents[game, spec] = load(spec, game)
+            if len(agents) > 8:
+                agents.popitem(last=False)
+        agents.move_to_end((game, spec))
+        return agents[game, spec]
+
+
+def _answer(
+    game: Game,
+    state: State,
+    search: Callable[[State], Analysis],
+    quick: Callable[[State], Analysis],
+    lines: int,
+) -> dict[str, Any]:
+    """Return an analysis as JSON.
+
+    `chances` (of each seat to win, 0 to 1), `moves` (as `search_analysis.to_data` has them), `chosen`, `visits`,
+    `lines` (`moves` with `name`, `action` and `player`; `chance` of the player who begins), and `review`, None here.
+    """
+    if bool(state.done):
+        ended: dict[str, Any] = {"moves": [], "lines": [], "chosen": None, "visits": 0, "review": None}
+        return ended | {"chances": [(value + 1) / 2 for value in game.outcome(state)[0].tolist()]}
+    found = search(state)
+    data = to_data(found)
+    return {
+        "chances": [rounded(seat_chance(found, seat)) for seat in range(game.info.num_players)],
+        "moves": data["moves"][:_LISTED],
+        "chosen": found.chosen,
+        "visits": data["visits"],
+        "lines": [
+            {"moves": [vars(move) for move in line.moves], "chance": rounded(line.win_chance)}
+            for line in best_lines(game, state, found, lines, quick)
+        ],
+        "review": None,
+    }
+
+
+def _review(game: Game, before: State, move: str, search: Callable[[State], Analysis]) -> dict[str, Any]:
+    """Return the review of a move as JSON."""
+    seen = review(game, before, int(parse_move(game, move)), search(before), search)
+    return {
+        "played": seen.played,
+        "best": seen.best,
+        "player": seen.player,
+        "chance_best": rounded(seen.chance_best),
+        "chance_played": rounded(seen.chance_played),
+        "loss": rounded(seen.loss),
+        "mark": None if seen.mark is None else {"sign": seen.mark.sign, "name": seen.mark.name},
+    }

@@ -1,0 +1,1 @@
+"""Lessons: what the page teaches of each game, stated as data, and guided games."""

@@ -1,0 +1,107 @@
+"""Seasons and series in the results folder, as the page shows them: standings, schedule, bracket, and every game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cellgames.arena.records.record_lines import RECORDS
+from cellgames.arena.season.games import Fixture
+
+from .record_library import Library, parse, summary
+
+__all__ = ["season_data", "season_list"]
+
+_KINDS = {"season.json": "season", "series.json": "series"}  # by the file that has the settings
+_MOST_GAMES = 20_000  # of a season; later ones are left out
+_PARTS = ("standings", "schedule", "bracket", "final")  # files that a season has, some of them only at its end
+
+
+def season_list(library: Library) -> list[dict[str, Any]]:
+    """Return the seasons and series, the newest first: `folder`, `kind`, `game`, `players` and `champion` or None."""
+    found = []
+    for path, time in library.named(*_KINDS):
+        folder, _, name = path.rpartition("/")
+        try:
+            settings = _settings(library, folder, name)
+        except (LookupError, ValueError):
+            continue  # another file of this name
+        ends = _ends(library, folder)
+        players = settings.get("teams", settings.get("players", ()))
+        found.append(
+            {
+                "folder": folder,
+                "kind": _KINDS[name],
+                "game": str(settings["game"]),
+                "players": len(players),
+                "champion": ends.get("champion"),
+                "time": time,
+            }
+        )
+    return found
+
+
+def season_data(library: Library, folder: str) -> dict[str, Any]:
+    """Return a season or series: its settings, what its files have, and its games with their numbers in the file.
+
+    Args:
+        library: The results folder.
+        folder: As `season_list` names it.
+
+    Raises:
+        LookupError: There is no season or series in that folder.
+        ValueError: The name is no plain path, or a file cannot be read.
+    """
+    for name, kind in _KINDS.items():
+        try:
+            settings = _settings(library, folder, name)
+        except LookupError:
+            continue
+        shown = {key: settings.get(key) for key in ("game", "seed", "days", "teams", "players", "title", "version")}
+        parts = {part: _part(library, folder, part) for part in _PARTS}
+        return {"folder": folder, "kind": kind, "settings": shown, **parts, **_games(library, _in(folder, RECORDS))}
+    raise LookupError("no season or series in this folder of the results")
+
+
+def _in(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _settings(library: Library, folder: str, name: str) -> dict[str, Any]:
+    found = library.json(_in(folder, name))
+    if not isinstance(found.get("game"), str):
+        raise ValueError(f"expected the settings of a season with its game in {name}")
+    return found
+
+
+def _part(library: Library, folder: str, part: str) -> dict[str, Any] | None:
+    try:
+        return library.json(_in(folder, f"{part}.json"))
+    except LookupError:
+        return None
+
+
+def _ends(library: Library, folder: str) -> dict[str, Any]:
+    """Return the file of the end of a season; empty for one that is still played."""
+    return _part(library, folder, "bracket") or _part(library, folder, "final") or {}
+
+
+def _games(library: Library, name: str) -> dict[str, Any]:
+    """Return `file` and `games`: for each its number, stage, teams, scores and outcome."""
+    games = []
+    try:
+        lines = library.lines(name, _MOST_GAMES)
+    except LookupError:
+        return {"file": None, "games": []}
+    for number, line in enumerate(lines, 1):
+        try:
+            about = summary(parse(line), number)
+        except ValueError:
+            continue  # a torn line
+        try:
+            fixture = Fixture.from_json(line)
+        except ValueError:
+            games.append(about)  # of a series, whose matches have no fixtures
+            continue
+        place = {"stage": fixture.stage, "round": fixture.game, "attempt": fixture.attempt}
+        games.append(about | place | {"teams": list(fixture.teams), "holder": fixture.holder})
+    return {"file": name, "games": games}
