@@ -1,8 +1,9 @@
 """A bot that foresees last placements of the Toroidal Cup: `python -m benchmarks.agents.cup_prediction SPEC ...`.
 
-It plays like the agent that it meets until the last step. There it asks a copy of that agent several times what it
-would place in the other seat, lets Life run to the end for each of these placements and each of its own candidates,
-and plays the best one. An agent that always places the same is beaten almost always, one that mixes is not.
+It plays like the agent that it meets until the last step. There it asks copies of that agent, which have seen the
+game, what they would place in the other seat. It lets Life run to the end for each of these placements and each of its
+own candidates, and plays the best one. An agent that always places the same is beaten almost always, one that mixes is
+not.
 
 Letters: `L` rows, `C` candidates, `D` draws of the other's placement.
 """
@@ -15,13 +16,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 import cellgames
 from cellgames.agents.base import AnyAgent, GameAgent
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play
 from cellgames.agents.toroidal_cup.determinization import determinize
-from cellgames.envs.core import seeds
+from cellgames.envs.core import Game, seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.utils.statistics import wilson_interval
 
@@ -32,8 +34,8 @@ class Foresight(GameAgent[ToroidalCup]):
     """An agent that plays a best response to draws of another agent's last placement, in games of two teams.
 
     Args:
-        asked: the agent that it foresees, a copy of its own.
-        draws: how often that agent is asked.
+        asked: the agent that it foresees, of its own: it plays its games, and copies of them in the other seat.
+        draws: copies of each game.
         candidates: own placements that are tried.
     """
 
@@ -44,19 +46,33 @@ class Foresight(GameAgent[ToroidalCup]):
         self.asked: Any = asked
         self.draws, self.candidates = draws, candidates
 
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        super().start(game, players, env_ids)
+        self.asked.start(game, players, self._ids(env_ids)[:, 0].contiguous())
+        self.asked.start(game, (1 - players).repeat_interleave(self.draws), self._ids(env_ids)[:, 1:].flatten())
+
+    def _ids(self, env_ids: Tensor) -> Tensor:
+        """Return games of the asked agent, int64 [L, 1 + D]: in the first it plays this seat, else the other one."""
+        return env_ids[:, None] * (1 + self.draws) + torch.arange(1 + self.draws)
+
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose a placement for each row, int64 [L]."""
-        game, seats = self.game, self.seats.of(env_ids)
+        game, seats, ids = self.game, self.seats.of(env_ids), self._ids(env_ids)
         state = determinize(game, observation, seats)
-        chosen = self._place(observation, action_mask, seats, generator)
+        chosen: Tensor = self.asked.act(observation, action_mask, ids[:, 0].contiguous(), generator)
         last = game.is_last_turn(state).nonzero().squeeze(1)
+        # Copies of an agent with a memory see the whole game.
+        met = last if getattr(self.asked, "memoryless", False) else torch.arange(len(state))
+        if len(met) == 0:
+            return chosen
+        many = met.repeat_interleave(self.draws)
+        other = (1 - seats)[many]
+        seen, mask = game.observe(state[many], other), game.legal_actions(state)[many, other]
+        theirs = self.asked.act(seen, mask, ids[met, 1:].flatten(), generator).view(len(met), 1, self.draws)
         if len(last) == 0:
             return chosen
-        state, own = state[last], seats[last]
-        many = torch.arange(len(last)).repeat_interleave(self.draws)
-        other = (1 - own)[many]
-        seen, mask = game.observe(state[many], other), game.legal_actions(state)[many, other]
-        theirs = self._place(seen, mask, other, generator).view(len(last), 1, self.draws)
+        state, own, theirs = state[last], seats[last], theirs[torch.isin(met, last)]
         lots = torch.rand(action_mask[last].shape, generator=generator)
         drawn = lots.masked_fill(~action_mask[last], -1.0).topk(min(self.candidates, lots.shape[1]), 1)
         mine = drawn.indices.where(drawn.values >= 0, drawn.indices[:, :1])  # [L, C]
@@ -69,13 +85,6 @@ class Foresight(GameAgent[ToroidalCup]):
         ends = game.step(state[rows], joint.flatten(0, 2), checked=False)
         result = game.outcome(ends).gather(1, own[rows, None]).float().view(shape).mean(2)
         chosen[last] = mine.gather(1, result.argmax(1, keepdim=True)).squeeze(1)
-        return chosen
-
-    def _place(self, seen: Tensor, mask: Tensor, seats: Tensor, generator: torch.Generator) -> Tensor:
-        """Return what the foreseen agent places, int64 [L]; each row is a game of its own to it."""
-        rows = torch.arange(len(seats))
-        self.asked.start(self.game, seats, rows)
-        chosen: Tensor = self.asked.act(seen, mask, rows, generator)
         return chosen
 
 

@@ -40,6 +40,7 @@ from cellgames.envs.torus.state import TorusState
 from cellgames.utils.progress import progress
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table
+from cellgames.utils.report.plots import prepare
 from cellgames.utils.report.text import percent
 from cellgames.utils.statistics import normal_quantile, wilson_interval
 
@@ -193,12 +194,12 @@ def _map_of_replies(size: int, spec: str, seed: int) -> tuple[bytes, dict[str, A
         numbers = dict(zip(cells.tolist(), chances.tolist(), strict=True))
         best = max(numbers, key=lambda cell: numbers[cell])
         notes = Notes(
-            f"Black has opened with {'an' if kind == 'octagon' else 'a'} {kind}",
+            f"Torus, size {size}: Black has opened with {'an' if kind == 'octagon' else 'a'} {kind}",
             shares=numbers,
             numbers={cell: f"{100 * chance:.0f}" for cell, chance in numbers.items()},
             meaning="White's chance to win after the reply, in %",
             of="for White",
-            most=1.0,
+            least=min(numbers.values()),
         )
         pictures.append(Torus(size).draw_annotated(after, notes))
         data[kind] = {
@@ -217,8 +218,7 @@ def _map_of_replies(size: int, spec: str, seed: int) -> tuple[bytes, dict[str, A
 def _draw_shares(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw Black's share by agent and first move, a panel for each size."""
     sizes = sorted({row["size"] for row in rows})
-    figure.set_size_inches(4.4 * len(sizes), 3.4)
-    figure.set_layout_engine("constrained")
+    prepare(figure, "Torus: games that Black wins, by its first move", 4.4 * len(sizes), 3.7)
     for axes, size in zip(figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0], sizes, strict=True):
         here = [row for row in rows if row["size"] == size]
         names = list(dict.fromkeys(row["agent"] for row in here))

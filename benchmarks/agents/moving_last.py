@@ -31,6 +31,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import WIN, seeds
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table
+from cellgames.utils.report.plots import prepare
 from cellgames.utils.report.text import percent
 from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.statistics import wilson_interval
@@ -171,8 +172,7 @@ def _draw(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw the share of the last seat for agents of one kind, and with each option."""
     found = [row for row in rows if row["first"] == row["last"] and row["share"] is not None]
     names = list(dict.fromkeys(_label(row) for row in found))
-    figure.set_size_inches(7.2, 1.2 + 0.3 * len(names))
-    figure.set_layout_engine("constrained")
+    prepare(figure, "Cloth of Gold: games that player_b, who moves last, wins", 7.6, 1.5 + 0.3 * len(names))
     axes = figure.subplots()
     axes.axvline(50, color="#b8b8b8", linewidth=1)
     for world, shift in (("small", -0.12), ("full", 0.12)):

@@ -1,8 +1,11 @@
 """Strength of the shipped agents: `python -m benchmarks.agents.strength`.
 
-In every game `trained` meets other agents, in both seats or in half of the seats, and in some so does a search.
-A page for each goes to results/strength/, and a table of all to results/strength/README.md. A match that is done is
-kept, so that the same command goes on after Ctrl-C.
+In every game `trained` meets other agents, in both seats or in half of the seats, and in some so does a search, or the
+`champion` of an evolution. A page for each goes to results/strength/, and a table of all to results/strength/README.md.
+Each chunk of games is kept, so that the same command goes on after Ctrl-C.
+
+`--repeated FILE` measures weights that the command on a page has made again, and the page of `--only` shows them beside
+the shipped ones: results/strength/repeated/PAGE-NAME.json keeps the numbers.
 
 The table has a column for exploiters: results/strength/exploiters/PAGE-NAME.json is the `result.json` of a
 `cellgames exploit trained`, with the command that made it. Of several the best one counts.
@@ -23,10 +26,11 @@ from typing import Any
 
 import cellgames
 from benchmarks.pages import write_page
-from cellgames.agents.identity import identity
+from cellgames.agents.identity import digest, identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, shipped
+from cellgames.agents.toroidal_cup.champion_files import shipped_champion
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, plain
@@ -79,6 +83,15 @@ class Setting:
 SETTINGS = (
     Setting("torus-small-v0", 2),
     Setting("torus-v0", 2, ("random", "greedy")),  # weights of size 5; rollouts take an hour here
+    *(
+        setting
+        for game in ("hex", "y")
+        for setting in (
+            Setting(f"{game}-small-v0", 2, ("random", "greedy", "rollout:64", "mcts:400")),
+            Setting(f"{game}-small-v0", 2, ("trained", "greedy", "mcts:400"), agent="gumbel:64", games=400, chunk=200),
+            Setting(f"{game}-v0", 2, ("random", "greedy", "mcts:1000"), games=400, chunk=100),  # the same weights
+        )
+    ),
     Setting("grid-adaptation-v0"),
     Setting("grid-adaptation-v0", opponents=("trained", "rollout:64", "greedy"), agent="mcts:64", games=200, chunk=200),
     Setting("grid-adaptation-small-v0"),
@@ -86,9 +99,12 @@ SETTINGS = (
         "grid-adaptation-small-v0", opponents=("trained", "rollout:64", "greedy"), agent="mcts:64", games=400, chunk=200
     ),
     Setting("cloth-of-gold-small-v0", opponents=("random", "greedy", "rollout:16"), games=200),  # of 64 an hour
-    Setting("cloth-of-gold-v0", opponents=("random", "greedy", "rollout:32"), games=100, chunk=100),
+    Setting("cloth-of-gold-v0", opponents=("random", "greedy", "rollout:32"), games=400, chunk=100),
+    Setting("cloth-of-gold-wild-small-v0", opponents=("random", "greedy", "rollout:16"), games=400),
     Setting("toroidal-cup-v0", opponents=("random", "greedy"), games=200, chunk=100),
+    Setting("toroidal-cup-v0", opponents=("greedy", "random"), agent="champion"),
     Setting("toroidal-cup-small-v0"),
+    Setting("toroidal-cup-small-v0", opponents=("random", "greedy"), agent="champion"),
     Setting("toroidal-cup-small-v0", opponents=("random", "greedy"), agent="mcts:4096", games=400, chunk=200),
     Setting(
         "torus-small-v0",
@@ -131,19 +147,27 @@ def _meet(game: Game, setting: Setting, spec: str, options: argparse.Namespace) 
             "plies": setting.opening_plies,
         },
     }
+    if setting.agent == "champion":
+        asked["designs"] = digest(shipped_champion(game.id, game.parameters).read_bytes())
     path = options.out / "matches" / f"{setting.page} {spec.replace(':', '')}.jsonl"
+    lines = [json.dumps(asked)]
     if path.is_file():
-        first, *lines = path.read_text(encoding="utf-8").splitlines()
-        if json.loads(first) == asked:
-            return [Record.from_json(line) for line in lines]
+        before = path.read_text(encoding="utf-8").splitlines()
+        lines = before if json.loads(before[0]) == asked else lines
+    done = [Record.from_json(line) for line in lines[1:]]
+    if len(done) == count:
+        return done
+
+    def keep(played: Sequence[Record]) -> None:
+        lines.extend(record.to_json() for record in played)
+        write_atomic(path, "\n".join(lines) + "\n")
+
     agents = {name: load(name, game) for name in (setting.agent, spec)}
     match_options = MatchOptions(
         games=count, seed=options.seed, opening_plies=setting.opening_plies, chunk=setting.chunk
     )
-    records = evaluation.play_evaluation(game, agents, match_options, progress=not options.quiet)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, "\n".join([json.dumps(asked), *(record.to_json() for record in records)]) + "\n")
-    return records
+    return evaluation.play_evaluation(game, agents, match_options, progress=not options.quiet, keep=keep, done=done)
 
 
 def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Sequence[Cell]]:
@@ -167,6 +191,7 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
         Table("", ("agent", "Elo", "95 % interval"), elos, text=("agent",)),
         f"Ratings are from these games alone, in which only {setting.agent} met the others; {anchor} has 0.",
         *([Section(f"How the weights of {setting.agent} were made", (_made(made),))] if made else []),
+        *_repeated(setting, options.out),
     )
     about = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
     data: dict[str, Any] = {**about, "rows": rows}
@@ -174,6 +199,37 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
     numbers = json.loads(json.dumps(data, default=str), parse_constant=lambda nan: None)
     write_page(options.out / f"{setting.page}.md", f"{setting.agent} in {setting.game}", parts, numbers)
     return _lines(setting, rows)
+
+
+def _repeat(setting: Setting, path: Path, options: argparse.Namespace) -> None:
+    """Measure weights that were made again, and keep the numbers for the setting's page."""
+    game, name = cellgames.make(setting.game), "again"
+    made, rows = read_about(path)["made"], list[evaluation.Row]()
+    for spec in setting.opponents:
+        agents = {name: load(str(path), game, name=name), spec: load(spec, game)}
+        match_options = MatchOptions(
+            games=min(options.games, setting.games),
+            seed=options.seed,
+            opening_plies=setting.opening_plies,
+            chunk=setting.chunk,
+        )
+        records = evaluation.play_evaluation(game, agents, match_options, progress=not options.quiet)
+        rows.append({"against": spec, **evaluation.evaluate(game, records, name)})
+    data = json.loads(json.dumps({"made": made, "rows": rows}, default=str), parse_constant=lambda nan: None)
+    target = options.out / "repeated" / f"{setting.page}.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(target, json.dumps(data, indent=1) + "\n")
+
+
+def _repeated(setting: Setting, out: Path) -> list[Section]:
+    """Return the section about weights that were made again, if there are any."""
+    path = out / "repeated" / f"{setting.page}.json"
+    if not path.is_file():
+        return []
+    data = json.loads(path.read_text(encoding="utf-8"))
+    rows = [{name: math.nan if x is None else x for name, x in row.items()} for row in data["rows"]]
+    text = "A later run of the command made new weights. Their strength in as many games:"
+    return [Section("The command repeated", (text, _made(data["made"]), evaluation.table(rows)))]
 
 
 def _lines(setting: Setting, rows: list[evaluation.Row]) -> list[Sequence[Cell]]:
@@ -227,9 +283,10 @@ def _more(row: evaluation.Row) -> str:
 
 def _made(made: dict[str, Any]) -> str:
     machine = ", ".join(f"{name} {value}" for name, value in made.get("machine", {}).items())
+    minutes = f", {made['seconds'] / 60:.0f} minutes" if "seconds" in made else ""
     lines = [
         "\n\n".join(f"`{command}`" for command in [*made.get("stages", []), made.get("command", "")]),
-        f"{made.get('steps', 0):,} steps, seed {made.get('seed')}, {made.get('seconds', 0) / 60:.0f} minutes",
+        f"{made.get('steps', 0):,} steps, seed {made.get('seed')}{minutes}",
     ]
     return "\n\n".join([lines[0], f"{lines[1]}; {machine}."])
 
@@ -240,16 +297,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=1000, metavar="N", help="of each match, even (default 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
     parser.add_argument("--only", nargs="*", metavar="PAGE", help="pages to measure now, or none; others stay")
+    parser.add_argument("--repeated", type=Path, metavar="FILE", help="weights made again by the command on a page")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
-    known = [setting.page for setting in SETTINGS]
+    known = {setting.page: setting for setting in SETTINGS}
     if unknown := [id for id in options.only or [] if id not in known]:
         parser.error(f"unknown page {unknown[0]!r}; known: {', '.join(known)}")
     if options.games < 2 or options.games % 2:
         parser.error(f"--games must be even and at least 2, got {options.games}")
-    words = [word for word in given if word != "--quiet"]
+    if options.repeated and len(options.only or []) != 1:
+        parser.error("--repeated needs --only with the one page whose command was repeated")
+    if options.repeated:
+        try:
+            load(str(options.repeated), cellgames.make(known[options.only[0]].game))
+        except ValueError as error:
+            parser.error(f"--repeated: {error}")
+    words = ["--only", *options.only] if options.repeated else [word for word in given if word != "--quiet"]
     options.command = shlex.join(["python", "-m", "benchmarks.agents.strength", *words])
     lines: list[Sequence[Cell]] = []
     try:
@@ -259,17 +324,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 lines += [(*line, exploiter) for line in _known(setting, options.out)]
                 continue
             began = time.perf_counter()
+            if options.repeated:
+                _repeat(setting, options.repeated, options)
             lines += [(*line, exploiter) for line in _page(cellgames.make(setting.game), setting, options)]
             print(f"{setting.page}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
     except KeyboardInterrupt:
-        print("\nStopped. Whole matches are kept; the same command goes on.", file=sys.stderr)
+        print("\nStopped. Whole chunks of games are kept; the same command goes on.", file=sys.stderr)
         return 130
     columns = ("game", "agent", "against", "score", "low", "high", "", "best exploiter found")
     table = Table("", columns, lines, text=("game", "agent", "against", "", "best exploiter found"))
     print(markdown_table(table))
     parts: tuple[Part, ...] = (
         f"`python -m benchmarks.agents.strength`: {options.games} games each (of searches 400, on the larger board "
-        "200; in Cloth of Gold 200, in its full world 100), in both seats, or half of the seats of a larger game. "
+        "200; in Cloth of Gold 200, in its full world 400), in both seats, or half of the seats of a larger game. "
         "Scores in %, a draw a half, with 95 % intervals; "
         "where more than two play, of the pairs of seats.",
         table,

@@ -42,7 +42,7 @@ from cellgames.training.selfplay.eval_opponents import OPENING_PLIES, compare
 from cellgames.utils.progress import progress
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Plot, Report, Section, Table
-from cellgames.utils.report.plots import COLOURS, FAINT, remove_frame
+from cellgames.utils.report.plots import FAINT, line_style, prepare, remove_frame
 from cellgames.utils.report.text import percent
 from cellgames.utils.run_folders import write_atomic
 
@@ -266,8 +266,8 @@ def _with_bounds(samples: FloatArray) -> FloatArray:
 
 def _draw(axes: Axes, across: Sequence[float], lines: Mapping[str, FloatArray], name: str) -> None:
     """Draw a line each, with its numbers over logarithms of base 2."""
-    for colour, (label, values) in zip(COLOURS, lines.items(), strict=False):
-        axes.plot(across, values, "-o", color=colour, label=label, linewidth=1.4, markersize=3.5)
+    for place, (label, values) in enumerate(lines.items()):
+        axes.plot(across, values, label=label, linewidth=1.4, markersize=3.5, **line_style(place))
     axes.set_xscale("log", base=2)
     axes.set_xticks(across, [f"{number / 1000:g}k" if number >= 1000 else f"{number:g}" for number in across])
     axes.minorticks_off()
@@ -289,8 +289,7 @@ def _player(evaluations: int) -> str:
 
 def _draw_all(figure: Figure, grid: Grid, tables: Mapping[int, FloatArray], what: str, log: bool) -> None:
     """Draw a table [S, T, E] of each board: over the search, and over the training."""
-    figure.set_size_inches(8.4, 2.5 * len(tables) + 0.5)
-    figure.set_layout_engine("constrained")
+    prepare(figure, f"Torus: {what} by search and by training", 8.4, 2.5 * len(tables) + 0.8)
     panels = figure.subplots(len(tables), 2, sharey="row", squeeze=False)
     for row, (board, table) in zip(panels, tables.items(), strict=True):
         lines = _lines(grid, table)

@@ -45,8 +45,8 @@ __all__ = ["compare", "main", "real_board"]
 
 OUT = Path("results/studies/cup_designs")
 SMALL = "toroidal-cup-small-v0"
-_WAYS = {"champion": 4096, "alone": 0}
-"""Games of Life for a last placement; without any the champion plays designs that never change."""
+_WAYS = {"champion": None, "alone": 0}
+"""Games of Life for a last placement, None for the default; with 0 the champion plays designs that never change."""
 _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 _RANDOM, _FRESH = 200, 1000  # random designs to compare with, and opponents that no evolution met
 
@@ -264,9 +264,7 @@ def _page(numbers: Mapping[str, Any], command: str) -> list[Part]:
                 "The real board",
                 (
                     "The shipped champion on `toroidal-cup-v0`, both seats, without random openings; scores in %, with "
-                    "Wilson's 95 % intervals. `alone` plays its designs and never changes them. `before` is the "
-                    "champion of an earlier version, which chose its last shape by the lead after 560 generations as "
-                    "well, among 256 placements and 4 guesses.",
+                    "Wilson's 95 % intervals. `alone` plays its designs and never changes them.",
                     Table("", ("agent", "against", "games", "score", "low", "high"), real),
                     "`greedy` sees what is placed and answers it. Evolution meets arrangements that do not answer, so "
                     "a design that wins most games there may lose to `greedy`, which answers it; what the champion "
@@ -297,12 +295,12 @@ def _page(numbers: Mapping[str, Any], command: str) -> list[Part]:
             "Limits",
             (
                 "Measures explain a part of a design's strength at most, and correlations are not causes. The "
-                "evolutions of the small board are short and few. On the real board not all families got the same: "
-                "patterns with a fixed number of shapes had 3 rounds of 15 iterations, 8 switch engines 2 of 10, 8 "
-                "methuselahs 1 of 9, and other numbers of shapes 1 of 3. `greedy` tries 128 pairs of placements for "
-                "each shape; the champion plays no games for the first half of its shapes, 256 to 512 for each one "
-                "after that, and about 4,096, to the end, for the last. Longer evolutions against "
-                "opponents that answer would show how much of that search designs can save.",
+                "evolutions of the small board are short and few. Those of the shipped designs for the real board "
+                "(`cellgames evolve toroidal-cup-v0 --iterations 15`) had 3 rounds of 15 iterations for each pattern, "
+                "which its numbers of shapes shared. `greedy` tries 128 pairs of placements for "
+                "each shape; the champion plays no games for the first half of its shapes, 256 for each one after "
+                "that, 513 for the last but one, and 2,053 for the last. Longer evolutions against opponents that "
+                "answer would show how much of that search designs can save.",
             ),
         )
     )
@@ -352,7 +350,7 @@ def _draw(figure: Figure, *, found: Mapping[str, Any]) -> None:
     distances: Floats = np.array(found["distances"])
     names = [f"seed {seed}" for seed in range(len(distances))]
     high = max(float(distances.max()), 0.01)
-    matrix(figure, "Distance of champions", names, names, distances, Scale(high, 1.0, 2, ""))
+    matrix(figure, "Toroidal Cup, small board: distance of champions", names, names, distances, Scale(high, 1.0, 2, ""))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -36,7 +36,7 @@ from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
-__all__ = ["GAMES", "GOAL_S", "main", "measure", "serving"]
+__all__ = ["GAMES", "GOAL_S", "Page", "main", "measure", "serving"]
 
 GAMES = (
     "torus-v0",
@@ -78,7 +78,7 @@ def serving(results: Path) -> Iterator[int]:
             thread.join(10)
 
 
-class _Page:
+class Page:
     """Asks as the page does, and counts bytes."""
 
     def __init__(self, port: int) -> None:
@@ -113,7 +113,7 @@ def _choice(view: dict[str, Any], nvec: Sequence[int], draw: random.Random) -> l
     return action
 
 
-def _awaited(page: _Page, path: str, view: dict[str, Any]) -> dict[str, Any]:
+def _awaited(page: Page, path: str, view: dict[str, Any]) -> dict[str, Any]:
     """The view when agents have moved."""
     while view["thinking"]:
         query = f"?epoch={view['epoch']}&since={view['turn']}&wait=true"
@@ -131,7 +131,7 @@ def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple
         moves: of a game, at most.
         seed: of all chance.
     """
-    draw, page, found = random.Random(f"{id} {seed}"), _Page(port), []
+    draw, page, found = random.Random(f"{id} {seed}"), Page(port), []
     players = cellgames.make(id).info.players
     for number in range(games + 1):
         wish = {"game": id, "seat": players[number % len(players)], "agents": ["random"], "seed": seed + number}

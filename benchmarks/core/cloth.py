@@ -17,6 +17,7 @@ def _contestant(name: str, about: str, rival: str = "") -> Contestant:
 _WORLDS = "168 generations of 1,024 worlds; "
 _GROUND = "territory and legal cells of both players, 1,024 worlds; "
 _RANDOM = "rounds of random agents that place shapes, 1,024 games that start over, all cores; "
+_WILD = _RANDOM + "turn by turn; with "
 
 CLOTH = Benchmark(
     "Cloth of Gold on 100 x 100 worlds",
@@ -32,6 +33,12 @@ CLOTH = Benchmark(
         _contestant("cloth_masks", _GROUND + "masks of bools, all cores"),
         _contestant("cloth_random_units", _RANDOM + "unit by unit"),
         _contestant("cloth_random_turns", _RANDOM + "turn by turn, as in rollouts"),
+        _contestant("cloth_wild_terrain", _WILD + "terrain", "cloth_random_turns"),
+        _contestant("cloth_wild_weather", _WILD + "terrain and weather", "cloth_random_turns"),
+        _contestant("cloth_wild_perks", _WILD + "perks", "cloth_random_turns"),
+        _contestant("cloth_wild_borders", _WILD + "borders", "cloth_random_turns"),
+        _contestant("cloth_wild_wildlife", _WILD + "wildlife", "cloth_random_turns"),
+        _contestant("cloth_wild_all", _WILD + "all wild options", "cloth_random_turns"),
         _contestant("cloth_aec", "placements in one game through PettingZoo's AEC interface"),
     ),
 )

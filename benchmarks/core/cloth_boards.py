@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -178,8 +178,8 @@ def rounds(seconds: float, *, name: str, cores: int | None) -> Measurement:
     return _measurement(name, WORLDS, "rounds", timed(play, seconds))
 
 
-def turns(seconds: float, *, name: str, cores: int | None) -> Measurement:
-    """Random agents turn by turn, as rollouts play."""
+def turns(seconds: float, *, name: str, cores: int | None, **options: Any) -> Measurement:
+    """Random agents turn by turn, as rollouts play; in games with options of the rules."""
     import cellgames
     from cellgames.agents.cloth_of_gold.turns import random_turns
     from cellgames.envs.cloth_of_gold.game import ClothOfGold
@@ -188,7 +188,7 @@ def turns(seconds: float, *, name: str, cores: int | None) -> Measurement:
 
     _threads(cores)
     compiling.BREAK_EVEN = 0  # from the first call on
-    game = cellgames.make("cloth-of-gold-v0")
+    game = cellgames.make("cloth-of-gold-v0", **options)
     assert isinstance(game, ClothOfGold)
     state, number = game.init(seeds(0, WORLDS)), 0
 
@@ -247,6 +247,18 @@ def _named(
     return {name: partial(measure, name=name, **options)}
 
 
+_ALONE: dict[str, dict[str, Any]] = {
+    "terrain": {"terrain": True},
+    "weather": {"terrain": True, "weather": True},
+    "perks": {"perks": True},
+    "borders": {"territory": "hull"},
+    "wildlife": {"wildlife": (6, 2, 2)},
+}
+WILD: dict[str, dict[str, Any]] = _ALONE | {
+    "all": {name: value for one in _ALONE.values() for name, value in one.items()}
+}
+"""The wild options that are measured, by what they are called."""
+
 CLOTH: dict[str, Callable[[float], Measurement]] = {
     **_named(generations, "cloth_generations", cores=None),
     **_named(generations, "cloth_generations_one_core", cores=1),
@@ -257,6 +269,10 @@ CLOTH: dict[str, Callable[[float], Measurement]] = {
     **_named(ground, "cloth_masks", cores=None, bools=True),
     **_named(rounds, "cloth_random_units", cores=None),
     **_named(turns, "cloth_random_turns", cores=None),
+    **{
+        f"cloth_wild_{name}": partial(turns, name=f"cloth_wild_{name}", cores=None, **options)
+        for name, options in WILD.items()
+    },
     **_named(aec, "cloth_aec"),
 }
 

@@ -24,6 +24,8 @@ GRID = Benchmark(
         _contestant("grid_4096", _BATCHED + "free spaces; all cores", "grid_4096_plain"),
         _contestant("grid_4096_masks", _BATCHED + "every player's masks; all cores", "grid_4096_plain"),
         _contestant("grid_4096_eager", _BATCHED + "free spaces; no compiler, all cores", "grid_4096_plain"),
+        _contestant("grid_4096_talk", _BATCHED + "public talk; free spaces; all cores", "grid_4096"),
+        _contestant("grid_4096_private", _BATCHED + "private talk; free spaces; all cores", "grid_4096"),
         _contestant(
             "grid_4096_plain", _BATCHED + "free spaces; a byte a space, without the match's end, eager torch, all cores"
         ),

@@ -31,14 +31,17 @@ def _measurement(name: str, batch: int, work: tuple[int, float]) -> Measurement:
     return Measurement(name, "cellgames", f"{cellgames.__version__} (torch {version('torch')})", batch, "rounds", *work)
 
 
-def batched(seconds: float, *, name: str, compile: Compile, masks: bool = False) -> Measurement:
-    """`Vector.step_random`, and what may be done next: free spaces, bool [B, N], or all masks, bool [B, P, A]."""
+def batched(seconds: float, *, name: str, compile: Compile, masks: bool = False, talk: str = "none") -> Measurement:
+    """`Vector.step_random`, and what may be done next: free spaces, bool [B, N], or all masks, bool [B, P, A].
+
+    With talk every other step is a talk step.
+    """
     import torch
 
     import cellgames
     from cellgames.envs.grid_adaptation.game import GridAdaptation
 
-    game = cellgames.make("grid-adaptation-v0")
+    game = cellgames.make("grid-adaptation-v0", talk=talk)
     assert isinstance(game, GridAdaptation)
     vector = game.vector(NUM_ENVS, seed=0, compile=compile, reuse_buffers=True)
     generator = torch.Generator().manual_seed(0)
@@ -134,6 +137,8 @@ GRID: dict[str, Callable[[float], Measurement]] = {
     **_named(batched, "grid_4096", compile="auto"),
     **_named(batched, "grid_4096_masks", compile="auto", masks=True),
     **_named(batched, "grid_4096_eager", compile="never"),
+    **_named(batched, "grid_4096_talk", compile="auto", talk="public"),
+    **_named(batched, "grid_4096_private", compile="auto", talk="private"),
     **_named(plain, "grid_4096_plain"),
     **_named(parallel, "grid_parallel"),
     **_named(pursuit, "pettingzoo_pursuit"),

@@ -30,7 +30,7 @@ from cellgames.training.runs.run import Progress, train
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.progress import StatusLine
 from cellgames.utils.report.model import Plot, Table
-from cellgames.utils.report.plots import COLOURS, FAINT, INK
+from cellgames.utils.report.plots import COLOURS, FAINT, INK, prepare
 from cellgames.utils.report.text import percent
 from cellgames.utils.run_folders import TIMING, write_atomic
 
@@ -180,8 +180,7 @@ def _draw(rows: Sequence[Row], figure: Figure) -> None:
     """Draw a line for each run: PPO's solid, AlphaZero's dashed."""
     from matplotlib.ticker import PercentFormatter
 
-    figure.set_size_inches(7.2, 4.2)
-    figure.set_layout_engine("constrained")
+    prepare(figure, "Games that nobody tuned, learned by default settings", 7.2, 4.5)
     axes = figure.add_subplot()
     for row in rows:
         colour = COLOURS[list(GAMES).index(row.game)]

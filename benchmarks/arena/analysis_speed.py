@@ -1,0 +1,147 @@
+"""Seconds that the analysis board waits: `python -m benchmarks.arena.analysis_speed`.
+
+A server as `cellgames serve` starts it is asked as the board asks it, while the agents of another game think all the
+time. From sending a request to the answer: for a move that a person tries, and for each analysis of the position after
+it, the first of which is to come within 200 ms. Each position is a new one, so nothing is kept of it. A page and its
+numbers go to results/benchmarks/analysis.md and analysis.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import http.client
+import os
+import platform
+import random
+import shlex
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.arena.page_speed import GOAL_S, OUT, Page, serving
+from benchmarks.pages import write_page
+from cellgames.utils.hardware import cpu_model
+from cellgames.utils.report.model import Table
+from cellgames.utils.report.text import markdown_table
+
+__all__ = ["GAMES", "main", "measure"]
+
+GAMES = ("torus-v0", "torus-small-v0", "hex-v0", "y-v0", "cloth-of-gold-v0", "cloth-of-gold-small-v0")
+
+_THINKING = {"game": "torus-v0", "seat": None, "agents": ["mcts:5000"]}  # the game beside it
+
+
+def _choice(place: dict[str, Any], actions: int, draw: random.Random) -> int:
+    """A legal action."""
+    flags = "".join(f"{byte:08b}" for byte in base64.b64decode(place["legal"]))
+    return draw.choice([action for action in range(actions) if flags[action] == "1"])
+
+
+def measure(port: int, id: str, positions: int, seed: int) -> dict[str, list[float]]:
+    """Seconds of requests: `move`, and for each number of simulations, by its name.
+
+    Args:
+        port: of the server.
+        id: of the game.
+        positions: how many are analysed, after one that does not count.
+        seed: of all chance.
+    """
+    draw, page = random.Random(f"{id} {seed}"), Page(port)
+    found: dict[str, list[float]] = {}
+    thinking = Page(port).ask("POST", "/api/play", _THINKING)["view"]["id"]
+
+    def timed(name: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        nonlocal thinking
+        if Page(port).ask("GET", f"/api/play/{thinking}")["view"]["done"]:
+            thinking = Page(port).ask("POST", "/api/play", _THINKING)["view"]["id"]
+        began = time.perf_counter()
+        answer = page.ask("POST", path, body)
+        found.setdefault(name, []).append(time.perf_counter() - began)
+        return answer
+
+    data = page.ask("POST", "/api/analysis/positions", {"game": id})
+    engine, place = data["engines"][0], data["places"][0]
+    for number in range(positions + 1):
+        if number == 1:
+            found.clear()
+        if place["player"] is None:
+            place = data["places"][0]
+        body = {"game": id, "position": place["position"]}
+        action = _choice(place, data["nvec"][0], draw)
+        place = timed("move", "/api/analysis/positions", {**body, "action": action})["places"][1]
+        if place["player"] is None:
+            continue
+        for simulations in engine["efforts"]:
+            search = {"engine": engine["name"], "simulations": simulations}
+            name = f"{engine['name']}:{simulations}"
+            timed(name, "/api/analysis", {"game": id, "position": place["position"], **search})
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("DELETE", f"/api/play/{thinking}")
+    connection.getresponse().read()
+    time.sleep(1)  # its agents end their move
+    return found
+
+
+def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]]) -> str:
+    """Write the page and its numbers; return the table."""
+    columns = ("game", "request", "requests", "median ms", "95 %", "longest")
+    lines = []
+    for row in rows:
+        times = [f"{1000 * row[name]:.0f}" for name in ("median", "p95", "max")]
+        lines.append([row["game"], row["request"], str(row["requests"]), *times])
+    table = Table("", columns, lines, text=("game", "request"))
+    head = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "CPU": cpu_model(),
+        "cores": str(os.cpu_count()),
+        "load before": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "not known",
+        "Python": platform.python_version(),
+        "torch": version("torch"),
+        "command": options.command,
+    }
+    page = (
+        "\n".join(f"- {name}: {value}" for name, value in head.items()),
+        "From sending a request over a kept connection on the same machine, server and client in one process, to the "
+        "answer, while `mcts:5000` plays both seats of Torus beside it: a move that a person tries (`move`), then the "
+        "analyses of the position after it, one after the other, as the board asks for them. The first one is without "
+        f"further lines; the goal for it is {1000 * GOAL_S:.0f} ms. Each position is new.",
+        table,
+    )
+    title = "The analysis board: how long an answer takes"
+    write_page(options.out / "analysis.md", title, page, {**head, "goal_s": GOAL_S, "rows": rows})
+    return markdown_table(table)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure; the exit code."""
+    about = __doc__.split("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.arena.analysis_speed", description=about)
+    parser.add_argument("--only", nargs="+", metavar="GAME", choices=GAMES, default=GAMES, help="some of the games")
+    parser.add_argument("--positions", type=int, default=20, metavar="N", help="of each game (default 20)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser.parse_args(given)
+    if options.positions < 2:
+        parser.error("--positions must be 2 or more")
+    options.command = shlex.join(["python", "-m", "benchmarks.arena.analysis_speed", *given])
+    rows = []
+    with serving(options.out) as port:
+        for id in options.only:
+            for name, times in measure(port, id, options.positions, options.seed).items():
+                spread = statistics.quantiles(times, n=20, method="inclusive")[-1]
+                numbers = {"median": statistics.median(times), "p95": spread, "max": max(times)}
+                rows.append({"game": id, "request": name, "requests": len(times), **numbers})
+            print(f"{id}: done", file=sys.stderr)
+    print(_write(options, rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
