@@ -1,12 +1,18 @@
-"""The site beside the pages of this folder: the tables of results/, CONTRIBUTING.md and CHANGELOG.md.
+"""The site beside the pages of this folder: the tables of results/, CONTRIBUTING.md, CHANGELOG.md, tutorials' outputs.
 
 In the repository a page links to `../results/strength/README.md`; on the site the results are pages below the others.
+A tutorial is a page beside a notebook of the same name, whose outputs the site shows below the cells.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -16,6 +22,8 @@ __all__ = ["on_files", "on_page_markdown"]
 
 _KINDS = {".md", ".png", ".svg", ".gif", ".json", ".csv"}
 _BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+_PICTURES = {"image/svg+xml": "svg", "image/gif": "gif", "image/png": "png"}
+_CELL = re.compile(r"^```python\n.*?^```$", re.DOTALL | re.MULTILINE)
 _OWN = {"train", "demo", "matches"}  # folders of runs, which are nobody else's
 
 
@@ -28,7 +36,55 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         place = path.relative_to(root)
         if path.is_file() and path.suffix in _KINDS and not _OWN.intersection(place.parts):
             files.append(File.generated(config, place.as_posix(), abs_src_path=str(path)))
+    for path in sorted((root / "docs" / "tutorials").glob("*.ipynb")):
+        for outputs in _outputs(path):
+            for uri, content in outputs:
+                if isinstance(content, bytes):
+                    files.append(File.generated(config, f"tutorials/{uri}", content=content))
     return files
+
+
+def _outputs(path: Path) -> Iterator[list[tuple[str, str | bytes]]]:
+    """Yield the outputs of each code cell of a notebook: names and bytes of pictures, formats and lines of texts."""
+    cells: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    for number, cell in enumerate(cell for cell in cells if cell["cell_type"] == "code"):
+        found: list[tuple[str, str | bytes]] = []
+        for output in cell["outputs"]:
+            data = output.get("data") or {"text/plain": output["text"]}
+            for kind, lines in data.items():
+                text = "".join(lines).rstrip("\n")
+                if kind in _PICTURES:
+                    name = f"pictures/{path.stem}-{number}-{len(found)}.{_PICTURES[kind]}"
+                    found.append((name, text.encode() if kind == "image/svg+xml" else base64.b64decode(text)))
+                else:
+                    found.append((kind, text))
+        yield found
+
+
+def _wrapped(text: str) -> str:
+    """Return a text with its long lines broken, but for rows of tables."""
+    return "\n".join(line if "  " in line else textwrap.fill(line, 100) for line in text.split("\n"))
+
+
+def _tutorial(markdown: str, path: Path) -> str:
+    """Return a tutorial's page with the outputs of its notebook below the cells."""
+    outputs = _outputs(path)
+
+    def with_outputs(cell: re.Match[str]) -> str:
+        heading = re.findall(r"^#+ (.*)$", markdown[: cell.start()], re.MULTILINE)[-1]
+        shown = [cell[0]]
+        for name, content in next(outputs):
+            if isinstance(content, bytes):
+                shown.append(f"![{heading}: the picture that the cell draws]({name})")
+            elif name == "text/markdown":
+                shown.append(content)
+            else:
+                shown.append(f"``` {{ .text .output }}\n{_wrapped(content)}\n```")
+        return "\n\n".join(shown)
+
+    title, _, rest = _CELL.sub(with_outputs, markdown).replace("](../../results/", "](../results/").partition("\n")
+    link = f"Download this page as a [notebook]({path.name}) for Jupyter, JupyterLab, VS Code or Colab (File, Upload)."
+    return f"{title}\n\n{link}\n{rest}"
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -37,6 +93,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         return re.sub(r"(\]\((?:\.\./)+)docs/", r"\1", markdown)
     if page.file.src_uri in _BESIDE.values():
         return markdown.replace("](docs/", "](")
+    if (notebook := Path(page.file.abs_src_path or "").with_suffix(".ipynb")).is_file():
+        return _tutorial(markdown, notebook)
     for name, uri in _BESIDE.items():
         markdown = markdown.replace(f"](../{name}", f"]({uri}")
     return markdown.replace("](../results/", "](results/").replace("](../README.md", "](index.md")
