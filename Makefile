@@ -5,13 +5,14 @@ BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help setup demo test lint types unit quick durations fuzz sanitize wheel docs bench limit gpu strength bots study clean
+.PHONY: help setup demo test lint types unit quick durations fuzz sanitize proofs wheel docs bench limit gpu strength bots study clean
 
 help:
 	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
 	@echo "make test   set up, then ruff, mypy --strict and pytest"
 	@echo "make quick  set up, then the tests that find most mistakes, in about 90 seconds"
 	@echo "make fuzz   give readers, adapters and the server 100,000 hostile inputs, in up to 15 minutes"
+	@echo "make proofs  check the shipped proofs of who wins Torus, in plain Python (about a minute)"
 	@echo "make wheel  build wheel and sdist into dist/, and try both in empty environments"
 	@echo "make sanitize  test the native kernels under AddressSanitizer and UBSan"
 	@echo "make docs   build the documentation into site/"
@@ -70,7 +71,7 @@ sanitize: setup
 	CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover -DCELLGAMES_SANITIZE" LDFLAGS="-fsanitize=address,undefined" \
 		$(BIN)/python setup.py --quiet build_ext --force --build-lib build/sanitize --build-temp build/sanitize-objects
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 CELLGAMES_NATIVE=$(SANITIZED) \
-		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py tests/agents/test_convolutions.py \
+		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py tests/agents/test_connection_native.py tests/agents/test_convolutions.py \
 		tests/envs/games/test_grid_adaptation_native.py
 
 # Hostile inputs, from another seed each time; `make fuzz SEED=N` repeats those of a seed.
@@ -79,6 +80,9 @@ MINUTES ?= 15
 fuzz: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/fuzz -n auto -q --fuzz $(INPUTS) --fuzz-minutes $(MINUTES) \
 		$(if $(SEED),--fuzz-seed $(SEED))
+
+proofs: setup
+	for proof in results/proofs/*.proof; do $(BIN)/cellgames solve --verify "$$proof" || exit 1; done
 
 wheel: setup
 	$(BIN)/python tests/support/check_distributions.py dist
@@ -103,6 +107,8 @@ bench: setup
 	$(BIN)/python -m benchmarks.arena.worth_of_objects
 	$(BIN)/python -m benchmarks.arena.tournament
 	$(BIN)/python -m benchmarks.arena.page_speed
+	$(BIN)/python -m benchmarks.arena.page_films
+	$(BIN)/python -m benchmarks.arena.analysis_speed
 	$(BIN)/python -m benchmarks.arena.bot_overhead
 	$(BIN)/python -m benchmarks.core.roofline
 	$(BIN)/python -m benchmarks.training.scaling

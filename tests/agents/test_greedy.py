@@ -263,7 +263,7 @@ def test_greedy_beats_random_nearly_always_from_both_seats(size: int) -> None:
 def test_games_with_a_greedy_agent_exist() -> None:
     having = [plugin.id for plugin in plugins() if "greedy" in plugin.agents]
     assert having == [cellgames.make(id).id for id in having]
-    assert len(having) == 4
+    assert len(having) == 6
 
 
 def test_it_must_be_started_to_know_the_game() -> None:

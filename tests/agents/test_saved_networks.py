@@ -277,14 +277,31 @@ def test_layers_that_are_new_change_little_at_first(file: Path) -> None:
     assert all(value.any() for value in new)  # so that they learn
 
 
+def test_channels_that_are_new_change_little_at_first(file: Path) -> None:
+    wider = make_network(TORUS, Size(12, 3))
+    before = wider.state_dict()["policy.weight"].clone()
+    start_weights(wider, file)
+    for found, expected in zip(judged(wider, TORUS), judged(network_for(TORUS), TORUS), strict=True):
+        assert torch.allclose(found, expected, atol=0.05)
+    weights, old = wider.state_dict(), network_for(TORUS).state_dict()
+    assert torch.equal(weights["policy.weight"][:, :4], old["policy.weight"])
+    assert torch.equal(weights["value.0.weight"][:4, 12:16], old["value.0.weight"][:4, 4:8]), "the maxima of channels"
+    assert torch.allclose(weights["policy.weight"][:, 4:], 0.02 * before[:, 4:])
+    assert weights["trunk.first.weight"][4:].any()  # so that they learn
+
+
 def test_a_learner_starts_only_from_weights_of_its_own_kind_and_size(file: Path) -> None:
     network = network_for(TORUS, seed=1)
     start_weights(network, file)
     assert torch.equal(judged(network, TORUS)[0], judged(network_for(TORUS), TORUS)[0])
-    with pytest.raises(ValueError, match=r"for 8 channels and 1 layers, got 4 and 1; ask for channels=4 and layers=1"):
-        start_weights(make_network(TORUS, Size(8, 1)), file)
+    with pytest.raises(
+        ValueError, match=r"up to 3 channels and 1 layers, got 4 and 1; ask for channels=4 and layers=1"
+    ):
+        start_weights(make_network(TORUS, Size(3, 1)), file)
     save_network(file, make_network(TORUS, Size(4, 2)))
-    with pytest.raises(ValueError, match=r"for 4 channels and 1 layers, got 4 and 2; ask for channels=4 and layers=2"):
+    with pytest.raises(
+        ValueError, match=r"up to 4 channels and 1 layers, got 4 and 2; ask for channels=4 and layers=2"
+    ):
         start_weights(network, file)
     cloth = SUITE["cloth-of-gold-v0"]
     save_network(file, network_for(cloth, kind="turns"))

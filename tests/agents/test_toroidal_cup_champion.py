@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -97,6 +98,18 @@ def test_answers_are_better_than_the_design_alone(path: Path) -> None:
     leads = played.state.scores[:, 0] - played.state.scores[:, 1]
     better = torch.where(seats[:, 0] == 1, leads, -leads)
     assert float((better > 0).float().mean() + 0.5 * (better == 0).float().mean()) > 0.55
+
+
+def test_the_last_placement_is_drawn_from_a_mixed_strategy() -> None:
+    """Of rock, paper and scissors, against guesses with more rocks; the best mean alone where nobody answers."""
+    results = np.array([[0, 0, -1, 1], [1, 1, 0, -1], [-1, -1, 1, 0]], dtype=np.float64)
+    draw = np.random.default_rng(0)
+    mixed, pure = (ToroidalCupChampion(answered=share) for share in (1.0, 0.0))
+    shares = np.bincount([mixed._drawn(results, draw) for _ in range(100)], minlength=3) / 100
+    assert shares == pytest.approx([1 / 3] * 3, abs=0.15)
+    assert {pure._drawn(results, draw) for _ in range(10)} == {1}
+    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
+        ToroidalCupChampion(answered=2)
 
 
 def test_the_same_generator_gives_the_same_games(path: Path) -> None:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load
+from cellgames.agents.connection.native_trees import ARRAYS
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.play_loop import play
 from cellgames.agents.search import (
@@ -27,11 +28,10 @@ from cellgames.agents.search import (
 )
 from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.torus import native_uct
-from cellgames.agents.torus.native_trees import ARRAYS
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.native import without_native
-from cellgames.envs.torus import filling, rules
+from cellgames.envs.torus import Torus, filling, rules
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -113,7 +113,7 @@ class Recorded(PlayoutEvaluator):
         return Evaluation(value.new_zeros((1, game.info.num_actions)), value)
 
 
-def grown(game: Game, state: State, simulations: int, playouts: int) -> tuple[Tree, Tree]:
+def grown(game: Torus, state: State, simulations: int, playouts: int) -> tuple[Tree, Tree]:
     """The tree of a position grown by torch code, and by native code with the same random numbers."""
     native = native_library()
     evaluator, chance = Recorded(playouts), generator(simulations)
@@ -126,6 +126,7 @@ def grown(game: Game, state: State, simulations: int, playouts: int) -> tuple[Tr
     lots = torch.stack([*recorded, torch.zeros((playouts, game.info.num_actions), dtype=torch.int32)])[None]
     native_uct.simulate(
         native,
+        game,
         other,
         simulations,
         playouts=playouts,

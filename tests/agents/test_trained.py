@@ -38,6 +38,8 @@ COMMANDS: list[argparse.ArgumentParser] = [*_CHOICES.choices.values()]
 
 AT_LEAST = {
     "torus-small-v0": (20, 0.9),
+    "hex-small-v0": (20, 0.9),
+    "y-small-v0": (20, 0.9),
     "grid-adaptation-v0": (2, 0.85),
     "cloth-of-gold-small-v0": (8, 0.85),
     "cloth-of-gold-v0": (2, 0.85),
@@ -110,8 +112,14 @@ def test_trained_for_a_game_without_weights_says_which_have_some_and_how_to_trai
 
 
 def test_every_game_has_a_trained_agent() -> None:
-    games = {read_about(path)["game"] for path in SHIPPED}
-    assert games == {cellgames.make(id).id for id in cellgames.games()}
+    assert {read_about(path)["game"] for path in SHIPPED} == {cellgames.make(id).id for id in cellgames.games()}
+
+
+def test_networks_that_learned_with_a_search_serve_it_unless_the_game_has_others() -> None:
+    assert shipped(cellgames.make("hex-small-v0"), SEARCH_WEIGHTS).parent == WEIGHTS
+    assert shipped(cellgames.make("torus-small-v0"), SEARCH_WEIGHTS).parent == SEARCH_WEIGHTS  # both learned with one
+    with pytest.raises(ValueError, match="there are none for grid-adaptation-v0"):
+        shipped(cellgames.make("grid-adaptation-small-v0"), SEARCH_WEIGHTS)
 
 
 @pytest.mark.parametrize("path", [*SHIPPED, *FOR_SEARCH], ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -142,7 +150,7 @@ def test_one_network_plays_torus_of_every_size_with_search_and_without() -> None
     for size in (2, 4, 5, 8):
         game = cellgames.make("torus-v0", size=size)
         assert search_network(game).game == game
-        assert shipped(game).read_bytes() == shipped(game, SEARCH_WEIGHTS).read_bytes()
+        assert shipped(game).name == shipped(game, SEARCH_WEIGHTS).name == "torus-v0.size=5.safetensors"
     with pytest.raises(ValueError, match="kind 'policy' for a search, got 'turns'"):
         search_network(cellgames.make("cloth-of-gold-small-v0"), shipped(cellgames.make("cloth-of-gold-small-v0")))
 

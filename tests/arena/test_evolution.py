@@ -102,6 +102,8 @@ def test_families_are_the_patterns_and_their_numbers_of_shapes() -> None:
     assert names[:3] == ["crabdonuts", "randys", "donutmethuselahs-4"]
     assert len(names) == len(set(names)) == 15
     space = next(space for space in cup_spaces(ToroidalCup()) if space.name == "donutmethuselahs-6")
+    family = FamilyRun(space, dataclasses.replace(TINY, iterations=15), {})
+    assert (space.sharing, family.iterations) == (5, 3)
     deals = space.deals(20, np.random.default_rng(0))
     assert deals.shape == (20, 2, 6)
     assert len(np.unique(deals)) == 6
@@ -127,7 +129,7 @@ def test_published_starts_are_opponents() -> None:
 
 def test_a_folder_without_published_games_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected a folder with recorded_games"):
-        evolve(GAME, TINY, tmp_path / "run", starts=tmp_path)
+        evolve(GAME, dataclasses.replace(TINY, starts=str(tmp_path)), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

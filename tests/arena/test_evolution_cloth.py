@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -102,7 +103,7 @@ def test_short_games_are_judged_by_their_lead() -> None:
 
 def test_agents_that_do_not_decide_on_whole_turns_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="published starts are those of the Toroidal Cup"):
-        evolve(GAME, TINY, tmp_path / "run", starts=tmp_path)
+        evolve(GAME, dataclasses.replace(TINY, starts=str(tmp_path)), tmp_path / "run")
     with pytest.raises(ValueError, match="decide on whole turns, such as greedy; one does not"):
         ClothSpace(GAME)._started("one", object())
     assert not (tmp_path / "run").exists()

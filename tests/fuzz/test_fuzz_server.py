@@ -93,6 +93,10 @@ SENSIBLE: dict[str, list[Any]] = {
     "parameters": [{}, {"size": 2}, {"size": 17}, {"size": "2"}, {"rounds": 1}, {"size": 2**70}],
     "action": [[0], [1], [2**31 - 1], [0] * 7],
     "wait": [False],
+    "engine": ["mcts", "gumbel", "command:ls"],
+    "simulations": [500, 32, 2**31 - 1],
+    "position": ["", "x../.../... .../.o./... b", "move:a turn:0 round:0 acts:0 score:+0 placed:- board:!", "\0"],
+    "moves": [[], ["a1"], ["a1", "a1"], ["r1c1", "end"], [""]],
 }
 
 
@@ -148,7 +152,7 @@ def numbers_in(line: str) -> list[Any]:
 
 @fuzz(
     Inputs(short=25, share=2),
-    path=st.sampled_from(["move", "undo", "store"]),
+    path=st.sampled_from(["move", "trial", "undo", "store"]),
     body=st.one_of(hostile_json(), changes().map(lambda made: changed({"action": [0], "turn": 0, "epoch": 0}, made))),
 )
 def test_refused_moves_change_nothing(site: Site, path: str, body: Any) -> None:
@@ -170,6 +174,7 @@ def test_refused_moves_change_nothing(site: Site, path: str, body: Any) -> None:
             "POST /api/play",
             "POST /api/replay",
             "POST /api/html",
+            "POST /api/analysis/positions",
             "GET /api/agents?game=",
             "GET /api/records/games?file=",
         ]
@@ -180,6 +185,7 @@ def test_bytes_of_requests(site: Site, target: str, made: tuple[Edit, ...]) -> N
     method, _, path = target.partition(" ")
     bodies = {"/api/play": json.dumps(WISH).encode(), "/api/html": json.dumps({"record": RECORD}).encode()}
     bodies["/api/replay"] = bodies["/api/html"]
+    bodies["/api/analysis/positions"] = json.dumps({"game": "torus-v0", "moves": ["a1"], "put": [[1, 1]]}).encode()
     content = applied(bodies.get(path, b"run%2Fgames.jsonl"), made)
     if method == "GET":
         quoted = "".join(f"%{byte:02x}" for byte in content[:500])

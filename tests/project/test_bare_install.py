@@ -12,7 +12,7 @@ from paths import ROOT
 from cellgames.utils.extras import no_pictures
 
 BLOCKED = (
-    *("matplotlib", "PIL", "tqdm", "safetensors", "scipy", "pyarrow", "stable_baselines3", "sb3_contrib"),
+    *("matplotlib", "PIL", "tqdm", "rich", "safetensors", "scipy", "pyarrow", "stable_baselines3", "sb3_contrib"),
     *("torch.utils.tensorboard", "tensorboard", "ray", "optuna", "fastapi", "uvicorn", "pygame", "imageio_ffmpeg"),
 )
 

@@ -74,7 +74,7 @@ def test_games_of_a_continued_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return {name: path.read_bytes() for name, path in compared_files(tmp_path).items()}
 
     read()
-    for name, seeds in (("games.jsonl", range(80)), ("games.digests", range(20))):
+    for name, seeds in (("games.jsonl", range(30)), ("games.digests", range(10))):
         found = outcomes(tmp_path / name, read, (ValueError,), seeds)
         assert (found["refused"], found["believed"]) == ([], [])
 

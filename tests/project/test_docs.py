@@ -331,6 +331,8 @@ def planes(cell: str, parameters: dict[str, Any]) -> list[int]:
 @every_game
 def test_every_plane_of_the_observation_has_its_row(id: str) -> None:
     """For a preset, and for games with more or fewer players, whose planes depend on them."""
+    from cellgames.envs.grid_adaptation.talk import words
+
     changes: list[dict[str, Any]] = [{}]
     if game_of(id) == "toroidal-cup-v0":
         changes.append({"teams": 4})
@@ -339,7 +341,13 @@ def test_every_plane_of_the_observation_has_its_row(id: str) -> None:
     for change in changes:
         game = make(id, **change)
         table = rows(section(page_of(id), "Observation"), "plane")
-        numbers = list(itertools.chain(*(planes(row[0], dict(game.parameters)) for row in table)))
+        names = dict(game.parameters)
+        if getattr(game, "talk", "none") != "none":  # whose planes follow those of the base game
+            table += rows(section(page_of(id), "Talk"), "plane")
+            names["n"] = words.num_planes(game) - 1  # type: ignore[arg-type]
+        if names.get("terrain"):
+            table += rows(section(page_of(id), "Wild Cloth of Gold"), "wild plane")
+        numbers = list(itertools.chain(*(planes(row[0], names) for row in table)))
         assert numbers == list(range(game.info.observation.shape[0]))
         assert all(row[1] and row[2] for row in table), "every plane has a name and a meaning"
 

@@ -22,7 +22,11 @@ import cellgames
 
 DOCS = ROOT / "docs"
 REFERENCE = sorted((DOCS / "reference").glob("*.md"))
-PAGES = [page.relative_to(DOCS).with_suffix(".html").as_posix() for page in [*sorted(DOCS.glob("*.md")), *REFERENCE]]
+TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
+PAGES = [
+    page.relative_to(DOCS).with_suffix(".html").as_posix()
+    for page in [*sorted(DOCS.glob("*.md")), *TUTORIALS, *REFERENCE]
+]
 
 pytestmark = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")),
@@ -119,6 +123,20 @@ def test_results_are_pages_of_the_site(site: Path, documents: dict[Path, Documen
     assert site / "results/strength/torus-small-v0.html" in documents
     assert "results/strength/torus-small-v0.html" in documents[site / "torus.html"].links
     assert not (site / "results/train").exists()
+
+
+def test_tutorials_show_the_outputs_of_their_notebooks(site: Path, documents: dict[Path, Document]) -> None:
+    for page in TUTORIALS:
+        if page.stem == "index":
+            continue
+        shown = documents[site / "tutorials" / f"{page.stem}.html"]
+        assert f"{page.stem}.ipynb" in shown.links
+        pictures = [source for source in shown.fetched if source.startswith("pictures/")]
+        notebook = json.loads(page.with_suffix(".ipynb").read_text(encoding="utf-8"))
+        outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+        assert len(pictures) == sum("image/" in kind for output in outputs for kind in output.get("data", ()))
+        texts = sum("text" in output for output in outputs)
+        assert (site / "tutorials" / f"{page.stem}.html").read_text(encoding="utf-8").count("output highlight") == texts
 
 
 # ---------------------------------------------------------------- the API reference

@@ -24,15 +24,17 @@ LAYERS = """
     envs.kernels
     envs.boards
     envs.core
-    envs.torus | envs.cloth_of_gold | envs.grid_adaptation | envs.toroidal_cup
+    envs.stones
+    envs.torus | envs.connection | envs.cloth_of_gold | envs.grid_adaptation | envs.toroidal_cup
     envs
     envs.adapters
-    envs.torus_v0 | envs.cloth_of_gold_v0 | envs.grid_adaptation_v0 | envs.toroidal_cup_v0
+    envs.torus_v0 | envs.hex_v0 | envs.y_v0 | envs.cloth_of_gold_v0 | envs.grid_adaptation_v0 | envs.toroidal_cup_v0
     agents
     agents.networks
     agents.playouts
     agents.search
     agents.simultaneous
+    agents.connection
     agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
     agents.programs | agents.language_models
     agents.agent_specs
@@ -54,10 +56,12 @@ LAYERS = """
     arena.report
     arena.play
     arena.season
+    arena.series
     arena.insight.readers | arena.insight.census
     arena.insight.placement | arena.insight.behaviour | arena.insight.over_time
     arena.insight.interventions | arena.insight.probes
     arena.insight
+    arena.insight.talk
     training.league
     arena.evolution
     web.views
@@ -79,7 +83,7 @@ MOST_FILES = 15
 MOST_PARAMETERS = 8
 MOST_FRAGMENTS = 20
 
-GAMES = ("torus", "cloth_of_gold", "grid_adaptation", "toroidal_cup")
+GAMES = ("torus", "connection", "cloth_of_gold", "grid_adaptation", "toroidal_cup")
 FRAGMENT = {"What", "Who", "Whom", "Which", "Whether", "How", "Where", "When", "Why", "Of"}
 
 

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-__all__ = ["DESKTOP", "PHONE", "Watched", "browser", "expect", "page"]
+__all__ = ["DESKTOP", "FORM", "PHONE", "Watched", "browser", "expect", "fill_form", "page"]
+
+FORM = "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"
+"""The button of the form of a game when it can be sent."""
 
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
@@ -54,6 +57,11 @@ def browser() -> Iterator[Any]:
             opened.close()
 
 
+def _failed(request: Any) -> list[str]:
+    """What to complain about; a request that the page itself has stopped is no failure."""
+    return [] if request.failure == "net::ERR_ABORTED" else [f"failed: {request.url[:200]}"]
+
+
 @contextmanager
 def page(
     opened: Any, size: tuple[int, int] = DESKTOP, *, touch: bool = False, dark: bool = False, offline: bool = False
@@ -81,7 +89,20 @@ def page(
         shown = context.new_page()
         shown.on("console", lambda message: complaints.extend([message.text] if message.type == "error" else []))
         shown.on("pageerror", lambda error: complaints.append(str(error)))
-        shown.on("requestfailed", lambda request: complaints.append(f"failed: {request.url[:200]}"))
+        shown.on("requestfailed", lambda request: complaints.extend(_failed(request)))
         yield shown, complaints
     finally:
         context.close()
+
+
+def fill_form(p: Any, site: str, id: str, **settings: object) -> None:
+    """Open the form of a game, set its settings by their labels, and wait until it can be sent."""
+    p.goto(f"{site}/#/play/{id}")
+    p.wait_for_selector(FORM)
+    if settings:
+        p.click("summary:has-text('Board and seed')")
+    for label, value in settings.items():
+        box = p.get_by_label(label.replace("_", " "), exact=True)
+        box.fill(str(value))
+        box.press("Tab")
+    p.wait_for_selector(FORM)

@@ -14,6 +14,7 @@ from cellgames.arena.evolution.evolve_options import EvolveOptions
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
+from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.cli.main import parser
 from cellgames.envs import registry
 from cellgames.training.algorithms import ALGORITHMS, all_options
@@ -31,6 +32,7 @@ PAGES = {
     "extending.md": ("treblecross.py",),
     "arena.md": ("round robin options", "free-for-all options"),
     "evolution.md": ("evolve options",),
+    "grid_adaptation.md": ("series options",),
     "index.md": ("commands",),
     "populations.md": ("exploit options", "league options"),
     "season.md": ("season options", "team options"),
@@ -48,6 +50,7 @@ def tables() -> dict[str, str]:
         "free-for-all options": _options(FreeForAllOptions),
         "season options": _options(SeasonOptions),
         "team options": _options(TeamOptions),
+        "series options": _options(SeriesOptions),
         "commands": _commands(),
         "exploit options": _options(ExploitOptions),
         "league options": _options(LeagueOptions),

@@ -15,6 +15,10 @@ from cellgames.envs.core import Game, seeds
 # Where a whole game takes long, what makes it shorter.
 QUICK: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 6},
+    "hex-v0": {"size": 6},
+    "hex-small-v0": {"size": 3, "tiling": "octagons", "swap": False},
+    "y-v0": {"size": 6, "swap": False},
+    "y-small-v0": {"size": 4, "tiling": "octagons"},
     "grid-adaptation-v0": {"size": 5, "players": 3, "rounds": 3, "flip_rounds": (2,)},
     "grid-adaptation-small-v0": {
         **{
@@ -33,6 +37,13 @@ QUICK: dict[str, dict[str, Any]] = {
         **{"height": 9, "width": 8, "generations": 2, "max_units": 2, "max_rounds": 3, "radius": 3},
         **{"initial_placement": False, "neutral_births": True, "neutral_density": 0.2, "shaping": 0.5},
         "win_rule": "extinction",
+    },
+    "cloth-of-gold-wild-v0": {
+        **{"height": 10, "width": 9, "generations": 4, "max_units": 2, "max_rounds": 2, "wildlife": (1, 1, 1)},
+    },
+    "cloth-of-gold-wild-small-v0": {
+        **{"height": 9, "width": 12, "generations": 4, "max_units": 1, "max_rounds": 3, "neutral_density": 0.1},
+        **{"initial_placement": False, "first_verdict": 3, "shaping": 0.5},
     },
 }
 

@@ -25,6 +25,8 @@ FOLDER = ROOT / "tests" / "golden"
 # One short game for every class of game in the registry: small enough that a person reads the file.
 PARAMETERS: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 3},
+    "hex-v0": {"size": 4},
+    "y-v0": {"size": 4, "tiling": "octagons"},
     "grid-adaptation-v0": {"size": 5, "players": 2, "rounds": 3, "flip_rounds": (2,)},
     "toroidal-cup-v0": {"rows": 12, "cols": 24, "pattern": "donutmethuselahs", "shapes": 2, "max_generations": 500},
     "cloth-of-gold-v0": {

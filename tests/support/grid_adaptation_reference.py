@@ -280,6 +280,8 @@ class ReferenceMatch:
             if self.reward_scheme == "score":
                 others = [other for seat, other in enumerate(earned) if seat != player]
                 self.rewards[player] = points - sum(others) / len(others)
+            elif self.reward_scheme == "public":
+                self.rewards[player] = points - sum(self.public) / 8
 
     def _end(self, choose: Callable[[list[int]], int]) -> None:
         most, fewest = max(self.points), min(self.points)

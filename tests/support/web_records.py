@@ -21,6 +21,7 @@ __all__ = ["SMALL", "recorded", "registered_toy"]
 
 SMALL: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 4},
+    "hex-v0": {"size": 4, "tiling": "octagons"},
     "cloth-of-gold-v0": {"height": 20, "width": 24, "generations": 12, "max_units": 4, "max_rounds": 3, "radius": 4},
     "grid-adaptation-v0": {"size": 7, "players": 4, "rounds": 4, "flip_rounds": (2,)},
     "toroidal-cup-v0": {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 3, "max_generations": 60},

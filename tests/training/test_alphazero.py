@@ -10,16 +10,21 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import GAMES
+from every_game import GAMES, generator
+from native_code import native_library
 from torch import Tensor
+from torch.nn import functional
 from training_runs import block_extras, content, equal
 
 import cellgames
 from cellgames.agents import load
-from cellgames.envs.core import Game
+from cellgames.agents.networks.networks import Size, make_network
+from cellgames.agents.search.improvement import Effort, Rows, TreeImprover
+from cellgames.agents.torus.solver import solver
+from cellgames.envs.core import Game, seeds
 from cellgames.envs.torus.geometry import neighbours
 from cellgames.training import Finished, Progress, train
-from cellgames.training.alphazero.alphazero import AlphaZeroLearner
+from cellgames.training.alphazero.alphazero import AlphaZeroLearner, _by_surprise
 from cellgames.training.alphazero.alphazero_arguments import AlphaZeroArguments
 from cellgames.training.alphazero.replay_buffer import Positions
 from cellgames.training.alphazero.search_play import Searched, SearchPlay
@@ -213,6 +218,56 @@ def test_moves_are_learned_from_as_often_as_epochs_say(tmp_path: Path, monkeypat
     assert set(rows) == {16}
 
 
+def test_a_solver_makes_targets_exact(tmp_path: Path) -> None:
+    native_library()
+    game = cellgames.make("torus-v0", size=3)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = make_network(game, Size(4, 1))
+    state = game.init(seeds(0, 300))
+    for _ in range(6):
+        state = game.step(state, game.random_actions(state, generator(1)))
+    state = state[~state.done]
+    mask, seats = game.legal_actions(state), state.current_player
+    rows = Rows(state, game.observe(state, seats), mask, seats, torch.arange(len(state)))
+    searched, solved = (
+        TreeImprover(game, network, Effort(6, 4, solver_nodes=nodes)).improve(rows, generator(2))
+        for nodes in (0, 20_000)
+    )
+    winning = solver(3).winning_moves(state)
+    won = winning.any(1)
+    assert torch.equal(solved.value, torch.where(won, 1.0, -1.0))
+    assert torch.allclose(solved.policy.sum(1), torch.ones(len(state)))
+    assert (solved.policy[won] * ~winning[won]).sum() == 0
+    assert winning.gather(1, solved.action[:, None]).squeeze(1)[won].all()
+    assert torch.equal(solved.policy[~won], searched.policy[~won]), "where all moves lose, the search decides"
+    # A network that has learned nothing prefers losing moves in many of these positions.
+    assert (searched.policy[won] * ~winning[won]).sum(1).mean() > 0.2
+    kept = winning.gather(1, searched.action[:, None]).squeeze(1) & won
+    assert kept.any()
+    assert torch.equal(solved.action[kept], searched.action[kept]), "a winning move of the search is played"
+
+
+def test_what_searches_change_most_is_learned_from_most_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of equal positions those whose policy is the network's own get the even share, and the others all else."""
+    learner = learner_of(tmp_path, surprise_weight=0.8, opponents="self", num_envs=64)
+    (lesson,) = learner.lessons
+    added: list[Positions] = []
+    monkeypatch.setattr(lesson.replay, "add", added.append)
+    _, _, rows = lesson.collect(learner.arguments, learner.generator)
+    known = added[0]
+    assert len(known.value) == pytest.approx(len(rows), rel=0.2)
+    observation, mask = known.observation[:1].expand(4000, -1, -1, -1), known.mask[:1].expand(4000, -1)
+    logs, _ = lesson.improver.log_probs_and_value(observation, mask, None)
+    own = logs.exp().detach()
+    policy = torch.where((torch.arange(4000) % 4 == 0)[:, None], functional.one_hot(own.argmin(1), CELLS), own)
+    positions = Positions(observation, mask, policy, torch.arange(4000).float())
+    value = _by_surprise(lesson.improver, positions, 0.8, learner.generator).value
+    surprising = value % 4 == 0
+    assert len(value) == pytest.approx(4000, rel=0.05)
+    assert surprising.double().mean().item() == pytest.approx(0.25 * (0.2 + 0.8 * 4), abs=0.03)
+
+
 # ---------------------------------------------------------------- symmetries
 
 
@@ -254,13 +309,21 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
     replays = [content(tmp_path)["learner"]["replay"], *content(tmp_path)["learner"]["variants"]]
     assert [replay["mask"].shape[1] for replay in replays] == [8, 18, 32]
     assert sum(len(replay["value"]) for replay in replays) == finished.steps
-    learner = learner_of(tmp_path / "other", **settings)
+    learner = learner_of(tmp_path / "other", **settings, variant_envs=3)
+    assert [lesson.play.num_envs for lesson in learner.lessons] == [8, 3, 3]  # type: ignore[attr-defined]  # `SearchPlay`
     before = {name: value.clone() for name, value in learner.network.state_dict().items()}
     learner.iterate(0.0)
     for lesson in learner.lessons:
         assert lesson.improver.network.game is lesson.game
         assert equal(dict(lesson.improver.network.state_dict()), dict(learner.network.state_dict()))
     assert not equal(before, dict(learner.network.state_dict()))
+
+
+def test_games_of_variants_that_actors_cannot_share_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match="variant_envs must be a multiple of actors, who share them alike; got 3 games"
+    ):
+        tiny(actors=2, variant_envs=3)
 
 
 def test_a_checkpoint_of_a_version_without_variants_is_read(tmp_path: Path) -> None:

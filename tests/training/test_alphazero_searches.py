@@ -205,7 +205,7 @@ def test_units_of_a_turn_are_no_steps_between_its_decisions(tmp_path: Path) -> N
     """With `gae_lambda` 0 a value aims at the next decision of its seat, however many units lie between."""
     learner = learner_of(CLOTH, tmp_path, opponents="self", gae_lambda=0.0, num_steps=30)
     lesson = learner.lessons[0]
-    rollout, estimates, _ = lesson.collect(learner.arguments)
+    rollout, estimates, _ = lesson.collect(learner.arguments, learner.generator)
     own, seats = rollout.learner_mask, rollout.player
     compared = 0
     for t, env in own.nonzero().tolist():

@@ -51,7 +51,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
     ),
     "alphazero, whole turns": (
         *("alphazero", "cloth-of-gold-v0", {**CLOTH, "max_units": 4}),
-        {"num_simulations": 2, "max_num_considered_actions": 2, "opponents": "self", "total_steps": 50},
+        {"num_simulations": 2, "max_num_considered_actions": 2, "opponents": "self", "total_steps": 12},
     ),
     "turn-values": (
         *("turn-values", "cloth-of-gold-v0", CLOTH),

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from training_runs import block_extras, content, equal
 
 import cellgames
 from cellgames.agents import load
+from cellgames.agents.base import BaseAgent
 from cellgames.agents.networks.saved import read_about
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -124,9 +126,34 @@ def test_it_learns_which_placements_are_good(tmp_path: Path) -> None:
     assert min(losses[-3:]) < losses[0] - 0.001
 
 
-def test_other_games_and_opponents_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("game", [SMALL, THREE], ids=["small", "three"])
+def test_a_best_response_learns_its_own_placements_only(game: ToroidalCup, tmp_path: Path) -> None:
+    """In half of the games a frozen agent has one team of two, or two of three; it always takes its first placement."""
+
+    class First(BaseAgent):
+        def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+            return action_mask.int().argmax(1)
+
+    learner = learner_of(game, tmp_path, num_envs=40, opponents="self,random")
+    learner._opponents.agents[0] = First("first")
+    steps = learner._play()
+    met = ~steps[0].own.all(1)
+    assert 0 < met.sum() < 40
+    assert (steps[0].own[met].sum(1) == 1).all()
+    assert set(steps[0].own[met].int().argmax(1).tolist()) == set(range(game.teams))
+    for seat in range(game.teams):
+        theirs = (~steps[0].own[:, seat]).nonzero().squeeze(1)
+        first = steps[0].mask[theirs, seat].int().argmax(1)
+        cells = learner._cells(steps[0].stamp[theirs, seat][:, None], first[:, None], seat * game.lattice.band)
+        assert torch.equal(steps[0].cells[theirs, seat], cells[:, 0])
+        assert torch.equal(
+            learner._replaced(steps, 0, seat).observation, steps[0].observation[steps[0].own[:, seat], seat]
+        )
+
+
+def test_other_games_and_a_pool_are_refused(tmp_path: Path) -> None:
     torus = cellgames.make("torus-v0", size=2)
     with pytest.raises(ValueError, match=r"placement-values learns toroidal-cup-v0, got torus-v0"):
         PlacementLearner(torus, tiny(torus), tmp_path, torch.device("cpu"))
-    with pytest.raises(ValueError, match=r"learns from games against itself, got 'random=1'"):
-        PlacementLearner(SMALL, tiny(opponents="random=1"), tmp_path, torch.device("cpu"))
+    with pytest.raises(ValueError, match=r"agents, but no pool; got 'self=0.5,pool=0.5'"):
+        PlacementLearner(SMALL, tiny(opponents="self=0.5,pool=0.5"), tmp_path, torch.device("cpu"))

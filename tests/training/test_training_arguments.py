@@ -41,7 +41,8 @@ def test_every_game_has_settings(id: str, name: str) -> None:
     game = cellgames.make(id)
     arguments = ALGORITHMS[name].arguments.fitted(game)
     assert (arguments.game, arguments.parameters) == (game.id, game.parameters)
-    weak = "rollout:64" if game.id == "torus-v0" and name not in ("turn-values", "placement-values") else "random"
+    stones = game.id in ("torus-v0", "hex-v0", "y-v0")
+    weak = "rollout:64" if stones and name not in ("turn-values", "placement-values") else "random"
     assert arguments.eval_opponents == (weak, "greedy")
     assert default_opponents(game) == ["random", "greedy"]
     assert cellgames.make(arguments.game, **arguments.parameters) == game

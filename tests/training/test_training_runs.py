@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import re
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.training import Finished, PPOArguments, Progress, train
-from cellgames.training.machine import isolated, memory_kept
+from cellgames.training.machine import isolated
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
@@ -113,19 +114,31 @@ def test_the_machine_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) ->
     assert torch.equal(torch.get_rng_state(), before)
 
 
+FAULTS = """
+import resource
+import torch
+from cellgames.training.machine import memory_kept
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(8):
+        torch.empty(16 << 20).fill_(1.0)  # 64 MiB, 16,384 pages
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+with memory_kept():
+    print(min(faults() for _ in range(5)))
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages of memory that the system gives")
 def test_memory_of_large_tensors_is_kept_for_the_next_ones() -> None:
-    import resource
+    """In a process of its own: in one where an allocation has failed, as other tests want it, glibc keeps nothing.
 
-    def faults() -> int:
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        for _ in range(8):
-            torch.empty(16 << 20).fill_(1.0)  # 64 MiB, 16,384 pages
-        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-    with memory_kept():
-        faults()
-        assert faults() < 2000
+    Python may put something between two tensors, so that one of them gets new memory: the best of five rounds counts.
+    """
+    done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 2000
 
 
 def test_another_seed_learns_something_else(whole: Finished, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_person_without_time_has_lost_as_soon_as_somebody_looks() -> None:
     one = session(clock="0.1")
     until(lambda: one.done)
     view = one.view()
-    assert view["forfeit"].startswith("black (you) lost on time: thinking took 0.")
+    assert view["forfeit"].startswith("Black (you) lost on time: thinking took 0.")
     assert (view["yours"], view["clocks"]) == (False, {"left": [0.0, 0.1], "running": None})
     with pytest.raises(RefusedError, match="the game is over"):
         one.move([0], 0)
@@ -109,7 +109,7 @@ def test_an_agent_that_does_not_answer_loses_and_takes_nobodys_place(
     one.move([0], 0)
     until(lambda: not one.thinking)
     assert one.done
-    assert one.view()["forfeit"].startswith("white (agent) lost on time: thinking took 0.")
+    assert one.view()["forfeit"].startswith("White (agent) lost on time: thinking took 0.")
     line = one.record().to_json()
     other = session()
     other.move([0], 0)
@@ -177,13 +177,13 @@ def test_a_game_with_a_clock_on_a_phone(site: str, chromium: Any) -> None:
         p.click("button[type=submit]")
         p.wait_for_selector(".game[data-state=yours] .clock.running strong:has-text('2:')")
         assert p.locator(".clock").count() == 2
-        assert p.locator(".clock.running").inner_text().split("\n")[0].strip().startswith("black (you)")
+        assert p.locator(".clock.running").inner_text().split("\n")[0].strip().startswith("Black (you)")
         asked = p.evaluate("() => Cellgames.app.game.about.asked")
         assert asked["clock"] == "180+2"
         wish = {"game": "torus-v0", "seat": "black", "agents": ["random"], "clock": "0.5"}
         made = p.evaluate("(wish) => Cellgames.app.api('/api/play', wish)", wish)
         p.goto(f"{site}/#/game/{made['view']['id']}")
-        p.wait_for_selector(".game[data-state=done] .status:has-text('black (you) lost on time')")
+        p.wait_for_selector(".game[data-state=done] .status:has-text('Black (you) lost on time')")
         assert p.locator(".clock strong").first.inner_text() == "0:00.0"
         wide = p.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
         assert wide, "nothing is cut off"

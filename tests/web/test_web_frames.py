@@ -25,12 +25,13 @@ from cellgames.arena.records.replays import ReplayError, replay
 from cellgames.arena.season.cup import start_of
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.arena.season.games import Fixture
+from cellgames.envs.cloth_of_gold.wild.wild_scenes import wild_view
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.toroidal_cup import COLS, ROWS, simulate
 from cellgames.envs.torus.winning_path import winning_path
 from cellgames.web import limits
-from cellgames.web.frames import check_limits, frame, layout, replay_data, step_frames
+from cellgames.web.frames import check_limits, frame, layout, replay_data, step_data, step_frames, trial_data
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -97,11 +98,14 @@ def test_frames_hold_the_boards_and_who_moves(id: str, records: dict[str, Record
 def test_layouts_name_what_frames_hold(id: str, records: dict[str, Record]) -> None:
     game, states = made(id), played(records[id].to_json())
     fields = layout(game)
-    assert json.loads(json.dumps(fields, allow_nan=False))["players"] == list(game.info.players)
+    assert json.loads(json.dumps(fields, allow_nan=False))["seats"] == list(game.info.players)
+    assert len(set(fields["players"])) == len(fields["goals"]) == game.info.num_players
+    assert not set(fields["players"]) & set(fields["seats"]), "people have names, not ids"
     assert len(set(fields["colours"])) == len(fields["colours"]) == game.info.num_players
-    sizes = 2 * fields["size"] ** 2 if fields["kind"] == "torus" else fields["rows"] * fields["cols"]
-    assert sizes == len(codes(game, states[0]))
-    infos = frame(game, states[-1])["infos"].keys() | ({"needed"} if fields["kind"] == "torus" else set())
+    stones = fields["kind"] in ("torus", "stones")
+    cells = len(fields["names"]) if stones else fields["rows"] * fields["cols"]
+    assert cells == len(codes(game, states[0]))
+    infos = frame(game, states[-1])["infos"].keys() | ({"needed"} if stones else set())
     assert {column["name"] for column in fields["columns"] + fields["curves"]} <= infos
 
 
@@ -115,7 +119,8 @@ def test_torus_marks_the_last_move_and_the_path_that_has_won(records: dict[str, 
     winner = record.result.outcome.index("win")
     path = winning_path(game.board(states[-1])[0].tolist(), size=4, winner=winner)
     assert end["path"] == [list(step) for step in path]
-    assert end["status"].startswith(("Black wins by", "White wins by")[winner])
+    assert end["status"].startswith(("Black wins after", "White wins after")[winner])
+    assert "closes around the torus" in end["status"]
 
 
 def test_cloth_of_gold_marks_territories_and_what_was_placed(records: dict[str, Record]) -> None:
@@ -199,6 +204,137 @@ def test_the_frames_of_a_round_is_its_generations() -> None:
     assert lived
 
 
+@pytest.mark.parametrize("survivors", ["recolour", "keep"])
+@pytest.mark.parametrize("teams", [2, 3])
+def test_a_film_of_the_cup_holds_every_generation(teams: int, survivors: str) -> None:
+    game: Any = cellgames.make("toroidal-cup-small-v0", teams=teams, survivors=survivors, max_generations=70)
+    record = recorded(game.id, **game.parameters)
+    states: list[Any] = replay(record)
+    before, after = states[-2:]
+    told = step_data(game, before, after)
+    boards, fields = unpacked(told["film"])
+    keep = list(range(len(boards)))
+    kept = game.life(after.start, keep=keep, compile="never").boards
+    assert [shown["generation"] for shown in fields] == keep
+    for generation in keep:
+        assert boards[generation, 0].tolist() == kept[generation][0].flatten().tolist()
+    assert told["frames"] == [frame(game, after, before)]
+    assert fields[-1]["done"]
+    assert len(keep) == int(after.generations) + 1
+    assert step_data(game, states[0], states[1])["film"] is None
+
+
+def test_a_film_of_cloth_of_gold_holds_every_generation() -> None:
+    for more in ({}, {"neutral_births": True, "neutral_density": 0.2}):
+        game: Any = cellgames.make("cloth-of-gold-small-v0", generations=31, max_rounds=2, **more)
+        lived = 0
+        states: list[Any] = replay(recorded(game.id, **game.parameters))
+        for before, after in pairwise(states):
+            film = step_data(game, before, after)["film"]
+            if film is None:
+                continue
+            boards, fields = unpacked(film)
+            assert len(boards) == 32
+            for generations, (cells, _) in enumerate(boards[1:], 1):
+                shorter = dataclasses.replace(game, generations=generations)
+                later = shorter.step(before, torch.tensor([game.end_turn]))
+                assert cells.tolist() == codes(game, later)
+            assert fields[5]["status"] == f"Round {int(before.round)}, generation 5 of 31"
+            lived += 1
+        assert lived
+
+
+def test_a_trial_run_of_cloth_of_gold_is_the_round_that_would_follow() -> None:
+    game: Any = made("cloth-of-gold-v0")
+    states: list[Any] = replay(recorded("cloth-of-gold-v0", ["greedy", "greedy"]))
+    tried = 0
+    for before, after in pairwise(states):
+        film = step_data(game, before, after)["film"]
+        if film is None or bool(after.done):
+            continue
+        boards, _ = unpacked(film)
+        found, fields = unpacked(trial_data(game, before, 1))
+        assert len(found) == game.generations + 1
+        assert (found[:, 0] == boards[:, 0]).all(), "player_b placed the last units, and nobody places any more"
+        assert fields[3]["status"] == f"Trial run, generation 3 of {game.generations}"
+        assert not any(shown["done"] for shown in fields)
+        tried += 1
+    assert tried
+    with pytest.raises(ValueError, match="the world is empty"):
+        trial_data(game, states[0], 0)
+
+
+def test_a_trial_run_of_wild_cloth_of_gold_does_not_tell_the_dice_to_come() -> None:
+    game: Any = cellgames.make("cloth-of-gold-wild-small-v0", height=16, width=16, generations=40)
+    state = game.init(seeds(3, 1))
+    state = game.step(state, torch.tensor([int(game.legal_actions(state)[0].nonzero()[0])]))
+    film, world = trial_data(game, state, 0), game.world(state)
+    assert trial_data(game, state, 0) == film
+    true = []
+    for _ in range(41):
+        true.append([[kind, row * 16 + col] for kind, row, col in wild_view(game, world.state()).animals or ()])
+        world.generation()
+    tried = [shown["animals"] for shown in unpacked(film)[1]]
+    assert tried[0] == true[0] != []
+    assert tried != true
+
+
+def test_a_trial_run_of_the_cup_places_the_shape_in_hand_and_knows_no_later_one() -> None:
+    game: Any = made("toroidal-cup-v0")
+    states: list[Any] = replay(recorded("toroidal-cup-v0"))
+    for seat, state in ((0, states[0]), (1, states[1])):
+        action = [int(game.legal_actions(state)[0, seat].nonzero()[7])]
+        joint = torch.tensor([[int(mask.nonzero()[0]) for mask in game.legal_actions(state)[0]]])
+        joint[0, seat] = action[0]
+        placed = game.step(state, joint).start
+        start = torch.where((placed == seat + 1) | (state.start > 0), placed, 0)
+        found, fields = unpacked(trial_data(game, state, seat, action))
+        last = int(game.life(start, compile="never").generations)
+        boards = game.life(start, keep=range(last), compile="never").boards
+        assert [shown["generation"] for shown in fields] == list(range(last + 1))
+        for generation, board in boards.items():
+            assert found[generation, 0].tolist() == board[0].flatten().tolist()
+        assert all(shown["queues"] == [[], []] for shown in fields)
+        other = state.queue.clone()
+        other[:, 1 - seat] = -1
+        other[:, seat, 1:] = -1
+        assert trial_data(game, state.replace(queue=other), seat, action) == trial_data(game, state, seat, action)
+    with pytest.raises(ValueError, match="the board is empty"):
+        trial_data(game, states[0], 0)
+    illegal = int((~game.legal_actions(states[1])[0, 0]).nonzero()[0])
+    with pytest.raises(ValueError, match=r"band|own"):
+        trial_data(game, states[1], 0, [illegal])
+
+
+def test_a_trial_run_of_grid_adaptation_is_a_round_in_which_only_one_player_gets_tiles() -> None:
+    game: Any = make_grid(players=3, rounds=4)
+    state = game.init(seeds(5, 1))
+    none, keep = game.spaces, [0, 0, 3]
+    own, others = [16, 17, 18, 33, *keep], [200, 201, 202, none, *keep]  # what two name nobody gets
+    film = trial_data(game, state, 0, own)
+    found, fields = unpacked(film)
+    after = game.step(state, torch.tensor([[own, others, others]]))
+    assert found[1, 0].tolist() == codes(game, after)
+    assert fields[1]["infos"]["points"] == [int(after.scores[0, 0]), None, None]
+    assert fields[1]["infos"]["sequence"][1:] == [None, None]
+    assert [shown["status"] for shown in fields[:2]] == ["Trial run, before round 1", "Trial run, after round 1 of 4"]
+    assert len(found) == 5
+    for past, now in pairwise(found[1:, 0]):
+        tiles = np.flatnonzero(past)
+        size = game.size
+        around = [
+            sum(max(abs(a // size - b // size), abs(a % size - b % size)) == 1 for b in tiles) for a in range(none)
+        ]
+        lives = [count == 3 or (count == 2 and past[cell] > 0) for cell, count in enumerate(around)]
+        assert (now > 0).tolist() == lives
+    bits = layout(game)["marks"]
+    assert np.flatnonzero(found[0, 1] & bits["placed"]).tolist() == sorted(own[:4])
+    assert not (found[1:, 1] & bits["placed"]).any()
+    assert trial_data(game, _secrets(game, state), 0, own) == film
+    with pytest.raises(ValueError, match="there is a tile"):
+        trial_data(game, after, 0, [int(np.flatnonzero(found[1, 0])[0]), none, none, none, *keep])
+
+
 def test_the_end_of_cloth_of_gold_says_who_leads_and_led() -> None:
     words = set()
     for seed in range(8):
@@ -206,22 +342,49 @@ def test_the_end_of_cloth_of_gold_says_who_leads_and_led() -> None:
         game: Any = made("cloth-of-gold-v0")
         state: Any = replay(record)[-1]
         status, (a, b) = frame(game, state)["status"], state.live[0].tolist()
-        assert status.startswith(("Over after round", "Cut off after"))
         if a == b:
-            assert status.endswith(f": level at {a} : {b} units")
+            assert status.startswith("Both lose after")
             words.add("level")
-        else:
-            leader = "player_a" if a > b else "player_b"
-            assert f": {leader} leads by {abs(a - b)}, {a} : {b} units" in status
-            words.add("leads")
-            before = (state.rounds[0, :, 0] - state.rounds[0, :, 1]).tolist()[int(state.round[0]) - 1]
-            if before * (a - b) > 0:
-                assert status.endswith(f"; the round before by {abs(before)}")
-                if "Over" in status:
-                    assert abs(before) >= abs(a - b), "a lead that does not grow wins"
-            else:
-                assert status.endswith("units")
+            continue
+        leader = "Player A" if a > b else "Player B"
+        assert status.startswith(f"{leader} wins after")
+        assert f"{max(a, b)} to {min(a, b)} units" in status
+        if bool(state.truncated[0]):
+            assert f"it leads by {abs(a - b)} " in status
+            continue
+        words.add("leads")
+        before = (state.rounds[0, :, 0] - state.rounds[0, :, 1]).tolist()[int(state.round[0]) - 1]
+        assert f"it led by {abs(before)} a round ago and by {abs(a - b)} now" in status
+        assert abs(before) >= abs(a - b), "a lead that does not grow wins"
+        assert before * (a - b) > 0
     assert "leads" in words
+
+
+def test_the_end_of_the_other_games_says_who_has_won_and_why() -> None:
+    for seed in range(4):
+        record = recorded("grid-adaptation-v0", seed=seed)
+        end = frame(made("grid-adaptation-v0"), replay(record)[-1])
+        points = list(record.result.scores)
+        assert end["places"] == [1 + sum(other > own for other in points) for own in points]
+        winners = [f"Player {seat + 1}" for seat, place in enumerate(end["places"]) if place == 1]
+        assert end["status"].startswith(" and ".join(winners))
+        assert f"with {max(points):.0f} points" in end["status"]
+        doomed = record.result.outcome.index("loss")
+        assert f"Player {doomed + 1}, last with {min(points):.0f}, is the Elimination Candidate" in end["status"]
+        record = recorded("toroidal-cup-v0", seed=seed)
+        end = frame(made("toroidal-cup-v0"), replay(record)[-1])
+        live = [int(score) for score in record.result.scores]
+        if live[0] == live[1]:
+            assert end["status"].startswith("A draw: ")
+        else:
+            assert end["status"].startswith(f"Team {1 + live.index(max(live))} wins")
+            assert f"{max(live)} of {sum(live)} live cells" in end["status"] or not min(live)
+        record = recorded("hex-v0", seed=seed)
+        end = frame(made("hex-v0"), replay(record)[-1])
+        side, sides = (("White", "the left side with the right side"), ("Black", "the top with the bottom"))[
+            record.result.outcome[0] == "win"
+        ]
+        assert end["status"] == f"{side} wins after {record.result.turns} moves: its chain connects {sides}"
 
 
 # ---------------------------------------------------------------- what is hidden
@@ -441,7 +604,7 @@ def test_a_record_imports_no_module(records: dict[str, Record]) -> None:
         (
             "cloth-of-gold-v0",
             {"parameters": {"height": 256, "width": 256, "generations": 1}, "moves": ("r0c0",) * 2000},
-            "boards take at most 67,108,864 bytes",
+            f"boards take at most {limits.PLANES:,} bytes",
         ),
     ],
 )
@@ -455,7 +618,7 @@ def test_records_that_ask_for_too_much_are_refused_before_they_are_played(
 
 @pytest.mark.parametrize("id", cellgames.games())
 def test_the_games_as_they_are_registered_can_be_played_in_a_page(id: str) -> None:
-    if not id.startswith(("torus", "cloth", "grid", "toroidal")):
+    if not id.startswith(("torus", "hex", "y-", "cloth", "grid", "toroidal")):
         pytest.skip("a game that a test has registered")
     check_limits(cellgames.make(id))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, browser, expect, page
+from browser import DESKTOP, FORM, PHONE, browser, expect, fill_form, page
 from web_server import played, served
 
 import cellgames
@@ -21,7 +21,6 @@ from cellgames.arena.records.store.store import Store
 
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
-_FORM = "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"
 _BEGUN = ".game[data-state=yours], .game[data-state=done]"
 _SEEN = "() => `${Cellgames.app.game.view.epoch}, ${Cellgames.app.game.view.turn}`"
 _AT = """(cell) => {
@@ -65,15 +64,7 @@ def chromium() -> Iterator[Any]:
 
 def begin(p: Any, site: str, id: str, agent: str = "random", **settings: object) -> None:
     """Fill the form and start."""
-    p.goto(f"{site}/#/play/{id}")
-    p.wait_for_selector(_FORM)
-    if settings:
-        p.click("summary:has-text('Board and seed')")
-    for label, value in settings.items():
-        box = p.get_by_label(label.replace("_", " "), exact=True)
-        box.fill(str(value))
-        box.press("Tab")
-    p.wait_for_selector(_FORM)
+    fill_form(p, site, id, **settings)
     p.select_option("select.agent", agent)
     p.click("button[type=submit]")
     p.wait_for_selector(_BEGUN)
@@ -160,6 +151,31 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
         assert not complaints
 
 
+def test_hex_is_played_with_a_swap_to_the_end(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/play/hex-small-v0")
+        p.wait_for_selector(FORM)
+        p.get_by_label("Your seat").select_option("white")
+        p.wait_for_selector(FORM)
+        p.select_option("select.agent", "random")
+        p.click("button[type=submit]")
+        p.wait_for_selector(_BEGUN)
+        assert len(p.evaluate(_LEGAL)) == 24
+        with turn(p):
+            p.click("button:has-text('Take over the first stone')")
+        assert "swap-pieces" in (p.locator(".moves").text_content() or "")
+        assert p.locator("button:has-text('Take over')").is_hidden()
+        for number in range(25):
+            if done(p):
+                break
+            legal = p.evaluate(_LEGAL)
+            play(p, legal[(7 * number) % len(legal)])
+        assert re.search(r"You (win|lose)", p.inner_text(".status"))
+        p.click("text=Watch it again")
+        p.wait_for_selector(".cg-viewer input[type=range]")
+        assert not complaints
+
+
 def test_impatient_clicks_are_one_request(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "torus-small-v0", Board_size=3, Seed=5)
@@ -184,6 +200,7 @@ def test_impatient_clicks_are_one_request(chromium: Any, site: str) -> None:
         expect(moves).to_have_count(4)
         game = p.url
         p.evaluate("() => { const { again } = Cellgames.app.game; again.click(); again.click(); }")
+        p.click("dialog button:has-text('New game')")
         p.wait_for_url(lambda url: url != game)
         expect(moves).to_have_count(0)
         assert [name for name in asked if name in ("undo", "move", "play")] == ["undo", "move", "play"]
@@ -213,7 +230,7 @@ def test_a_page_that_is_behind_takes_back_nothing_and_is_shown_what_happened(chr
 def test_settings_that_change_keep_the_agent_that_was_chosen(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector(_FORM)
+        p.wait_for_selector(FORM)
         p.select_option("select.agent", "rollout")
         p.get_by_label("Playouts a move").fill("2")
         p.click("summary:has-text('Board and seed')")
@@ -264,6 +281,42 @@ def test_cloth_of_gold_is_played_to_the_end(chromium: Any, site: str) -> None:
         assert done(p)
         assert taken_back
         assert "The game is over" in p.inner_text(".end")
+        assert not complaints
+
+
+_WITH_BOLTS = """() => {
+  const game = Cellgames.app.game, controls = game.controls;
+  window.before = [controls.info, controls.legal];
+  controls.start({ ...controls.info, bolts: 2 }, Array(513).fill(true));
+  controls.enable(true);
+  game.act = (action) => { window.acted = action; };
+}"""  # no still life has earned any yet
+
+
+def test_wild_cloth_of_gold_shows_land_weather_and_animals(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(
+            p, site, "cloth-of-gold-wild-small-v0", Rows=16, Columns=16, Generations_a_round=4, Rounds_at_most=1, Seed=2
+        )
+        p.emulate_media(reduced_motion="reduce")
+        expect(p.locator("body")).to_contain_text("Weather: calm, water level 64")
+        assert p.evaluate("() => Cellgames.app.game.view.frame.animals.length") == 5
+        lands = p.evaluate(
+            "() => [...new Set(Cellgames.planes(Cellgames.app.game.view.frame).marks)].map((m) => m >> 3 & 7)"
+        )
+        assert {0, 1, 2, 3} <= set(lands)
+        expect(p.locator("button", has_text="Cast a bolt")).to_be_hidden()
+        p.evaluate(_WITH_BOLTS)
+        p.click("text=Cast a bolt (2 left)")
+        p.evaluate("() => Cellgames.app.game.controls.cell(17)")
+        assert p.evaluate("() => window.acted") == [256 + 17]
+        p.evaluate("() => { delete Cellgames.app.game.act; Cellgames.app.game.controls.start(...window.before); }")
+        while not done(p):
+            legal = p.evaluate(_LEGAL)
+            if legal:
+                play(p, legal[0])
+            with turn(p):
+                p.click("text=End the turn")
         assert not complaints
 
 
@@ -355,6 +408,25 @@ def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium:
         assert None not in p.evaluate("() => Cellgames.app.game.view.frame.infos.sequence")
         assert p.locator(".under .key").all_inner_texts() == ["placed", "born", "died"]
         assert p.locator("table.players tbody tr").count() == 4
+        assert not complaints
+
+
+def test_words_are_said_and_heard_in_grid_adaptation_with_talk(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "grid-adaptation-talk-small-v0", Board_size=7, Rounds=1, Seed=6)
+        p.emulate_media(reduced_motion="reduce")
+        assert "Talk before round 1 of 1" in p.inner_text(".status")
+        assert not p.evaluate(_LEGAL)
+        p.get_by_label("A word to all").select_option("5")
+        with turn(p):
+            p.click("button:has-text('Say it')")
+        assert p.locator("table.players tbody tr").first.locator(".cg-bubble").inner_text() == "5"
+        assert p.locator("table.players .cg-talk").count() == 4
+        assert "choose 3 spaces" in p.inner_text(".controls")
+        for cell in p.evaluate(_LEGAL)[:3]:
+            click(p, cell)
+        with turn(p):
+            p.click("button:has-text('Submit')")
         assert not complaints
 
 

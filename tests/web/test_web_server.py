@@ -31,11 +31,13 @@ from cellgames.agents.networks.trained import WEIGHTS
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store
+from cellgames.arena.season.cup import CupUmpire
+from cellgames.arena.season.games import Fixture
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.registry import REGISTRY, GamePlugin, GameSpec, plugins
 from cellgames.web import agent_seats, live_game
 from cellgames.web.catalog import check_parameters, load_agent, offered
-from cellgames.web.frames import replay_data, step_frames
+from cellgames.web.frames import replay_data, step_data
 from cellgames.web.live_game import BusyError, RefusedError, Session
 from cellgames.web.record_library import Library
 from cellgames.web.routes import timed_protocol
@@ -48,9 +50,11 @@ httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
 
 PAGES = {plugin.id: plugin.page for plugin in plugins() if plugin.page is not None}
 
-GAMES = ("torus-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0")
+GAMES = ("torus-v0", "hex-v0", "y-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0")
 SMALL = {
     "torus-small-v0": {"size": 3},
+    "hex-small-v0": {"size": 3},
+    "y-small-v0": {"size": 4, "tiling": "octagons"},
     "cloth-of-gold-small-v0": {"height": 12, "width": 12, "generations": 3, "max_rounds": 2, "max_units": 3},
     "grid-adaptation-small-v0": {"size": 6, "rounds": 3},
     "toroidal-cup-small-v0": {"max_generations": 30},
@@ -101,9 +105,11 @@ def finish(client: Any, made: dict[str, Any], choose: Callable[[list[int]], int]
     """Play to the end; every event is told once, and the last view is given."""
     view, nvec = made["view"], made["about"]["nvec"]
     path, seen = f"/api/play/{view['id']}", len(made["about"]["moves"])
+    if not made["about"]["people"]:
+        assert client.post(f"{path}/go", json={"until": 1000}).status_code == 200
     for _ in range(300):
         seen += len(view["events"])
-        assert seen == view["turn"] or view["thinking"]
+        assert seen == view["turn"] or view["thinking"] or not made["about"]["people"]
         if view["done"]:
             return dict(view)
         query = {"epoch": view["epoch"], "since": seen}
@@ -231,7 +237,8 @@ def test_a_person_sees_what_its_seat_may_know_and_no_more(client: Any) -> None:
 
 def test_games_of_agents_alone_and_agents_in_all_seats(client: Any) -> None:
     wish = {"game": "grid-adaptation-small-v0", "parameters": {"rounds": 2}, "agents": ["random", "greedy"] * 2}
-    view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[0])
+    made = client.post("/api/play", json=wish).json()
+    view = finish(client, made, lambda legal: legal[0])
     assert len(view["result"]["outcome"]) == 4
     for agents in (["random"] * 3, ["random"] * 9, []):
         assert client.post("/api/play", json=wish | {"agents": agents}).status_code in (400, 422)
@@ -329,7 +336,7 @@ def test_an_agent_that_fails_forfeits_and_is_named() -> None:
     view = session.view()
     assert view["done"]
     assert view["result"]["outcome"] == ["win", "loss"]
-    assert view["forfeit"] == "crashing as white forfeits: RuntimeError: no idea <b>"
+    assert view["forfeit"] == "crashing as White forfeits: RuntimeError: no idea <b>"
     record = session.record()
     assert record.result.forfeit is not None
     assert record.result.forfeit.seat == 1
@@ -345,6 +352,7 @@ def test_an_agent_that_takes_too_long_forfeits(monkeypatch: pytest.MonkeyPatch) 
     for id, parameters, spec in (("torus-v0", {"size": 9}, "gumbel:5000"), ("toroidal-cup-v0", {}, "rollout:5000")):
         game = cellgames.make(id, **parameters)
         session = Session(game, [spec] * 2, partial(load, game=game))
+        session.go(1)
         before = time.process_time()
         settled(session)
         assert f"({spec}) lost on time: it took more than 0." in session.view()["forfeit"]
@@ -356,6 +364,7 @@ def test_agents_that_nobody_watches_wait_and_go_on_when_somebody_does(monkeypatc
     game = cellgames.make("torus-v0", size=3)
     sessions = Sessions()
     session = Session(game, ["random", "random"], lambda spec: load(spec, game))
+    session.go(100)
     sessions.add(session)
     settled(session)
     assert (session.view()["turn"], session.done, session.thinking) == (0, False, False)
@@ -388,15 +397,43 @@ def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
     assert one.view(0, 1)["events"][0]["move"] == "a1"
 
 
+def test_a_trial_run_changes_nothing_and_is_the_persons_in_its_turn_alone(client: Any) -> None:
+    wish = {"game": "toroidal-cup-small-v0", "seat": "team_1", "seed": 3, "parameters": {"max_generations": 50}}
+    made = client.post("/api/play", json=wish).json()
+    path, legal = f"/api/play/{made['view']['id']}", unpacked(made["view"]["legal"], made["about"]["nvec"])[0]
+    before = client.get(path).json()
+    action = [legal[0]]
+    tried = client.post(f"{path}/trial", json={"action": action, "turn": 0})
+    assert tried.status_code == 200
+    assert tried.json()["film"]["count"] == 51
+    assert client.get(path).json() == before
+    for body, reason in (
+        ({"action": action, "turn": 1}, "turn 1"),
+        ({"action": None, "turn": 0}, "the board is empty"),
+        ({"action": [99999], "turn": 0}, "expected 1 numbers"),
+        ({"action": [0, 0], "turn": 0}, "expected 1 numbers"),
+    ):
+        refused = client.post(f"{path}/trial", json=body)
+        assert refused.status_code == 409
+        assert reason in refused.json()["error"]
+    torus = client.post("/api/play", json={"game": "torus-small-v0", "seat": "black"}).json()["view"]["id"]
+    assert "has no trial runs" in client.post(f"/api/play/{torus}/trial", json={"turn": 0}).json()["error"]
+    watched = client.post(
+        "/api/play", json={"game": "toroidal-cup-small-v0", "seat": None, "parameters": wish["parameters"]}
+    )
+    path = f"/api/play/{watched.json()['view']['id']}"
+    assert client.post(f"{path}/trial", json={"turn": 0}).status_code == 409
+
+
 def test_an_own_step_that_takes_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     go = threading.Event()
 
     def slow(*arguments: Any, **named: Any) -> Any:
         assert go.wait(30)
-        return step_frames(*arguments, **named)
+        return step_data(*arguments, **named)
 
     monkeypatch.setattr(live_game, "_OWN_S", OWN_S)
-    monkeypatch.setattr(live_game, "step_frames", slow)
+    monkeypatch.setattr(live_game, "step_data", slow)
     game = cellgames.make("torus-v0", size=3)
     session = Session(game, [None, "random"], lambda spec: load(spec, game))
     began = time.monotonic()
@@ -436,6 +473,7 @@ def test_a_long_game_keeps_the_names_of_moves_and_the_last_pictures(monkeypatch:
     monkeypatch.setattr("cellgames.web.live_game._BACK", 4)
     game = cellgames.make("torus-v0", size=3)
     session = Session(game, ["random", "random"], lambda spec: load(spec, game), seed=2)
+    session.go(100)
     settled(session)
     events = session.view(0, 0)["events"]
     assert [bool(event["frames"]) for event in events] == [False] * (len(events) - 3) + [True] * 3
@@ -560,7 +598,8 @@ def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, mon
 
 def test_rules_in_brief_say_what_life_is() -> None:
     for game, page in PAGES.items():
-        assert any(rule.startswith("Life: an empty cell") for rule in page.rules) == (game != "torus-v0")
+        stones = game in ("torus-v0", "hex-v0", "y-v0")
+        assert any(rule.startswith("Life: an empty cell") for rule in page.rules) != stones
 
 
 def test_a_visitors_own_text_is_repeated_in_part_only(client: Any) -> None:
@@ -662,10 +701,12 @@ def test_agents_that_the_owner_lists_play_under_their_names(tmp_path: Path) -> N
 
 
 def test_seats_and_agents_are_matched() -> None:
-    assert specs_of(1, ["greedy"], ("a", "b", "c")) == ["greedy", None, "greedy"]
-    assert specs_of(None, ["x", "y"], ("a", "b")) == ["x", "y"]
+    assert specs_of([1], ["greedy"], ("a", "b", "c")) == ["greedy", None, "greedy"]
+    assert specs_of([], ["x", "y"], ("a", "b")) == ["x", "y"]
+    assert specs_of([1, 0], ["greedy"], ("a", "b")) == [None, None]
+    assert specs_of([0, 2], ["x", "y"], ("a", "b", "c", "d")) == [None, "x", None, "y"]
     with pytest.raises(ValueError, match="one for each of 2 seats"):
-        specs_of(0, ["x", "y", "z"], ("a", "b", "c"))
+        specs_of([0], ["x", "y", "z"], ("a", "b", "c"))
 
 
 # ---------------------------------------------------------------- records
@@ -683,10 +724,47 @@ def test_records_are_listed_and_shown(client: Any) -> None:
     assert shown.status_code == 200
     assert shown.json()["frames"]["count"] > 1
     assert client.get("/api/records/replay", params={"file": "run/games.jsonl", "number": 3}).status_code == 400
-    season = client.post("/api/replay", json={"record": '{"season": 1, "pattern": "randys"}'})
-    assert season.status_code == 400
-    assert "cellgames replay" in season.json()["error"]
     assert client.get("/api/records/replay", params={"file": "run/games.jsonl", "number": 4}).status_code == 404
+
+
+def season_game(**changes: Any) -> str:
+    """A line of a season of the Cup without agents, in which the Kites hold the title."""
+    umpire = CupUmpire(["randys"], max_generations=30, teams=3, compile="never")
+    teams = ("Owls", "Kites", "Terns")
+    (played,) = umpire.play([Fixture("day 1", 1, teams, holder="Kites")], 0)
+    return json.dumps(json.loads(played.to_json()) | changes)
+
+
+def test_games_of_the_cups_season_are_listed_and_shown(client: Any, tmp_path: Path) -> None:
+    (tmp_path / "season").mkdir()
+    (tmp_path / "season" / "games.jsonl").write_text(season_game() + "\n")
+    library, line = Library(tmp_path), json.loads(season_game())
+    (game,) = library.page("season/games.jsonl", 1, 5)["games"]
+    assert game["agents"] == ["Owls", "Kites (title holder)", "Terns"]
+    assert (game["scores"], game["turns"]) == (line["scores"], line["generations"])
+    assert game["outcome"].count("win") == (line["winner"] > 0)
+    state = AppState(library, None)
+    shown = state.replay(library.record("season/games.jsonl", 1))
+    assert json.loads(json.dumps(shown)) == client.post("/api/replay", json={"record": season_game()}).json()
+    assert shown["record"]["agents"] == ["Owls", "Kites", "Terns"]
+    assert shown["layout"]["players"] == ["Team 1", "Team 2, title holder", "Team 3"]
+    assert [one["team"] for one in shown["layout"]["roster"]["teams"]] == ["Owls", "Kites", "Terns"]
+    worth = client.post("/api/worth", json={"record": season_game()})
+    assert worth.status_code == 200
+    assert worth.json()["layers"]
+    saved = client.post("/api/html", json={"record": season_game()})
+    assert 'filename="toroidal-cup-v0.html"' in saved.headers["content-disposition"]
+    for changes, reason in (
+        ({"season": 1}, "expected a game of a season"),
+        ({"max_generations": 10**9}, "max_generations"),
+        ({"pattern": "rando"}, "pattern must be one of"),
+        ({"scores": [1, 2]}, "expected 3 scores, got 2"),
+        ({"winner": 7}, "result differs"),
+        ({"scores": [1] * 99, "season": {**line["season"], "teams": ["a"] * 99}}, "expected at most 8 teams, got 99"),
+    ):
+        refused = client.post("/api/replay", json={"record": season_game(**changes)})
+        assert refused.status_code == 400
+        assert reason in refused.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -859,7 +937,7 @@ def test_the_interface_is_documented(client: Any) -> None:
 
 def test_the_page_is_small_and_needs_nothing_from_elsewhere() -> None:
     files = [path for path in STATIC.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 300_000
+    assert sum(path.stat().st_size for path in files) < 400_000
     for path in files:
         text = path.read_text(encoding="utf-8")
         for word in ("innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "@import"):
@@ -984,7 +1062,7 @@ if sys.platform != "win32":
             assert process.stdout is not None
             line = process.stdout.readline()
             assert "Ctrl-C" in line, line
-            wish = {"game": "torus-v0", "parameters": {"size": 16}, "agents": ["mcts:5000"]}
+            wish = {"game": "torus-v0", "parameters": {"size": 16}, "seat": "white", "agents": ["mcts:5000"]}
             with httpx.Client(base_url=line.split()[3], timeout=30) as opened:
                 assert opened.post("/api/play", json=wish).json()["view"]["thinking"]
                 process.send_signal(signal.SIGINT)

@@ -18,6 +18,7 @@ from cellgames.agents.play_loop import play
 from cellgames.agents.programs.gtp_agent import GtpAgent
 from cellgames.agents.programs.gtp_server import COMMANDS, GtpServer, serve_gtp
 from cellgames.agents.time_control import TimeControl
+from cellgames.agents.views import views_of
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.main import main
@@ -133,6 +134,46 @@ def test_an_engine_plays_the_games_of_its_agent() -> None:
     result = match(GAME, agent, "random", MatchOptions(games=20))
     assert result.score >= 0.9
     assert not [record for record in result.records if record.result.forfeit]
+    agent.close()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("id", ["hex-v0", "y-v0"])
+@pytest.mark.parametrize("moves", [("c1", "swap", "c1", "b2"), ("c1", "swap", "b1", "b3"), ("b2", "c1", "a1", "a3")])
+def test_moves_are_found_again_after_a_swap(moves: tuple[str, ...], id: str, first: int) -> None:
+    """By the engine of either colour, which sees every other position."""
+    game = cellgames.make(id, size=4)
+    agent = GtpAgent(ENGINE)
+    agent._moves[0] = []
+    state = game.init(seeds(0, 1))
+    told: list[str] = []
+    for turn, name in enumerate(moves):
+        if turn % 2 == first:
+            (view,) = views_of(game, state, state.current_player, game.legal_actions(state))
+            assert agent._moves_to(view, 0) == told
+        action = game.string_to_action(name)
+        if not game.legal_actions(state)[0, action]:
+            return  # in Y the swapped stone stays where it is
+        told.append(f"{'bw'[turn % 2]} {game.action_to_string(action)}")
+        state = game.step(state, torch.tensor([action]))
+
+
+def test_words_of_hex_programs() -> None:
+    engine = server("greedy", "hex-small-v0")
+    assert session(engine, "boardsize 4 4", "play black d1", "play white swap-pieces") == ["=", "=", "="]
+    assert session(engine, "cellgames-position") == ["= ..../..../..../o... b"]
+    assert session(engine, "boardsize 4 5", "play black swap-pieces") == ["? unacceptable size", "? illegal move"]
+    session(engine, "clear_board", "play b b2")
+    assert session(engine, "genmove w") == ["= swap-pieces"]
+
+
+@posix
+def test_an_engine_plays_hex_with_swaps() -> None:
+    game = cellgames.make("hex-v0", size=4)
+    agent = GtpAgent(ENGINE.replace("torus-v0 --size 3", "hex-v0 --size 4"))
+    result = match(game, agent, "random", MatchOptions(games=12, opening_plies=0))
+    assert not [record for record in result.records if record.result.forfeit]
+    assert any("swap-pieces" in record.moves for record in result.records)
     agent.close()
 
 

@@ -23,6 +23,9 @@ from cellgames.agents.identity import digest, identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.arena.evolution import design_space
+from cellgames.arena.evolution.evolution import evolve
+from cellgames.arena.evolution.evolve_options import EvolveOptions
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
@@ -38,7 +41,7 @@ from cellgames.cluster.connection import ClusterError, connected
 from cellgames.cluster.ray_workers import RayWorkers
 from cellgames.cluster.workers import Workers
 from cellgames.utils import last_call
-from cellgames.utils.run_folders import RunError
+from cellgames.utils.run_folders import RunError, different_files
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.ray
@@ -145,6 +148,31 @@ def test_games_for_many_are_the_same_too(workers: RayWorkers, tmp_path: Path) ->
             workers=those,
         )
     assert_same(tmp_path / "alone", tmp_path / "shared")
+
+
+@pytest.mark.parametrize("game", ["toroidal-cup-v0", "cloth-of-gold-small-v0"])
+def test_designs_evolve_on_workers_as_in_one_process(
+    game: str, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ribs")
+    monkeypatch.setattr(design_space, "_TOGETHER", 24)
+    cup = {"rows": 12, "cols": 32, "pattern": "randys", "shapes": 2, "max_generations": 60}
+    small = cellgames.make(game, **(cup if game == "toroidal-cup-v0" else {"max_rounds": 2}))
+    options = EvolveOptions(
+        rounds=1, iterations=1, batch=8, screen=4, matches=4, agents=("random",), pool=4, cells=3, games=0
+    )
+    played: list[str] = []
+
+    def submit(*piece: Any) -> Any:
+        played.append(str(piece[1]))
+        return RayWorkers.submit(workers, *piece)
+
+    evolve(small, options, tmp_path / "alone")
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "submit", submit)
+        evolve(small, options, tmp_path / "shared", workers=workers)
+    assert len(played) > 6
+    assert different_files(tmp_path / "alone", tmp_path / "shared") == []
 
 
 def test_until_the_order_is_certain_the_same_games_are_added(

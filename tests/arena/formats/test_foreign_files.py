@@ -65,7 +65,7 @@ def test_generations_of_recorded_games(runs: Path) -> None:
     assert isinstance(CLOTH, ClothOfGold)
     assert isinstance(CUP, ToroidalCup)
     states = replay(cloth)
-    solo = CLOTH.solo(states[12])  # type: ignore[arg-type]
+    solo = CLOTH.world(states[12])  # type: ignore[arg-type]
     solo.generation()
     solo.generation()
     assert rle_to_board(record_to_rle(cloth, turn=12, generation=2, all_states=True)) == solo.board().tolist()

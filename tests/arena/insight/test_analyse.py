@@ -22,7 +22,7 @@ from cellgames.arena.records.replays import result
 from cellgames.cli.main import main
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Polygon, Shape, Text
-from cellgames.envs.torus.annotated import LINE, draw_annotated
+from cellgames.envs.stones.annotated import LINE, draw_annotated
 from cellgames.envs.torus.rendering import View, spot
 
 TORUS: Game = cellgames.make("torus-v0", size=3)

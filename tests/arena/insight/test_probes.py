@@ -71,10 +71,14 @@ def test_targets_are_what_the_record_says() -> None:
         assert names["own stones to win"].label(TORUS, states, last, winner) == 0, "one stone is needed"
     (record,) = played(GRID, ["random"], 1)
     state: Any = replay(record)[0]
-    others, own = targets_of(GRID)[:2]
-    assert others.label(GRID, [state], 0, 1) == int(state.sequence[0, 2])
-    assert own.label(GRID, [state], 0, 3) == int(state.sequence[0, 3])
-    assert others.label(GRID, [state], 0, GRID.players - 1) == int(state.sequence[0, 0])
+    following, near, own, _ = targets_of(GRID)
+    held = state.sequence[0, : GRID.players]
+    held.copy_(torch.tensor([0b000, 0b101, 0b100, 0b001]))
+    assert [own.label(GRID, [state], 0, seat) for seat in range(4)] == held.tolist()
+    assert [following.label(GRID, [state], 0, seat) for seat in range(4)] == [0b101, 0b001, 0b101, 0b001]
+    assert [near.label(GRID, [state], 0, seat) for seat in range(4)] == [2, 2, 2, 2]
+    held[3] = 0b111
+    assert [near.label(GRID, [state], 0, seat) for seat in range(4)] == [1, 2, 2, 1]
 
 
 def test_territory_is_that_of_two_rounds_ahead() -> None:

@@ -33,7 +33,7 @@ def test_agents_may_have_dollars_in_their_names(tmp_path: Path) -> None:
         TORUS,
         records,
         only=("openings", "places", "behaviour"),
-        behaviour=lambda: behaviour(TORUS, agents, records, positions=5, draws=1),
+        behaviour=lambda: [behaviour(TORUS, agents, records, positions=5, draws=1)],
     )
     files = write_report(tmp_path / "out", report)
     assert {"places_board_by_agent.png", "behaviour_map.png"} <= {path.name for path in files}

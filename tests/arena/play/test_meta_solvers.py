@@ -23,9 +23,20 @@ def test_pairs_by_name() -> None:
     assert meta_strategy(payoffs_of(CHAIN), "alpha-rank")[0] > 0.9
 
 
+def test_a_mixture_of_some_is_the_safest_against_all() -> None:
+    # Scissors may not play, but rock and paper prepare for it: at worst they lose 1/6, against paper and scissors.
+    table = payoffs_of(RPS)
+    assert list(table.agents) == ["paper", "rock", "scissors"]
+    assert meta_strategy(table, "nash", ["rock", "paper"]) == pytest.approx([2 / 3, 1 / 3, 0], abs=1e-6)
+    assert meta_strategy(table, "uniform", ["rock", "paper"]) == pytest.approx([1 / 2, 1 / 2, 0])
+    assert meta_strategy(payoffs_of(CHAIN), "nash", ["b"]) == pytest.approx([0, 1, 0])
+
+
 def test_wrong_names_and_missing_pairs_are_refused() -> None:
     with pytest.raises(ValueError, match="nash, uniform, alpha-rank, got 'best'"):
         meta_strategy(payoffs_of(RPS), "best")
+    with pytest.raises(ValueError, match="players out of"):
+        meta_strategy(payoffs_of(RPS), "nash", ["nobody"])
     with pytest.raises(ValueError, match="all pairs"):
         meta_strategy(payoffs_of([*CHAIN, PairResult("a", "d", 0, "first")]), "nash")
 

@@ -31,7 +31,7 @@ def difference(values: list[int]) -> int:
 
 def assert_fair(schedule: SeasonSchedule, first: list[str], second: list[str], days: int) -> None:
     """Everything the module promises of a league, counted anew."""
-    teams, played = [*first, *second], Counter[tuple[str, str]]()
+    teams, played = [*first, *second], Counter[tuple[str, ...]]()
     for day in schedule.days:
         today = [game for game in day if game[0] in teams]
         assert len({team for game in today for team in game}) == len(teams) - len(teams) % 2

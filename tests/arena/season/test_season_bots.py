@@ -135,7 +135,7 @@ def test_games_that_both_lose_are_replayed_and_chance_is_the_games_own(tmp_path:
 def test_what_cannot_be_a_season_of_bots() -> None:
     teams = teams_of("random")
     cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: BotUmpire(Sealed(), teams), "a season is for games of two players; toy-sealed-v0 has 3"),
+        (lambda: run(Path("run"), Sealed(), ("random",)), "expected games of two teams, got 3 of them at a table"),
         (lambda: BotUmpire(SMALL, teams_of()), r"torus-v0: expected an agent for every team, got none for \w+ \w+, "),
         (lambda: BotUmpire(SMALL, teams_of("nobody")), "unknown agent 'nobody'"),
         (lambda: BotUmpire(SMALL, teams, chunk=0), "chunk must be a whole number of at least 1, got 0"),

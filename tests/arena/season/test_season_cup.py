@@ -294,7 +294,7 @@ def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.Captur
     [
         ("--patterns rnadys", "unknown pattern 'rnadys'"),
         ("--opening-plies 2", "--opening-plies is for bots"),
-        ("--param rows=2", "unknown parameter 'rows'; teams without agents take max_generations, survivors\n"),
+        ("--param rows=2", "unknown parameter 'rows'; teams without agents take max_generations, survivors, teams\n"),
         ("--param compile=never", "unknown parameter 'compile'; teams without agents take"),
         ("--size 4", "unknown parameter 'size'; teams without agents take"),
         ("--param survivors=die", "survivors must be 'recolour' or 'keep', got 'die'"),

@@ -65,6 +65,8 @@ def test_a_game_runs_as_in_the_core(game: Game) -> None:
 def test_playthroughs_name_the_games() -> None:
     openspiel.register()
     assert "cellgames_cloth_of_gold_small_v0" in pyspiel.registered_names()
+    wild = pyspiel.load_game("cellgames_cloth_of_gold_wild_small_v0(height=12,wildlife=1x0x2)")
+    assert (wild.rules.height, wild.rules.wildlife) == (12, (1, 0, 2))
     actions = [0, 1, 2, 3]
     played = [generate_playthrough.playthrough("cellgames_torus_v0(size=2)", actions, seed=1) for _ in range(2)]
     assert played[0] == played[1]

@@ -91,7 +91,7 @@ def test_the_learner_gets_what_its_seat_earns_in_the_cores_single_steps(game: Ga
                 assert moved.ended.outcome[row] == game.outcome(final)[0, player]
                 assert moved.ended.scores[row] == final.scores[0, player]
                 told = [expected[env_id][i][0] for i in range(since[env_id], step + 1)]
-                assert moved.ended.returns[row] == pytest.approx(sum(told), abs=1e-5)
+                assert moved.ended.returns[row] == pytest.approx(sum(told), rel=1e-6, abs=1e-5)
                 assert moved.ended.lengths[row] == len(told)
                 since[env_id], ended = step + 1, ended + 1
         assert (moved.ended is None) == (not done.any())

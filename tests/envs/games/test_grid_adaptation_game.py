@@ -20,6 +20,7 @@ from torch import Tensor
 
 from cellgames.envs import grid_adaptation_v0
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, seeds
+from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
 
@@ -27,7 +28,7 @@ from cellgames.envs.grid_adaptation.state import GridState
 FAMILIES: dict[str, dict[str, Any]] = {
     "default": {},
     "outcome": {"reward_scheme": "outcome", "garnet_value": 0.25, "starting_garnets": 10},
-    "tiny": {"size": 5, "first_tiles": 1},
+    "tiny": {"size": 5, "first_tiles": 1, "reward_scheme": "public"},
     "three-players": {
         **{"size": 6, "players": 3, "flip_rounds": (1,), "reserves": 0, "starting_garnets": 10},
         "reward_scheme": "outcome",
@@ -455,6 +456,38 @@ def test_nothing_that_a_player_sees_tells_what_others_hold(family: str) -> None:
             other = with_others_secrets_changed(game, state, player, random)
             assert same(known(game, other)[player], before[player])
     assert voters > 2 or not family.startswith("short")
+
+
+def test_a_players_picture_and_text_tell_nothing_more() -> None:
+    game, random = make(**FAMILIES["short-of-four"]), torch.Generator().manual_seed(6)
+    voted = 0
+    for state, matches, _ in beside(game, 4, seed=6):
+        if all(one.terminated for one in matches):
+            break
+        for env_id in (~state.done).nonzero().flatten().tolist():
+            one = state[env_id]
+            voted += matches[env_id].voting
+            for player in range(game.players):
+                other = with_others_secrets_changed(game, one, player, random)
+                assert to_svg(game.draw_for(other, player)) == to_svg(game.draw_for(one, player))
+                assert game.text_for(other, player) == game.text_for(one, player)
+                assert to_svg(game.draw(other)) != to_svg(game.draw(one))
+    assert voted
+    assert game.draw_for(state[0], 1) == game.draw(state[0]), "when the match is over, everybody sees all"
+
+
+def test_environments_draw_what_a_seat_may_know() -> None:
+    env = grid_adaptation_v0.parallel_env(render_mode="ansi", players=3, size=5)
+    env.reset(seed=1)
+    game, state = env.game, env.core_state()
+    assert env.render() == game.text(state)
+    assert env.render("player_1") == env.render(1) == game.text_for(state, 1) != env.render(2)
+    for nobody in ("player_3", 3, True):
+        with pytest.raises(ValueError, match="expected a player of player_0, player_1, player_2, or its number, got"):
+            env.render(nobody)
+    drawn = grid_adaptation_v0.parallel_env(render_mode="rgb_array", players=3, size=5)
+    drawn.reset(seed=1)
+    assert not np.array_equal(drawn.render(0), drawn.render())
 
 
 def test_what_a_player_holds_it_sees_itself() -> None:

@@ -35,7 +35,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "votes": {"size": 5, "players": 4, "rounds": 1, "first_tiles": 2, "starting_garnets": 3, "flip_rounds": (1, 2)},
     "votes-of-eight": {"size": 5, "rounds": 2, "reward_scheme": "outcome", "starting_garnets": 6, "first_tiles": 1},
-    "long": {"size": 8, "players": 5, "rounds": 14, "reserves": 8, "starting_garnets": 100},
+    "long": {
+        **{"size": 8, "players": 5, "rounds": 14, "reserves": 8, "starting_garnets": 100},
+        "reward_scheme": "public",
+    },
 }
 every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 
@@ -232,7 +235,7 @@ def test_a_state_of_another_game_is_no_way_into_foreign_memory() -> None:
 def test_torch_finds_nothing_wrong_with_the_operators() -> None:
     game = make(size=5, players=2)
     state = played(game, 3, 4)
-    fields, numbers = list(state.tensors()), native_rounds._numbers(game)
+    fields, numbers = list(state.tensors()), native_rounds.numbers(game)
     bits = random_bits(game, 3, torch.Generator().manual_seed(1))
     operators: dict[Any, tuple[Any, ...]] = {
         native_rounds._free_spaces._overload: (fields, *numbers),

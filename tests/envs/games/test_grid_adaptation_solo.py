@@ -29,7 +29,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "five-players": {"players": 5, "size": 9, "starting_garnets": 1000, "rounds": 12, "reward_scheme": "outcome"},
     "six-players": {"players": 6, "size": 15, "first_tiles": 1, "starting_garnets": 60, "garnet_value": 0.3},
     "seven-players": {"players": 7, "size": 5, "reserves": 20, "reward_scheme": "outcome", "garnet_value": 1 / 3},
-    "largest": {"size": 31, "starting_garnets": 14},
+    "largest": {"size": 31, "starting_garnets": 14, "reward_scheme": "public"},
     "short": {"players": 3, "size": 5, "rounds": 1, "first_tiles": 1, "flip_rounds": (1,)},
     "short-outcome": {"players": 4, "size": 5, "rounds": 2, "reward_scheme": "outcome", "starting_garnets": 6},
 }

@@ -681,8 +681,21 @@ def test_the_module_makes_environments_with_any_parameters(make: Callable[..., A
 
 def test_the_page_tells_the_shapes_of_every_pattern() -> None:
     page = (ROOT / "docs" / "toroidal_cup.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| ")]
+    rows = [
+        line.split("|")[1:3] for line in page.partition("## More than two teams")[0].splitlines() if line[:2] == "| "
+    ]
     on_page = {name.strip(): shapes for names, shapes in rows for name in names.split(",")}
     for name, shapes in PLACEABLE.items():
         low, high = shapes.counts[0], shapes.counts[-1]
         assert (f" {low} " if low == high else f" {low} to {high} ") in on_page[name]
+
+
+def test_a_team_is_drawn_only_its_own_shapes_and_no_pattern_that_tells_them() -> None:
+    random = ToroidalCup(pattern="random", max_generations=60)
+    state = random.init(seeds(0, 1))
+    drawn, own = str(random.draw(state)), str(random.draw_for(state, 0))
+    first, second = names(random, state)
+    assert all(f"{name}" in drawn for name in (*first, *second))
+    assert not [name for name in second if name not in first and name in own]
+    assert random.text_for(state, 0).splitlines()[0].startswith("Toroidal Cup: shape 1 of")
+    assert random.text(state).splitlines()[0] != random.text_for(state, 0).splitlines()[0]

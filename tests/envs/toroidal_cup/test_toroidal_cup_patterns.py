@@ -150,7 +150,8 @@ def published() -> dict[str, list[Start]]:
 @cache
 def drawn(pattern: str) -> list[Start]:
     """A start from each of `SEEDS`, before shared cells are taken away."""
-    return [PATTERNS[pattern].draw(np.random.default_rng(seed)) for seed in SEEDS]
+    starts = (PATTERNS[pattern].draw(np.random.default_rng(seed), 2) for seed in SEEDS)
+    return [(one, two) for one, two in starts]
 
 
 def tally(pattern: str, starts: Iterable[Start]) -> dict[str, Counter[Any]]:
@@ -267,7 +268,7 @@ def test_clouds_are_as_wide_as_the_rule_says(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(scatter, "_cloud", note)
     generator = np.random.default_rng(0)
     for _ in SEEDS:
-        scatter.gaussian(generator)
+        scatter.gaussian(generator, 2)
     left, right = asked[::2], asked[1::2]
     assert {(a[1], b[1]) for a, b in zip(left, right, strict=True)} == {(93, 186)}
     assert [(a[0], *a[2:]) for a in left] == [(b[0], *b[2:]) for b in right]
@@ -288,8 +289,31 @@ def test_a_cloud_is_normal() -> None:
 def test_dealing_shuffles_then_sorts_then_goes_1_2_2_1() -> None:
     generator = np.random.default_rng(0)
     sizes = np.array([3, 9, 5, 7, 5, 2])
-    teams = {tuple(deal(generator, sizes).tolist()) for _ in range(100)}
+    teams = {tuple(deal(generator, sizes, 2).tolist()) for _ in range(100)}
     assert teams == {(0, 0, 1, 1, 0, 1), (0, 0, 0, 1, 1, 1)}  # 9 7 5 5 3 2: the fives differ in who is first
+
+
+@pytest.mark.parametrize("teams", [3, 8])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_more_than_two_teams_get_alike(pattern: str, teams: int) -> None:
+    """Every team has cells of its own in every start, and as many as the others on average."""
+    generator = np.random.default_rng(1)
+    starts = [arrange(pattern, generator, teams) for _ in range(40)]
+    for start in starts:
+        assert len(start) == teams
+        assert all(start)
+        assert len(set().union(*start)) == sum(map(len, start)), "a cell of several teams"
+    mean = [sum(len(start[team]) for start in starts) / len(starts) for team in range(teams)]
+    assert max(mean) < 1.2 * min(mean)
+    assert arrange(pattern, np.random.default_rng(2), teams) == arrange(pattern, np.random.default_rng(2), teams)
+
+
+@pytest.mark.parametrize("pattern", ["randys", "donutpi"])
+def test_more_than_two_teams_have_their_shapes_in_their_own_bands(pattern: str) -> None:
+    for seed in SEEDS[:10]:
+        start = arrange(pattern, np.random.default_rng(seed), 4)
+        columns = [{(cell % COLS + 3) % COLS // (COLS // 4) for cell in cells} for cells in start]
+        assert columns == [{0}, {1}, {2}, {3}]
 
 
 def test_counts_of_shapes() -> None:
@@ -314,6 +338,9 @@ def test_unknown_patterns_and_what_is_no_generator_are_refused() -> None:
         arrange("donutsmath", generator)
     with pytest.raises(ValueError, match=r"got 7; is it a seed\? Then pass numpy.random.default_rng"):
         arrange("randys", 7)  # type: ignore[arg-type]  # the mistake to catch
+    for teams in (1, 9, 2.5, True):
+        with pytest.raises(ValueError, match=rf"teams must be a whole number from 2 to 8, got {teams}"):
+            arrange("randys", generator, teams)  # type: ignore[arg-type]  # so is that
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the Cup's data is not here")

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.mixtures.league_agent import LeagueAgent, read_mixture
+from cellgames.agents.networks.saved import read_about
 from cellgames.agents.play_loop import play
 from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.payoffs import Payoffs, payoffs_of
@@ -76,17 +78,25 @@ def test_a_round_of_psro_answers_the_meta_strategy() -> None:
 
 
 def test_a_round_of_a_league_has_three_kinds_of_members() -> None:
-    assert league_round(1, ["random"], None)[0].mix == {"self": 1.0}
-    found = table({("main-001", "random"): 0.8, ("main-001", "weak"): 0.5, ("random", "weak"): 0.5})
-    main_agent, exploiter, league_exploiter = league_round(2, ["random", "main-001", "weak"], found)
-    assert main_agent.after == "main-001"
+    (first,), (exploiter, league_exploiter) = league_round(1, ["random"], None, warm_start=True)
+    assert first.mix == {"self": 1.0}
     assert exploiter.mix == {"main-001": 1.0}
-    assert exploiter.after == league_exploiter.after == ""
-    assert main_agent.mix["self"] == pytest.approx(0.35)
-    # (1 - score)^2: 0.04 against random, 0.25 against weak and, as a guess, against itself
-    assert main_agent.mix["weak"] == pytest.approx(0.65 * 0.25 / 0.54, abs=1e-4)
-    assert main_agent.mix["random"] == pytest.approx(0.65 * 0.04 / 0.54, abs=1e-4)
-    assert list(league_exploiter.mix.values()) == pytest.approx([1 / 3] * 3, abs=1e-4)
+    assert league_exploiter.mix == {"random": 0.5, "main-001": 0.5}
+    assert exploiter.after == league_exploiter.after == "main-001"
+    # Scores of main-001 and of league-exploiter-001 are the first of each pair.
+    members = ["random", "main-001", "main-exploiter-001", "league-exploiter-001"]
+    scores = dict(zip(combinations(members, 2), (0.6, 0.5, 0.5, 0.2, 0.5, 0.5), strict=True))
+    (main_agent,), (exploiter, league_exploiter) = league_round(2, members, table(scores), warm_start=True)
+    assert main_agent.after == "main-001"
+    assert exploiter.mix == {"main-002": 1.0}
+    assert (exploiter.after, league_exploiter.after) == ("main-002", "league-exploiter-001")
+    assert main_agent.mix["self"] == pytest.approx(0.7)
+    # (1 - score)^2: 0.36 against random, 0.64 against the main exploiter, 0.25 against the rest, itself included
+    assert main_agent.mix["random"] == pytest.approx(0.1 * 0.36 / 1.5, abs=1e-4)
+    assert main_agent.mix["main-exploiter-001"] == pytest.approx(0.2 + 0.1 * 0.64 / 1.5, abs=1e-4)
+    assert list(league_exploiter.mix.values()) == pytest.approx([0.2] * 5, abs=1e-4)  # main-002 counts as an equal
+    anew = league_round(2, members, table(scores), warm_start=False)[1]
+    assert {planned.after for planned in anew} == {""}
 
 
 def test_the_score_of_a_response_is_the_mean_over_shares() -> None:
@@ -159,12 +169,18 @@ def test_the_report_tells_weights_and_exact_exploitability(finished: Path) -> No
 
 def test_a_league_has_exploiters(tmp_path: Path) -> None:
     found = train_league(BASE, tmp_path, LeagueOptions(method="league", rounds=2, games=4, meta_solver="uniform"))
-    assert list(found.strategy) == ["random", "main-001", "main-002", "main-exploiter-002", "league-exploiter-002"]
-    assert found.rounds[-1].exploiter == "main-exploiter-002"
+    kinds = ("main", "main-exploiter", "league-exploiter")
+    names = [f"{kind}-{number:03d}" for number in (1, 2) for kind in kinds]
+    assert list(found.strategy) == ["random", *names]
+    assert [name for name, weight in found.strategy.items() if weight] == ["main-001", "main-002"]
+    assert [row.exploiter for row in found.rounds] == ["main-exploiter-001", "main-exploiter-002"]
     assert found.rounds[-1].response is not None
-    assert found.rounds[0].response is None
-    assert found.rounds[-1].effective_members == pytest.approx(5)
+    assert found.rounds[-1].exact is not None
+    assert found.rounds[-1].steps == 2 * (70 + 14 + 14)
+    assert found.rounds[-1].effective_members == pytest.approx(2)
     assert 0 <= found.diversity <= 1
+    about = {name: read_about(tmp_path / "members" / name / "agent.safetensors") for name in names}
+    assert [about[name]["sample"] for name in names] == [False, True, True] * 2
 
 
 def test_tables_of_four_are_drawn_as_a_whole(tmp_path: Path) -> None:

@@ -1,0 +1,317 @@
+"""Seasons of games of more than two seats: tables, points by places, the final, and that a killed one ends the same."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_runs import content
+
+import cellgames
+from cellgames.arena.records.store.store import Store
+from cellgames.arena.season.bots import BotUmpire
+from cellgames.arena.season.cup import CupUmpire, start_of
+from cellgames.arena.season.games import Fixture, Played, places_of
+from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.arena.season.season import SeasonIO, play_season
+from cellgames.arena.season.tables.final_table import FINAL, FINAL_WINS
+from cellgames.arena.season.tables.place_standings import (
+    TableResult,
+    place_standings,
+    points_of_places,
+    shared_points,
+)
+from cellgames.arena.season.tables.table_schedule import draw_tables, table_counts
+from cellgames.arena.season.tables.table_season import TableSeason, play_table_season
+from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
+from cellgames.cli.main import main
+from cellgames.cluster.workers import Work
+from cellgames.envs.kernels import compiling
+from cellgames.utils.run_folders import RunError
+
+TEAMS = [Team(name) for name in generate_names(9, 0)]
+
+
+@pytest.fixture(autouse=True)
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "compiler_found", lambda device: False)
+
+
+class Dice:
+    """An umpire whose teams roll a die each, and share places often; level: everybody rolls the same."""
+
+    def __init__(self, seats: int = 4, chunk: int = 4, *, level: bool = False) -> None:
+        self.seats, self.chunk, self.level = seats, chunk, level
+        self.batches: list[int] = []
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"game": "dice", "seats": self.seats, "chunk": self.chunk}
+
+    def play(
+        self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
+    ) -> list[Played]:
+        self.batches.append(len(fixtures))
+        return [self._game(fixture, seed) for fixture in fixtures]
+
+    def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
+        return self._game(fixture, seed)
+
+    def _game(self, fixture: Fixture, seed: int) -> Played:
+        scores = [0 if self.level else fixture.derive(seed, team) % 6 for team in fixture.teams]
+        places = places_of(scores)
+        winner = places.index(1) if places.count(1) == 1 else None
+        return Played(fixture, tuple(scores), winner, {"scores": scores}, places=places)
+
+
+def run(out: Path, umpire: Any = None, *, teams: Sequence[Team] = TEAMS, days: int = 7, **options: Any) -> TableSeason:
+    return play_table_season(teams, umpire or Dice(), SeasonOptions(days=days, **options), io=SeasonIO(out))
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
+
+
+# ---------------------------------------------------------------- schedule
+
+
+@pytest.mark.parametrize(("count", "seats", "days"), [(9, 4, 5), (16, 4, 15), (20, 8, 11), (8, 8, 7), (13, 3, 49)])
+def test_a_schedule_is_fair(count: int, seats: int, days: int) -> None:
+    names = generate_names(count, 1)
+    schedule = draw_tables(names, seats, days, random.Random(3))
+    assert len(schedule.days) == days
+    games, held, met = Counter[str](), Counter[tuple[str, int]](), Counter[frozenset[str]]()
+    for day in schedule.days:
+        assert [len(set(table)) for table in day] == [seats] * (count // seats)
+        playing = [team for table in day for team in table]
+        assert len(set(playing)) == len(playing)  # one game a day
+        games.update(playing)
+        held.update((team, seat) for table in day for seat, team in enumerate(table))
+        met.update(frozenset(pair) for table in day for pair in combinations(table, 2))
+    assert max(games.values()) - min(games[team] for team in names) <= 1
+    for team in names:
+        each = [held[team, seat] for seat in range(seats)]
+        assert max(each) - min(each) <= 1, (team, each)
+    pairs = [met[frozenset(pair)] for pair in combinations(names, 2)]
+    mean = sum(pairs) / len(pairs)
+    assert sum((times - mean) ** 2 for times in pairs) < len(pairs)  # of random tables up to eleven times as much
+    counts = table_counts(schedule, names)
+    assert counts.meetings == (min(pairs), max(pairs))
+    assert counts.games == (min(games.values()), max(games.values()))
+    assert draw_tables(names, seats, days, random.Random(3)) == schedule
+    assert draw_tables(names, seats, days, random.Random(4)) != schedule
+
+
+# ---------------------------------------------------------------- standings
+
+
+def test_places_bring_points_and_shared_places_share_them() -> None:
+    assert places_of([5, 9, 5, 1]) == (2, 1, 2, 4)
+    assert points_of_places((), 4) == (3, 2, 1, 0)
+    assert points_of_places((5, 2), 4) == (5, 2, 0, 0)
+    assert shared_points((2, 1, 2, 4), (3, 2, 1, 0)) == [1.5, 3, 1.5, 0]
+    assert shared_points((1, 1, 1, 1), (1, 0, 0, 0)) == [0.25] * 4
+    # With the points of the default a place is worth the teams behind it, and half of those level with it.
+    for scores in ((4, 4, 1), (1, 2, 3), (0, 0, 0), (7, 1, 1)):
+        behind = [sum((own > s) + (own == s) / 2 for s in scores) - 0.5 for own in scores]
+        assert shared_points(places_of(scores), points_of_places((), 3)) == behind
+
+
+@pytest.mark.parametrize("given", [(1, 2), (3, 2, 1, 0, 0), (0,), (3, -1), (0, 0, 0)])
+def test_points_that_cannot_be(given: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="place_points must be at most 4 whole numbers of at least 0"):
+        points_of_places(given, 4)
+
+
+def test_standings_are_by_places_then_scores_then_dice() -> None:
+    results = [
+        TableResult(("a", "b", "c"), (9, 5, 1), (1, 2, 3), "a"),
+        TableResult(("b", "c", "d"), (8, 8, 1), (1, 1, 3), None),
+        TableResult(("d", "a", "c"), (7, 3, 2), (1, 2, 3), "d"),
+    ]
+    table = place_standings("abcd", results, (2, 1, 0), lambda team, roll: 7)
+    assert [(line.team, line.place_points, line.points, line.wins) for line in table] == [
+        ("a", 3, 12, 1),
+        ("b", 2.5, 13, 0),
+        ("d", 2, 8, 1),
+        ("c", 1.5, 11, 0),
+    ]
+    assert [line.mean_place for line in table] == [1.5, 1.75, 2, 2.5]
+    die = {"a": 1, "b": 90, "c": 5, "d": 50}
+    level = place_standings("abcd", [], (2, 1, 0), lambda team, roll: die[team])
+    assert [(line.team, line.rolls) for line in level] == [("b", (90,)), ("d", (50,)), ("c", (5,)), ("a", (1,))]
+
+
+# ---------------------------------------------------------------- a season
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> TableSeason:
+    return run(tmp_path_factory.mktemp("seasons") / "whole")
+
+
+def test_the_tables_follow_from_the_games(whole: TableSeason) -> None:
+    lines = lines_of(whole.out)
+    days = [line for line in lines if line["season"]["stage"].startswith("day")]
+    assert [[line["season"]["teams"] for line in days]] == [
+        [list(table) for day in whole.schedule.days for table in day]
+    ]
+    assert all(line["season"]["attempt"] == 0 for line in days)  # who shares a place does not play again
+    points = Counter[str]()
+    for line in days:
+        for seat, (team, own) in enumerate(zip(line["season"]["teams"], line["scores"], strict=True)):
+            others = [score for other, score in enumerate(line["scores"]) if other != seat]
+            points[team] += sum(2 * (own > score) + (own == score) for score in others)
+    data = json.loads((whole.out / "standings.json").read_text())
+    assert {line["team"]: 2 * line["place_points"] for line in data["standings"]} == dict(points)
+    assert data["finalists"] == [line["team"] for line in data["standings"][:4]]
+    assert [line["rank"] for line in data["standings"]] == list(range(1, 10))
+
+
+def test_the_final_goes_on_until_a_team_has_won_four_games(whole: TableSeason) -> None:
+    final = json.loads((whole.out / "final.json").read_text())
+    games = [line for line in lines_of(whole.out) if line["season"]["stage"] == FINAL]
+    attempts = Counter(line["season"]["game"] for line in games)
+    assert [result["attempts"] for result in final["results"]] == [attempts[n] for n in sorted(attempts)]
+    assert final["champion"] == whole.final.champion == final["results"][-1]["winner"]
+    assert max(final["wins"]) == FINAL_WINS
+    assert sorted(final["wins"])[-2] < FINAL_WINS
+    for number, result in enumerate(final["results"]):
+        turn = number % 4
+        assert result["teams"] == [*final["teams"][turn:], *final["teams"][:turn]]
+        assert result["places"].count(1) == 1 or result["rolls"]
+    report = (whole.out / "report.md").read_text()
+    assert f"**{whole.final.champion}** is the champion of 9 teams after 7 days and 14 games" in report
+    assert "3 2 1 0 points" in report
+    assert set(content(whole.out)) == {path.name for path in whole.files}
+
+
+def test_dice_decide_a_final_in_which_nobody_is_first(tmp_path: Path) -> None:
+    done = run(tmp_path / "run", Dice(level=True), teams=TEAMS[:5], days=1)
+    for result in done.final.results:
+        assert (result.attempts, result.places) == (6, (1, 1, 1, 1))
+        best = max(range(4), key=lambda seat: result.rolls[seat])
+        assert result.winner == result.teams[best]
+    assert "dice" in (done.out / "report.md").read_text()
+
+
+def test_a_season_cut_anywhere_continues_and_ends_with_the_same_bytes(tmp_path: Path, whole: TableSeason) -> None:
+    before = content(whole.out)
+    games = before["games.jsonl"]
+    ends = [0, *(match.end() for match in re.finditer(b"\n", games))]
+    for cut in (0, 5, ends[1], ends[5] - 3, ends[14] - 1, ends[14], ends[15], ends[-2] + 4, ends[-1]):
+        out = tmp_path / f"cut {cut}"
+        out.mkdir()
+        (out / "season.json").write_bytes(before["season.json"])
+        (out / "games.jsonl").write_bytes(games[:cut])
+        umpire = Dice()
+        done = run(out, umpire)
+        assert content(out) == before
+        assert done.played == sum(umpire.batches) <= done.games - games[:cut].count(b"\n") + 3
+    with pytest.raises(RunError, match=r"place_points: expected 3, 2, 1, 0, got 1, 0, 0, 0"):
+        run(tmp_path / "cut 0", place_points=(1,))
+
+
+class InLine:
+    """A worker that gets and gives everything pickled, at once."""
+
+    count = 1
+
+    def submit(self, work: Work[Any, Any], item: Any) -> Future[Any]:
+        future = Future[Any]()
+        copied, piece = pickle.loads(pickle.dumps((work, item)))
+        future.set_result(pickle.loads(pickle.dumps(copied.start()(piece))))
+        return future
+
+
+def test_a_season_of_the_cup_with_four_teams_a_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Records, workers, replays, and the page of a game."""
+    umpire = CupUmpire(["randys", "donutmultums"], max_generations=40, teams=4, chunk=4, compile="never")
+    done = run(tmp_path / "run", umpire, days=3)
+    io = SeasonIO(tmp_path / "workers", workers=InLine())
+    play_table_season(TEAMS, umpire, SeasonOptions(days=3), io=io)
+    assert content(tmp_path / "workers") == content(done.out)
+    lines = lines_of(done.out)
+    assert {len(line["scores"]) for line in lines} == {4}
+    assert all(len(start_of(line)) == 4 and all(start_of(line)) for line in lines[:4])
+    assert json.loads((done.out / "season.json").read_text())["seats"] == 4
+    file, page = str(done.out / "games.jsonl"), tmp_path / "game.html"
+    assert main(["replay", file]) == 0
+    assert main(["replay", file, "--record", str(len(lines)), "--out", str(page)]) == 0
+    assert all(team in page.read_text() for team in lines[-1]["season"]["teams"])
+    changed = (done.out / "games.jsonl").read_text().splitlines()
+    changed[0] = changed[0].replace('"winner":', '"winner":1')
+    (tmp_path / "changed.jsonl").write_text("\n".join(changed) + "\n")
+    assert main(["replay", str(tmp_path / "changed.jsonl")]) == 1
+    capsys.readouterr()
+
+
+def test_a_season_of_grid_adaptation_by_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = ("--param", "rounds=1", "--param", "size=5", "--param", "players=3", "--param", "flip_rounds=[]")
+    words = ["season", "grid-adaptation-v0", *small, "--teams", "7", "--days", "3", "--agents", "random"]
+    words += ["--out", "run", "--store", "games.db", "--place-points", "5", "2"]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert re.match(r"rank +team +agent +place points +games +wins +mean place +points( +die)?\n", out)
+    assert re.search(rf"^Final Table: \w+ \w+ {FINAL_WINS}, .*\nChampion: \w+ \w+$", out, re.MULTILINE)
+    assert "After days 1 to 3 of 3:\n" in err
+    assert json.loads(Path("run/season.json").read_text())["place_points"] == [5, 2, 0]
+    assert {line["opening"] for line in lines_of(Path("run"))} == {0}
+    games = len(lines_of(Path("run")))
+    with Store("games.db", create=False) as store:
+        assert len(store) == games
+    assert main(["replay", "run"]) == 0
+    before = content(Path("run"))
+    assert main([*words, "--quiet"]) == 0
+    assert f"{games} games, {games} of them from before" in capsys.readouterr().out
+    assert content(Path("run")) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "grid-adaptation-v0 --agents random --teams 7",
+            "expected at least 8 teams, so that a table of 8 seats is full",
+        ),
+        ("grid-adaptation-v0 --agents random --within 0.2", "within is for seasons of leagues"),
+        ("grid-adaptation-v0 --agents random --league-sizes 10 10", "--league-sizes is for games for two"),
+        ("grid-adaptation-v0 --agents random --days 4", "days must be an odd number from 1, got 4"),
+        ("grid-adaptation-v0 --agents random --place-points 1 2", "place_points must be at most 8 whole numbers"),
+        ("grid-adaptation-v0 --agents random --teams {leagues}", "tables have none, but Owls is in one"),
+        ("toroidal-cup-v0 --param teams=9", "teams must be a whole number from 2 to 8, got 9"),
+        ("toroidal-cup-v0 --param teams=four", "teams must be a whole number from 2 to 8, got 'four'"),
+        ("toroidal-cup-v0 --place-points 3", "place_points is for games of more than two"),
+    ],
+)
+def test_errors_are_one_line(line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    leagues = tmp_path / "leagues.csv"
+    leagues.write_text("name,league\nOwls,North\n" + "\n".join(f"t{n},South" for n in range(8)))
+    words = line.format(leagues=leagues).split()
+    assert main(["season", *words, "--quiet", "--out", str(tmp_path / "run")]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_each_kind_of_season_refuses_the_other_games(tmp_path: Path) -> None:
+    torus, grid = cellgames.make("torus-v0", size=3), cellgames.make("grid-adaptation-small-v0")
+    teams = assign_agents([Team(team.name) for team in TEAMS], ["random"])
+    with pytest.raises(ValueError, match="expected games of two teams, got 4 of them at a table"):
+        play_season(assign_divisions(teams), BotUmpire(grid, teams), out=tmp_path / "run")
+    with pytest.raises(ValueError, match="expected games of three seats or more, got 2"):
+        run(tmp_path / "run", BotUmpire(torus, teams), teams=teams)
+    assert not (tmp_path / "run").exists()

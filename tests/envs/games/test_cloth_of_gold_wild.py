@@ -1,0 +1,436 @@
+"""Games of Cloth of Gold with wild options against the slow reference: each option alone, pairs, and all at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from cloth_of_gold_reference import distances, random_world
+from cloth_of_gold_wild_reference import PATTERNS, WildReference, forms_of, random_bits
+from colour_vision import VISION, lab
+from native_code import native_library
+from numpy.typing import NDArray
+
+import cellgames
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.rendering import View, draw, text
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.wild import perks, wild_rounds
+from cellgames.envs.cloth_of_gold.wild.wild_rendering import LAND, WildView
+from cellgames.envs.cloth_of_gold.wild.wild_state import wild
+from cellgames.envs.core import chance, seeds
+from cellgames.envs.core.drawing import Inset, Text
+from cellgames.envs.core.raster import to_rgb
+from cellgames.envs.native import without_native
+
+SMALL: dict[str, Any] = {"generations": 6, "radius": 4, "max_units": 8, "max_rounds": 2, "first_verdict": 9}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "terrain": {"terrain": True},
+    "weather": {"terrain": True, "weather": True},
+    "perks": {"perks": True},
+    "borders": {"territory": "hull", "buffer": 3},
+    "wildlife": {"wildlife": (3, 1, 2)},
+}
+FAMILIES = {name: [name] for name in OPTIONS} | {
+    f"{one}-{other}": [one, other] for one, other in combinations(OPTIONS, 2) if {one, other} != {"terrain", "weather"}
+}
+ALL: dict[str, Any] = {name: value for option in OPTIONS.values() for name, value in option.items()}
+SIZES = ((8, 13), (17, 9), (12, 12), (9, 66))
+
+
+def make(**parameters: Any) -> ClothOfGold:
+    game = cellgames.make("cloth-of-gold-v0", **parameters)
+    assert isinstance(game, ClothOfGold)
+    return game
+
+
+def reference(game: ClothOfGold, state: ClothState, env_id: int) -> WildReference:
+    """The slow game of an env that has just begun."""
+    parameters = {f.name: getattr(game, f.name) for f in dataclasses.fields(game)}
+    parameters["territory_kind"] = parameters.pop("territory")
+    return WildReference(**parameters, seed=int(state.seed[env_id]), board=game.board(state)[env_id].tolist())
+
+
+def chosen(one: WildReference, rng: random.Random) -> int:
+    """A random legal action that likes squares and rings, so that still lifes come up, and bolts at the opponent."""
+    legal = one.legal()
+    if one.end_turn in legal and (len(legal) == 1 or rng.random() < 0.12):
+        return one.end_turn
+    cells = sorted(legal - {one.end_turn})
+    world = one.height * one.width
+    bolts = [cell for cell in cells if cell >= world]
+    if bolts and rng.random() < 0.3:
+        rows = [divmod(cell - world, one.width) for cell in bolts]
+        full = [cell for cell, (r, c) in zip(bolts, rows, strict=True) if one.board[r][c]]
+        return rng.choice(full or bolts)
+    spots = [cell for cell in cells if cell < world] or cells
+    near = distances(one.board, one.player)
+    close = [cell for cell in spots if cell < world and (near[(slice(None), *divmod(cell, one.width))] < 2).any()]
+    return rng.choice(close if close and rng.random() < 0.8 else spots)
+
+
+def beside(game: ClothOfGold, num_envs: int, seed: int) -> Iterator[tuple[ClothState, list[WildReference], list[int]]]:
+    """Random games of every env until all are over: states, the reference's games, and the actions that come next."""
+    state = game.init(seeds(seed, num_envs))
+    references = [reference(game, state, env_id) for env_id in range(num_envs)]
+    rngs = [random.Random(f"{seed}, {env_id}") for env_id in range(num_envs)]
+    while not all(one.done for one in references):
+        actions = [0 if one.done else chosen(one, rng) for one, rng in zip(references, rngs, strict=True)]
+        yield state, references, actions
+        state = game.step(state, torch.tensor(actions))
+        for one, action in zip(references, actions, strict=True):
+            one.step(action)
+    yield state, references, [0] * num_envs
+
+
+def agree(game: ClothOfGold, state: ClothState, references: Sequence[WildReference], looking: bool) -> None:
+    """Everything that the batch says is what the reference says; views and territories if `looking`."""
+    legal, outcome, board = game.legal_actions(state), game.outcome(state), game.board(state)
+    for env_id, one in enumerate(references):
+        assert board[env_id].tolist() == one.board
+        assert set(legal[env_id].nonzero().squeeze(1).tolist()) == one.legal()
+        assert state.scores[env_id].tolist() == one.scores
+        assert (bool(state.terminated[env_id]), bool(state.truncated[env_id])) == (one.terminated, one.truncated)
+        assert outcome[env_id].tolist() == one.outcome
+        assert (int(state.round[env_id]), int(state.turn[env_id])) == (one.round, one.turn)
+        assert state.rounds[env_id, : len(one.history)].tolist() == one.history
+        if not one.done:
+            assert (int(state.current_player[env_id]), int(state.left[env_id])) == (one.player, one.left)
+            assert int(state.acts[env_id]) == one.acts
+    if looking:
+        infos = [game.infos(state, player) for player in (0, 1)]
+        views = [game.observe(state, player).numpy() for player in (0, 1)]
+        assert views[0].shape[1:] == game.info.observation.shape
+        for env_id, one in enumerate(references):
+            for player in (0, 1):
+                assert {name: value[env_id].tolist() for name, value in infos[player].items()} == one.infos(player)
+                if not one.done:
+                    assert np.array_equal(views[player][env_id], one.observe(player))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_games_with_one_or_two_options_are_those_of_the_reference(family: str) -> None:
+    parameters: dict[str, Any] = dict(SMALL)
+    for name in FAMILIES[family]:
+        parameters |= OPTIONS[name]
+    height, width = SIZES[list(FAMILIES).index(family) % len(SIZES)]
+    game = make(height=height, width=width, **parameters)
+    for number, (state, references, _) in enumerate(beside(game, 1, seed=5)):
+        agree(game, state, references, number % 7 == 0)
+    assert all(one.round == 2 for one in references)
+
+
+@pytest.mark.parametrize(("size", "seed"), [((16, 16), 11), ((11, 23), 12)])
+def test_random_games_with_all_options_are_those_of_the_reference(size: tuple[int, int], seed: int) -> None:
+    game = make(height=size[0], width=size[1], **SMALL | ALL | {"max_rounds": 3, "neutral_density": 0.04})
+    for number, (state, references, _) in enumerate(beside(game, 2, seed=seed)):
+        agree(game, state, references, number % 9 == 0)
+
+
+# --- rounds from positions in which much happens ------------------------------------------------------------------
+
+
+def wild_position(one: WildReference, rng: random.Random, sky: str) -> None:
+    """Put a random world on the slow game's board: still lifes among units, and fire, wards, bolts and weather."""
+    board = random_world(one.height, one.width, rng, (200, 4, 4, 1, 1))
+    for _ in range(one.height * one.width // 50):
+        form = rng.choice([form for kind in PATTERNS for form in sorted(map(sorted, forms_of(PATTERNS[kind])))])
+        r, c, side = rng.randrange(one.height - 5), rng.randrange(one.width - 5), rng.choice((1, 2))
+        for row in range(r, r + 6):
+            for col in range(c, c + 6):
+                board[row][col] = 0
+        for down, right in form:
+            board[r + 1 + down][c + 1 + right] = side
+    one.sky, one.level = sky, rng.choice((48, 56, 64, 72, 96))
+    for r, c in one.water():
+        board[r][c] = 0
+    one.board, one.round = board, 3
+    wood = sorted(one.wood())
+    one.burning = {cell: rng.randint(1, 4) for cell in rng.sample(wood, len(wood) // 12)}
+    one.burnt = set(rng.sample(wood, len(wood) // 5)) - set(one.burning)
+    for player in (0, 1):
+        one.wards[player] = set(rng.sample(one.cells, len(one.cells) // 4))
+        one.spells[player], one.supply[player], one.reach[player] = (rng.randint(0, most) for most in (3, 20, 4))
+    land = [cell for cell in one.cells if cell not in one.water()]
+    one.animals = [cell if rng.random() < 0.9 else None for cell in rng.sample(land, len(one.animals))]
+    one.player = 1
+    one.history = [[0] * 6] * 3
+
+
+def line_of(game: ClothOfGold, one: WildReference) -> str:
+    """The slow game's position as a line of text, written from the description of the notation."""
+    levels = dict.fromkeys(one.cells, 0)
+    for r, c in one.cells:
+        height, moist = one.heights[r][c], one.moisture[r][c] >= 140
+        levels[r, c] = 15 if height >= 208 else 0 if height < 48 else 1 + 2 * min((height - 48) // 8, 6) + moist
+    fire = dict.fromkeys(one.burnt, 5) | one.burning
+    wards = {cell: (cell in one.wards[0]) + 2 * (cell in one.wards[1]) for cell in one.cells}
+
+    def drawn(states: dict[tuple[int, int], int]) -> str:
+        rows = ["".join(".ABCDEFGHIJKLMNO"[states.get((r, c), 0)] for c in range(one.width)) for r in range(one.height)]
+        return "$".join(rows) + "!"
+
+    board = {(r, c): one.board[r][c] for r, c in one.cells}
+    names = ",".join("-" if cell is None else f"r{cell[0]}c{cell[1]}" for cell in one.animals)
+    pairs = {"supply": one.supply, "reach": one.reach, "spells": one.spells}
+    return (
+        f"move:b turn:70 round:3 acts:0 score:+0 placed:- board:{drawn(board)} ground:{drawn(levels)} "
+        f"weather:{one.sky} level:{one.level} fire:{drawn(fire)} left:{one.left} wards:{drawn(wards)} "
+        f"lives:{','.join(['0'] * 14)} {' '.join(f'{name}:{a},{b}' for name, (a, b) in pairs.items())} animals:{names}"
+    )
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_turn_and_a_round_from_wild_positions_are_those_of_the_reference(number: int) -> None:
+    size = {"height": (24, 17, 20)[number], "width": (24, 37, 66)[number], "generations": (5, 8, 16)[number]}
+    lives = [turn_and_round(sky, number, size).lives for sky in ("calm", "dry", "rain", "storm")]
+    assert np.array(lives).sum() > 3
+
+
+def turn_and_round(sky: str, number: int, size: dict[str, int]) -> WildReference:
+    rng = random.Random(f"{sky} {number}")
+    game = make(**SMALL | ALL | size | {"max_rounds": 9, "first_verdict": 1000, "neutral_births": True})
+    start = game.init(seeds(number, 1))
+    one = reference(game, start, 0)
+    wild_position(one, rng, sky)
+    state = game.string_to_state(line_of(game, one), seed=one.seed)
+    assert game.string_to_state(game.state_to_string(state), seed=one.seed).equal(state)
+    one.turn, living = 70, one.live()
+    agree(game, state, [one], True)
+    bolts = one.spells[1]
+    for spell in range(bolts):  # all bolts first, then two units, then the end
+        action = rng.randrange(game.cells, game.end_turn)
+        state = game.step(state, torch.tensor([action]))
+        one.step(action)
+        assert one.spells[1] == bolts - spell - 1
+    for _ in range(2):
+        action = min(one.legal(), key=lambda action: (action == one.end_turn, rng.random()))
+        if action == one.end_turn:
+            break
+        state = game.step(state, torch.tensor([action]))
+        one.step(action)
+    agree(game, state, [one], True)
+    state = game.step(state, torch.tensor([one.end_turn]))
+    one.step(one.end_turn)
+    agree(game, state, [one], True)
+    assert one.live() != living
+    assert bool(wild(state).fire.any()) == bool(one.burning or one.burnt)
+    line = game.state_to_string(state)
+    again = game.string_to_state(line, seed=one.seed)
+    rounds = {"rounds": state.rounds, "rewards": state.rewards}
+    assert again.replace(**rounds).equal(state), line
+    return one
+
+
+@pytest.mark.parametrize(("height", "width"), [(9, 62), (16, 130), (33, 24)])
+def test_native_code_and_torch_code_play_the_same(height: int, width: int) -> None:
+    """Rounds and zones of many games at once, in words that are nearly full and in rows of several words."""
+    native_library()
+    game = make(height=height, width=width, **SMALL | ALL | {"generations": 9, "neutral_density": 0.05})
+    state = wild(game.init(seeds(4, 12)))
+    generator = torch.Generator().manual_seed(width)
+    cells = torch.rand((12, 3, height, width), generator=generator)
+    water = game.grid.unpack(state.water.movedim(0, -1))[:, None]
+    units = game.grid.pack((cells[:, :2] < 0.2) & (cells[:, 2:] < 0.7) & ~water & (cells[:, :1] != cells[:, 1:2]))
+    units[1] &= ~units[0]
+    fire = (cells < 0.03) & game.grid.unpack(state.water.movedim(0, -1))[:, None].logical_not()
+    stages = game.grid.pack(fire[:, [0, 1, 2, 0, 0]]) & state.land[:, 0].movedim(0, -1)
+    stages[3:] = 0
+    stages[1:] &= ~stages[0]
+    stages[2:] &= ~stages[1]
+    state = state.replace(
+        units=units.movedim(-1, 0),
+        fire=stages.movedim(-1, 0),
+        wards=game.grid.pack(cells[:, :2] > 0.7).movedim(-1, 0),
+        weather=torch.arange(12, dtype=torch.int32) % 4,
+        reach=torch.arange(24, dtype=torch.int32).view(12, 2) % 5,
+        round=torch.full((12,), 2, dtype=torch.int32),
+    )
+    env_ids = torch.arange(12)
+    found = wild_rounds.end_round(game, state, env_ids)
+    with without_native():
+        assert torch.equal(game.init(seeds(4, 12)).ground, state.ground)  # type: ignore[attr-defined]
+        expected = wild_rounds.end_round(game, state, env_ids)
+    assert found.equal(expected)
+    assert not torch.equal(found.fire, state.fire)
+    assert not torch.equal(found.animals, state.animals)
+    assert found.territory.any()
+
+
+def test_units_that_all_die_in_the_first_generation_are_gone() -> None:
+    native_library()
+    game = make(height=16, width=16, generations=4, terrain=True)
+    state = wild(game.init(seeds(1, 1)))
+    land = (~game.grid.unpack(state.water.movedim(0, -1))).flatten(1)[0].nonzero().squeeze(1)
+    state = wild(game.play_turn(state, land[None, :1]))  # a single unit, which dies
+    assert state.live.tolist() == [[1, 0]]
+    after = wild_rounds.end_round(game, state, torch.arange(1))
+    assert after.live.tolist() == [[0, 0]]
+
+
+# --- single rules -------------------------------------------------------------------------------------------------
+
+
+def test_bits_and_forms_are_those_of_the_reference() -> None:
+    for seed, purpose, counter in ((0, 16, 0), (-1 << 63, 21, 7), ((1 << 63) - 1, 20, (1 << 32) - 1)):
+        number = chance.draw(torch.tensor([seed]), purpose, torch.tensor([counter]))
+        assert number.tolist() == [random_bits(seed % (1 << 64), purpose, counter)]
+    for kind, pattern in PATTERNS.items():
+        assert set(perks.orientations(kind)) == forms_of(pattern)
+        assert len(perks.orientations(kind)) == len(forms_of(pattern))
+
+
+@pytest.mark.parametrize(("height", "width"), [(8, 8), (9, 15), (100, 100), (70, 131)])
+def test_the_land_is_its_own_image_under_a_half_turn_and_has_all_kinds(height: int, width: int) -> None:
+    game = make(height=height, width=width, terrain=True)
+    state = game.init(seeds(3, 6))
+    planes = game.observe(state, 0)[:, 11:14].bool()  # water, forest, rock
+    assert torch.equal(planes, planes.flip(2, 3))
+    assert planes.flatten(2).any(2).any(0).all()
+    assert not (planes[:, 0] & planes[:, 1]).any()
+    assert not torch.equal(planes[0], planes[1])
+
+
+def test_games_without_wild_options_are_what_they_were() -> None:
+    game = make(height=8, width=8)
+    assert "terrain" not in game.parameters
+    assert type(game.init(seeds(0, 1))) is ClothState
+    assert make(height=8, width=8, wildlife=[0, 0, 0], buffer=4) == game  # as JSON has it
+    assert not game.info.stochastic
+    assert game.info.observation.shape == (11, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"weather": True}, "'weather' needs 'terrain'"),
+        ({"terrain": 1}, "'terrain' must be true or false, got 1"),
+        ({"territory": "hulls"}, "'territory' must be one of field, hull, got 'hulls'"),
+        ({"buffer": 17}, "'buffer' must be"),
+        ({"wildlife": 3}, "'wildlife' must be three numbers from 0 to 20, of grazers, hunters and guards, got 3"),
+        ({"wildlife": (1, 2)}, "three numbers"),
+        ({"wildlife": (1, True, 0)}, "three numbers"),
+        ({"wildlife": (1, 21, 0)}, "three numbers"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(**parameters)
+
+
+def land_and_water(game: ClothOfGold, seed: int) -> tuple[ClothState, int]:
+    """The first game of a seed and an action under water."""
+    state = game.init(seeds(seed, 1))
+    cells = game.observe(state, 0)[0, 11].flatten().nonzero()
+    return state, int(cells[0])
+
+
+def test_an_illegal_action_says_which_option_forbids_it() -> None:
+    game = make(height=16, width=16, **ALL)
+    state, under = land_and_water(game, 2)
+    with pytest.raises(ValueError, match="is under water"):
+        game.step(state, torch.tensor([under]))
+    with pytest.raises(ValueError, match="no bolt is left"):
+        game.step(state, torch.tensor([game.cells + 3]))
+    assert game.string_to_action("bolt-r0c3") == game.cells + 3
+    assert game.action_to_string(game.cells + 3) == "bolt-r0c3"
+    assert game.string_to_action("end") == game.end_turn == 512
+    with pytest.raises(ValueError, match="a bolt such as bolt-r15c15"):
+        game.string_to_action("bolt-r16c0")
+    with pytest.raises(ValueError, match="expected a cell from r0c0 to r15c15, or end"):
+        make(height=16, width=16).string_to_action("bolt-r0c0")
+
+
+WRONG_FIELDS = {
+    "weather:calm": ("weather:foggy", "weather that is one of calm, dry, rain, storm"),
+    "level:64": ("level:65", "a level from 48 to 96, a multiple of 8"),
+    "fire:!": ("fire:8.F!", "fire on 16 x 16 cells, A to E"),
+    "left:10": ("left:21", "from 0 to 20 units left"),
+    "wards:!": ("wards:D!", "wards on 16 x 16 cells, A to C"),
+    "supply:0,0": ("supply:0", "2 numbers from 0 to 512 as supply"),
+    "spells:0,0": ("spells:0,4", "2 numbers from 0 to 3 as spells"),
+    "reach:0,0": ("", "the fields ground, weather, level, fire, left, wards, lives, supply, reach, spells, animals"),
+    "animals:": ("animals:r0c0,", "6 different cells of animals"),
+    "board:!": ("board:16A$16A$16A$16A$16A$16A$16A$16A$16A$16A$16A!", "no unit, neutral or killed cell under water"),
+}
+
+
+@pytest.mark.parametrize("field", WRONG_FIELDS)
+def test_lines_with_wrong_fields_are_refused(field: str) -> None:
+    game = make(height=16, width=16, **ALL)
+    line = game.state_to_string(land_and_water(game, 2)[0])
+    wrong, message = WRONG_FIELDS[field]
+    assert line.count(field) == 1
+    with pytest.raises(ValueError, match=message):
+        game.string_to_state(line.replace(field, wrong))
+
+
+def test_fire_stands_on_forest_alone() -> None:
+    game = make(height=16, width=16, terrain=True, weather=True)
+    state, under = land_and_water(game, 2)
+    line = game.state_to_string(state)
+    at = f"{under // 16}$" if under >= 16 else ""
+    dots = f"{under % 16}." if under % 16 else ""
+    with pytest.raises(ValueError, match="fire on forest alone, and none on water"):
+        game.string_to_state(line.replace("fire:!", f"fire:{at}{dots}B!"))
+
+
+# --- pictures -----------------------------------------------------------------------------------------------------
+
+
+def wild_scene() -> View:
+    """Four cells of each kind of ground side by side, wards below them, and three animals."""
+    ground = {name: np.zeros((12, 24), np.bool_) for name in LAND}
+    for number, name in enumerate(LAND):
+        ground[name][:4, 4 * number : 4 * number + 4] = True
+    wards = np.zeros((2, 12, 24), np.bool_)
+    wards[0, 5:7, 2:6] = wards[1, 5:7, 12:16] = True
+    animals = [(0, 9, 3), (1, 9, 11), (2, 9, 19)]
+    added = WildView(ground, wards, animals, "Weather: storm", ("a has 1 bolt", "b has 2 bolts"))
+    return View(np.zeros((12, 24), np.int8), np.zeros((2, 12, 24), np.bool_), "", wild=added)
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_land_wards_and_animals_are_told_apart_in_every_kind_of_colour_vision(vision: str) -> None:
+    """By colour or by shape: the pixels of two kinds of cells differ somewhere by far more than can just be seen."""
+    drawn = draw(wild_scene())
+    inset = [shape for shape in drawn.shapes if isinstance(shape, Inset)][-1]
+    seen = lab(to_rgb(drawn), VISION[vision])
+    size = int(inset.scale)
+
+    def block(row: int, col: int) -> NDArray[np.float64]:
+        """Four by four cells, so that signs that stand apart are in it."""
+        top, left = int(inset.y + row * size), int(inset.x + col * size)
+        return np.asarray(seen[top + 2 : top + 4 * size - 2, left + 2 : left + 4 * size - 2])
+
+    places = {name: (0, 4 * number) for number, name in enumerate(LAND)} | {"plain": (0, 20)}
+    places |= {"ward of a": (4, 2), "ward of b": (4, 12), "grazer": (8, 2), "hunter": (8, 10), "guard": (8, 18)}
+    for one, other in combinations(places, 2):
+        far = np.linalg.norm(block(*places[one]) - block(*places[other]), axis=-1)
+        assert (far > 12).mean() > 0.015, (one, other)
+
+
+def test_pictures_and_text_say_what_the_options_add() -> None:
+    words = [shape.text for shape in draw(wild_scene()).shapes if isinstance(shape, Text)]
+    assert {"Weather: storm", "a has 1 bolt", "water", "burnt", "wards of a", "1 hunter"} <= set(words)
+    lines = text(wild_scene()).split("\n")
+    assert lines[-12].split()[1] == "~~~~ffff^^^^,,,,****...."
+    assert lines[-7].split()[1] == "..aaaa......bbbb........"
+    assert lines[-3].split()[1] == "...G.......H.......U...."
+    game = make(height=16, width=16, **ALL | {"weather": False})
+    assert "next round" not in game.text(game.init(seeds(0, 1)))
+
+
+def test_a_film_shows_fire_and_water_within_the_round() -> None:
+    game = make(height=16, width=16, **SMALL | ALL)
+    state = game.play_turn(game.init(seeds(2, 1)), torch.tensor([[-1]]))
+    state = game.play_turn(game.play_turn(state, torch.tensor([[-1]])), torch.tensor([[-1]]))
+    pictures = list(game.frames(state, game.step(state, torch.tensor([game.end_turn]), checked=False)))
+    assert len(pictures) == game.generations + 1
+    assert len({(picture.width, picture.height) for picture in pictures}) == 1

@@ -1,0 +1,110 @@
+"""Pictures of Hex and Y: cells, sides, the way that won, an analysis, and text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import dist
+
+import pytest
+import torch
+
+from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
+from cellgames.envs.connection.rendering import outline, sides, spot
+from cellgames.envs.core import seeds
+from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Polygon, Polyline, Text
+
+BOARDS: list[ConnectionGame] = [Hex(size=4), Hex(size=3, tiling="octagons"), Y(size=4), Y(size=4, tiling="octagons")]
+every_board = pytest.mark.parametrize("game", BOARDS, ids=lambda game: f"{game.title}-{game.tiling}")
+
+
+def board_of(picture: Picture) -> Picture:
+    """The board without what stands around it."""
+    (inset,) = (shape for shape in picture.shapes if isinstance(shape, Inset))
+    if any(isinstance(shape, Inset) for shape in inset.picture.shapes):
+        return board_of(inset.picture)
+    return inset.picture
+
+
+def played(game: ConnectionGame, *names: str) -> ConnectionState:
+    """The position after some moves."""
+    state = game.init(seeds(0, 1))
+    for name in names:
+        state = game.step(state, torch.tensor([game.string_to_action(name)]))
+    return state
+
+
+def words(picture: Picture) -> list[str]:
+    return [shape.text for shape in picture.shapes if isinstance(shape, Text)]
+
+
+@every_board
+def test_cells_that_touch_share_an_edge_and_the_others_are_the_sides(game: ConnectionGame) -> None:
+    """Each edge is drawn by both of its cells, or it is an outer one; sides go around the board in whole runs."""
+    layout = game.layout
+    edges: Counter[tuple[float, float]] = Counter()
+    for cell in range(layout.cells):
+        corners = outline(layout, cell)
+        for place, near in enumerate(layout.rings[cell]):
+            one, other = corners[place], corners[(place + 1) % len(corners)]
+            middle = (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+            edges[round(middle[0], 6), round(middle[1], 6)] += 1
+            if near is not None:
+                assert dist(middle, spot(layout, cell)) == pytest.approx(
+                    dist(spot(layout, cell), spot(layout, near)) - dist(middle, spot(layout, near))
+                )
+    outer = sides(layout)
+    assert set(edges.values()) == {1, 2}
+    assert sum(count == 1 for count in edges.values()) == len(outer)
+    owners = {owner for _, _, owner in outer}
+    assert owners == ({0} if game.shape == "triangle" else {1, 2})
+
+
+@every_board
+def test_a_picture_has_all_cells_and_names(game: ConnectionGame) -> None:
+    state = played(game)
+    picture = game.draw(state)
+    board = board_of(picture)
+    assert sum(isinstance(shape, Polygon) for shape in board.shapes) == game.layout.cells
+    assert words(picture) == ["Black to move, turn 1"]
+    letters = [chr(ord("a") + col) for col in range(game.size)]
+    assert Counter(words(board)) == Counter([*letters, *(str(row + 1) for row in range(game.size))])
+
+
+def test_the_way_that_won_is_drawn() -> None:
+    game = Hex(size=4, swap=False)
+    won = game.string_to_state("..x./.x../.x../x..o w")
+    lines = [s for s in board_of(game.draw(won)).shapes if isinstance(s, Polyline) and s.stroke == "#d55e00"]
+    assert len(lines) == 3
+    ends = {point for line in lines for point in line.points}
+    names = {game.layout.name(cell) for cell in range(16) if spot(game.layout, cell) in ends}
+    assert names == {"c1", "b2", "b3", "a4"}
+    assert words(game.draw(won)) == ["Black wins, 5 turns"]
+
+
+def test_a_board_as_text() -> None:
+    game = Hex(size=3)
+    state = played(game, "c1")
+    expected = "White to move, turn 2\n    a   b   c\n 1  .   .  [x]\n   2  .   .   .\n     3  .   .   ."
+    assert game.text(state) == expected
+    swapped = played(game, "c1", "swap")
+    assert game.text(swapped).splitlines()[0] == "Black to move, turn 3, after a swap"
+    assert game.text(swapped).splitlines()[-1] == "     3 [o]  .   ."
+    octagons = Y(size=2, tiling="octagons")
+    assert octagons.text(played(octagons)).splitlines()[1:] == ["    a   b", " 1  .   .", "      ,", " 2  ."]
+
+
+def test_an_analysis_is_drawn_on_the_cells_and_tells_of_the_swap() -> None:
+    game = Hex(size=3)
+    state = played(game, "c1")
+    notes = Notes("White to move", {0: 0.5, 4: 0.1, 9: 0.4}, {0: "50", 9: "55"}, line=((0, 1), (9, 1), (4, 0)))
+    picture = game.draw_annotated(state, notes)
+    (inset,) = (shape for shape in picture.shapes if isinstance(shape, Inset))
+    assert words(inset.picture) == ["White to move, swap-pieces 40 %"]
+    board = board_of(picture)
+    assert "50" in words(board)
+    assert "55" not in words(board)
+    fills = [shape.fill for shape in board.shapes if isinstance(shape, Polygon)]
+    assert len({*fills}) == 4  # a stone, two shares, cells without
+    assert sum(isinstance(shape, Circle) and shape.radius == 0.16 for shape in board.shapes) == 1
+    with pytest.raises(ValueError, match="free cells only"):
+        game.draw_annotated(state, Notes("", {2: 0.5}))

@@ -1,0 +1,310 @@
+"""Hex and Y against a slow reference, OpenSpiel, published facts, and drawn boards."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import connection_reference as ref
+import pytest
+import torch
+
+import cellgames
+from cellgames.envs import check_game
+from cellgames.envs.connection import ConnectionGame, Hex, Y, board
+from cellgames.envs.connection.winning_path import winning_path
+from cellgames.envs.core import seeds
+from cellgames.envs.core.vector import Vector
+
+BOARDS: list[ConnectionGame] = [
+    Hex(size=2, swap=False),
+    Hex(size=5),
+    Hex(size=2, tiling="octagons", swap=False),
+    Hex(size=4, tiling="octagons"),
+    Y(size=2),
+    Y(size=6, swap=False),
+    Y(size=2, tiling="octagons", swap=False),
+    Y(size=5, tiling="octagons"),
+]
+every_board = pytest.mark.parametrize("game", BOARDS, ids=lambda game: f"{game.title}-{game.tiling}-{game.size}")
+
+
+def start(game: ConnectionGame, games: int = 1) -> Any:
+    return game.init(seeds(0, games))
+
+
+@every_board
+def test_games_go_as_in_the_slow_reference(game: ConnectionGame) -> None:
+    """In random games, move by move: the cells, their order, who wins when, and the swap."""
+    rng, cells = random.Random(game.size), ref.cells_of(game.shape, game.tiling, game.size)
+    assert cells == list(game.layout.spots)
+    goals, swap = ref.goals(game.shape, cells), len(cells)
+    for _ in range(6):
+        state, stones = start(game), (set[ref.Cell](), set[ref.Cell]())
+        turn = 0
+        while not bool(state.done):
+            free = [number for number, cell in enumerate(cells) if cell not in stones[0] | stones[1]]
+            legal = free + [swap] * (game.swap and turn == 1)
+            assert game.legal_actions(state)[0].nonzero().flatten().tolist() == legal
+            action, player = rng.choice(legal), turn % 2
+            if swap in legal and rng.random() < 0.5:
+                action = swap
+            if action == swap:
+                (kind, row, col) = stones[0].pop()
+                stones[1].add((kind, row, col) if game.shape == "triangle" else (kind, col, row))
+            else:
+                stones[player].add(cells[action])
+            state = game.step(state, torch.tensor([action]))
+            turn += 1
+            owners = [1 * (cell in stones[0]) + 2 * (cell in stones[1]) for cell in cells]
+            assert game.board(state)[0].tolist() == owners
+            won = ref.has_won(stones[player], goals[player], game.tiling)
+            assert bool(state.terminated) == won
+        assert game.outcome(state)[0].tolist() == [1 - 2 * player, 2 * player - 1]
+        assert state.rewards[0].tolist() == game.outcome(state)[0].tolist()
+
+
+@every_board
+def test_full_boards_have_one_winner(game: ConnectionGame) -> None:
+    """The fast judge of full boards says who: on boards of every majority."""
+    cells = game.layout.cells
+    goals = ref.goals(game.shape, list(game.layout.spots))
+    rng = random.Random(1)
+    for _ in range(12):
+        share = rng.random()
+        owners = [1 + (rng.random() > share) for _ in range(cells)]
+        won = [
+            ref.has_won(
+                {c for c, o in zip(game.layout.spots, owners, strict=True) if o == seat + 1}, goals[seat], game.tiling
+            )
+            for seat in (0, 1)
+        ]
+        assert sum(won) == 1
+        state = game.string_to_state(game.state_to_string(start(game)))
+        full = state.replace(codes=torch.tensor([owners], dtype=torch.int32))
+        assert game.random_outcome(full, torch.Generator())[0].tolist() == [2 * won[0] - 1, 2 * won[1] - 1]
+        assert winning_path(game.layout, owners, won.index(True))
+        with pytest.raises(ValueError, match="no group that connects"):
+            winning_path(game.layout, owners, won.index(False))
+
+
+@pytest.mark.parametrize(
+    ("game", "theirs"),
+    [
+        (Hex(size=5, swap=False), "hex(board_size=5)"),
+        (Hex(size=4), "hex(board_size=4,swap=true)"),
+        (Y(size=6, swap=False), "y(board_size=6)"),
+    ],
+    ids=["hex", "hex with swap", "y"],
+)
+def test_games_go_as_in_openspiel(game: ConnectionGame, theirs: str) -> None:
+    """The same random games have the same legal moves, lengths and winners; a swap does the same."""
+    pyspiel = pytest.importorskip("pyspiel")
+    rng, size = random.Random(0), game.size
+
+    def number(action: int) -> int:
+        """The number that OpenSpiel gives an action."""
+        if action == game.layout.cells:
+            return size * size
+        _, row, col = game.layout.spots[action]
+        return row * size + col
+
+    for _ in range(30):
+        other, state, solo = pyspiel.load_game(theirs).new_initial_state(), start(game), game.solo(start(game))
+        while not other.is_terminal():
+            legal = game.legal_actions(state)[0].nonzero().flatten().tolist()
+            assert sorted(map(number, legal)) == sorted(other.legal_actions())
+            action = legal[-1] if len(legal) > game.layout.cells - 1 and rng.random() < 0.5 else rng.choice(legal)
+            other.apply_action(number(action))
+            state = game.step(state, torch.tensor([action]))
+            solo.step(action)
+            assert bool(state.done) == other.is_terminal()
+            assert state.equal(solo.state())
+        assert game.outcome(state)[0].tolist() == other.returns()
+
+
+@cache
+def winner(game: ConnectionGame, position: str) -> bool:
+    """Whether the player to move wins, by trying everything."""
+    state = game.string_to_state(position)
+    if bool(game.winning_actions(state).any()):
+        return True
+    actions = game.defending_actions(state)[0].nonzero().flatten()
+    after = game.step(state[torch.zeros(len(actions), dtype=torch.int64)], actions)
+    return any(not winner(game, game.state_to_string(after[row])) for row in range(len(actions)))
+
+
+def winning_openings(game: ConnectionGame) -> list[str]:
+    cells = torch.arange(game.layout.cells)
+    after = game.step(start(game, len(cells)), cells)
+    return [
+        game.action_to_string(cell)
+        for cell in cells.tolist()
+        if bool(after.done[cell]) or not winner(game, game.state_to_string(after[cell]))
+    ]
+
+
+def test_winning_openings_of_small_boards_of_hex_are_as_published() -> None:
+    """HexWiki, "Swap": a1, b1 and their likes lose on all sizes, but b1 wins on 2 x 2. The short diagonal wins."""
+    assert winning_openings(Hex(size=2, swap=False)) == ["b1", "a2"]
+    assert winning_openings(Hex(size=3, swap=False)) == ["c1", "a2", "b2", "c2", "a3"]
+
+
+def test_winning_openings_are_those_of_openspiels_search() -> None:
+    pyspiel = pytest.importorskip("pyspiel")
+    from open_spiel.python.algorithms import minimax
+
+    theirs, game = pyspiel.load_game("hex(board_size=3)"), Hex(size=3, swap=False)
+    found = []
+    for cell in range(9):
+        state = theirs.new_initial_state()
+        state.apply_action(cell)
+        if minimax.alpha_beta_search(theirs, state=state, maximizing_player_id=0)[0] == 1:
+            found.append(game.action_to_string(cell))
+    assert found == winning_openings(game)
+
+
+@pytest.mark.parametrize("game", [Hex(size=3), Y(size=3), Hex(size=2, tiling="octagons"), Y(size=2, tiling="octagons")])
+def test_who_may_swap_wins_small_boards(game: ConnectionGame) -> None:
+    """Without a swap the first player wins every board; with it the second does, who takes over what wins."""
+    plain = type(game)(game.size, game.tiling, swap=False)
+    assert winner(plain, plain.state_to_string(start(plain)))
+    for cell in range(game.layout.cells):
+        state = game.step(start(game), torch.tensor([cell]))
+        assert winner(game, game.state_to_string(state))
+
+
+def drawn(game: ConnectionGame, *rows: str, mover: str = "b") -> Any:
+    return game.string_to_state(f"{'/'.join(rows)} {mover}")
+
+
+def test_drawn_positions() -> None:
+    plain = Hex(size=4, swap=False)
+    # Black's stones touch down to the left, c1 b2 b3, and a4 is below b3; c4 is not beside it.
+    state = drawn(plain, "..x.", ".x..", ".x..", "....")
+    names = [plain.action_to_string(i) for i in plain.winning_actions(state)[0].nonzero().flatten().tolist()]
+    assert names == ["a4", "b4"]
+    assert bool(drawn(plain, "..x.", ".x..", ".x..", ".x..", mover="w").done)
+    assert not bool(drawn(plain, "..x.", ".x..", ".x..", "..x.", mover="w").done)
+    # White's way from left to right goes up.
+    assert bool(drawn(plain, "...o", "..o.", "oo..", "....").done)
+    # One corner of Y belongs to two sides.
+    triangle = Y(size=3, swap=False)
+    assert bool(drawn(triangle, "xxx", "..", ".", mover="w").done)
+    assert not bool(drawn(triangle, "xx.", "x.", ".", mover="w").done)
+    assert bool(drawn(triangle, "xx.", ".x", ".", mover="w").done)
+    assert not bool(drawn(triangle, ".x.", ".x", ".", mover="w").done)
+    # A square joins the octagons at its corners.
+    octagons = Hex(size=2, tiling="octagons", swap=False)
+    assert not bool(octagons.string_to_state("x./.x . w").done)
+    assert bool(octagons.string_to_state("x./.x x w").done)
+    assert bool(octagons.string_to_state(".o/o. o b").done)
+
+
+def test_the_swap_mirrors_the_stone_in_hex_and_keeps_its_place_in_y() -> None:
+    for game, position in ((Hex(size=3), ".../.../o.. b"), (Y(size=3), "..o/../. b")):
+        state = game.step(start(game), torch.tensor([game.string_to_action("c1")]))
+        assert game.legal_actions(state)[0, -1]
+        state = game.step(state, torch.tensor([game.string_to_action("swap")]))
+        assert game.state_to_string(state) == position
+        again = game.string_to_state(position)
+        assert int(again.turn) == 2
+        assert torch.equal(game.legal_actions(again), game.legal_actions(state))
+        assert not game.legal_actions(state)[0, -1]
+
+
+def test_notation() -> None:
+    for game in BOARDS:
+        for action in range(game.info.num_actions):
+            assert game.string_to_action(game.action_to_string(action)) == action
+    assert Hex().string_to_action("K11") == 120
+    assert Hex(size=3, tiling="octagons").action_to_string(9) == "a1+"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("l1", r"from a1 to k11, got 'l1'"),
+        ("a12", r"from a1 to k11, got 'a12'"),
+        ("a1+", r"from a1 to k11, got 'a1\+'"),
+        ("11", r"a cell such as 'b1', got '11'"),
+        ("", r"a cell such as 'b1', got ''"),
+    ],
+)
+def test_wrong_cells_are_answered_with_the_right_ones(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Hex().string_to_action(text)
+
+
+def test_wrong_parameters_and_positions_are_answered_with_the_right_ones() -> None:
+    with pytest.raises(ValueError, match="swap=False"):
+        Hex(swap=False).string_to_action("swap")
+    with pytest.raises(ValueError, match="'tiling' must be one of hexagons, octagons, got 'squares'"):
+        cellgames.make("hex-v0", tiling="squares")
+    with pytest.raises(ValueError, match="'size' must be a whole number from 2 to 16, got 17"):
+        cellgames.make("y-v0", size=17, tiling="octagons")
+    with pytest.raises(ValueError, match="'swap' must be True or False, got 1"):
+        cellgames.make("hex-v0", swap=1)
+    with pytest.raises(ValueError, match=r"of size 3 such as '\.\.\./\.\./\. b', got"):
+        Y(size=3).string_to_state(".../.../... b")
+    game = Hex(size=3)
+    with pytest.raises(ValueError, match="only the second player may swap"):
+        game.step(start(game), torch.tensor([9]))
+
+
+@every_board
+def test_the_contract_holds(game: ConnectionGame) -> None:
+    check_game(game)
+
+
+@every_board
+def test_symmetries_keep_the_game(game: ConnectionGame) -> None:
+    """The same game, moved, is the same at every step: masks, winners, and what is seen."""
+    generator, which = torch.Generator().manual_seed(2), torch.arange(game.symmetries)
+    numbers = torch.arange(game.info.num_actions).expand(len(which), -1)
+    state = start(game, len(which))
+    # What stands at `action` after the move came from `source`: where a cell goes to is the inverse.
+    goes = game.transform(game.observe(state, 0), numbers, which)[1].argsort(1)
+    first = state[:1]
+    while not bool(first.done):
+        action = game.random_actions(first, generator)
+        first, state = game.step(first, action), game.step(state, goes[:, int(action)])
+        seen, mask = game.observe(first, 0).expand(len(which), -1, -1, -1), game.legal_actions(first)
+        moved, masks = game.transform(seen, mask.expand(len(which), -1), which)
+        assert torch.equal(moved, game.observe(state, 0))
+        assert torch.equal(masks, game.legal_actions(state))
+        assert (state.done == first.done).all()
+
+
+def test_symmetries_are_all_that_keep_the_goals() -> None:
+    numbers: list[tuple[ConnectionGame, int]] = [
+        (Hex(), 2),
+        (Hex(size=4, tiling="octagons", swap=False), 4),
+        (Hex(size=4, tiling="octagons"), 2),
+    ]
+    numbers += [(Y(), 6), (Y(size=4, tiling="octagons"), 2)]
+    assert [game.symmetries for game, _ in numbers] == [count for _, count in numbers]
+
+
+def test_a_board_of_hexagons_has_six_neighbours_inside() -> None:
+    cells = board("rhombus", "hexagons", 4)
+    assert [cells.name(near) for near in cells.neighbours[cells.cell("b2")]] == ["c2", "b3", "a3", "a2", "b1", "c1"]
+    assert [cells.name(near) for near in cells.neighbours[cells.cell("a1")]] == ["b1", "a2"]
+    octagons = board("triangle", "octagons", 3)
+    assert [octagons.name(near) for near in octagons.neighbours[octagons.cell("a2+")]] == ["a2", "b2", "a3"]
+
+
+def test_random_games_end_as_boards_that_are_filled_at_random() -> None:
+    """The first player wins more of them, since it has a stone more on boards with an odd number of cells."""
+    for game in (Hex(size=5, swap=False), Y(size=5, swap=False)):
+        vector: Vector[Any] = game.vector(256, seed=0)
+        generator, wins = torch.Generator().manual_seed(0), torch.zeros(2)
+        for _ in range(120):
+            wins += (vector.step_random(generator).rewards > 0).float().sum(0)
+        first = float(wins[0] / wins.sum())
+        assert wins.sum() > 1000
+        state = start(game, 4096)
+        filled = game.random_outcome(state, generator)[:, 0].float().mean().item() / 2 + 0.5
+        assert first == pytest.approx(filled, abs=0.04)
+        assert 0.55 < filled < 0.66

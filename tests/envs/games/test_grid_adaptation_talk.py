@@ -1,0 +1,470 @@
+"""Grid Adaptation with talk: against the slow reference, what players may know, native code, texts, envs."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from grid_adaptation_reference import FLIP, RESERVE, VOTE
+from grid_adaptation_table import agree, make, reference_of
+from grid_talk_reference import ALL, Letter, TalkMatch, random_talk
+from torch import Tensor
+
+import cellgames
+from cellgames.envs import check_game, grid_adaptation_v0
+from cellgames.envs.core import IllegalActionError, seeds
+from cellgames.envs.core.vector import Starts, _by_parts
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.talk import conversation
+from cellgames.envs.grid_adaptation.talk.conversation import TalkState
+from cellgames.envs.native import without_native
+
+# Each option alone and together; odd sizes; matches in which some vote while others talk.
+FAMILIES: dict[str, dict[str, Any]] = {
+    "public": {"talk": "public", "size": 7, "players": 4, "rounds": 2},
+    "private": {"talk": "private", "size": 7, "players": 4, "rounds": 3},
+    "default": {"talk": "private"},
+    "many-steps": {"talk": "private", "size": 5, "players": 3, "rounds": 2, "talk_steps": 3, "words": 2},
+    "two": {"talk": "private", "size": 5, "players": 2, "rounds": 2, "words": 1, "scramble": True},
+    "scrambled": {"talk": "private", "size": 6, "players": 5, "rounds": 3, "talk_steps": 2, "scramble": True},
+    "scrambled-in-public": {"talk": "public", "size": 5, "players": 5, "rounds": 3, "scramble": True},
+    "mute": {"talk": "private", "size": 5, "players": 3, "rounds": 2, "mute": True},
+    "mute-in-public": {"talk": "public", "size": 17, "players": 3, "rounds": 2, "words": 100, "mute": True},
+    "votes": {"talk": "public", "size": 5, "players": 4, "rounds": 1, "first_tiles": 1, "flip_rounds": (1,)},
+    "all": {
+        **{"talk": "private", "size": 9, "players": 6, "rounds": 3, "words": 3, "talk_steps": 2, "scramble": True},
+        **{"reward_scheme": "outcome", "starting_garnets": 10, "reserves": 1, "flip_rounds": (1, 2), "first_tiles": 2},
+    },
+}
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def reference(game: GridAdaptation, state: TalkState) -> TalkMatch:
+    base = reference_of(game.silent, conversation.base_of(state))
+    return TalkMatch(base, game.talk, game.words, game.talk_steps)
+
+
+def letters(game: GridAdaptation, words: Tensor) -> list[Letter]:
+    """One talk step of one match, [P, R], as letters."""
+    found = []
+    for sender, row in enumerate(words.tolist()):
+        others = [seat for seat in range(game.players) if seat != sender]
+        found += [(sender, to, word) for to, word in zip([ALL] if game.talk == "public" else others, row, strict=True)]
+    return found
+
+
+def beside(game: GridAdaptation, num_envs: int, seed: int) -> Iterator[tuple[TalkState, list[TalkMatch], Tensor]]:
+    """Random matches of every env until all are over: states, the reference's matches, the actions that come next."""
+    state: Any = game.init(seeds(seed, num_envs))
+    matches = [reference(game, state[env_id]) for env_id in range(num_envs)]
+    rngs = [random.Random(f"{seed}, {env_id}") for env_id in range(num_envs)]
+    while not all(one.match.terminated for one in matches):
+        actions = [random_talk(one, rng) for one, rng in zip(matches, rngs, strict=True)]
+        yield state, matches, torch.tensor(actions)
+        state = game.step(state, torch.tensor(actions))
+        candidates, arrived, steps = state.candidate.tolist(), conversation.heard(state), state.talks.tolist()
+        for env_id, (one, action) in enumerate(zip(matches, actions, strict=True)):
+            page = letters(game, arrived[env_id, steps[env_id] - 1])
+            one.step(action, always(candidates[env_id]), partial(as_it_may, game, page))
+    yield state, matches, torch.tensor(actions)
+
+
+def always(candidate: int) -> Callable[[list[int]], int]:
+    """Chance as the game had it; the reference refuses a player who is not among those it asks about."""
+    return lambda among: candidate
+
+
+def as_it_may(game: GridAdaptation, arrived: list[Letter], sent: list[Letter]) -> list[Letter]:
+    """Check that the letters may have arrived like this, and return them."""
+    if game.mute:
+        assert arrived == [(sender, receiver, 0) for sender, receiver, _ in sent]
+    elif game.scramble:
+        assert [letter[:2] for letter in arrived] == [letter[:2] for letter in sent]
+        for receiver in {letter[1] for letter in sent}:  # the same words to each, of other senders
+            assert Counter(w for _, to, w in sent if to == receiver) == Counter(
+                w for _, to, w in arrived if to == receiver
+            )
+    else:
+        assert arrived == sent
+    return arrived
+
+
+@every_family
+def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
+    game = make(**FAMILIES[family])
+    num_envs = 40 if family == "votes" else 3
+    base_width, phases = game.silent.info.num_actions, Counter[bool]()
+    for state, matches, _ in beside(game, num_envs, seed=5):
+        base = conversation.base_of(state)
+        quiet = torch.tensor([not one.talking for one in matches])
+        phases.update(one.talking for one in matches if not one.match.terminated)
+        assert torch.equal(~game.talking(state), quiet)
+        agree(game.silent, base, [one.match for one in matches])  # all that the base game shows
+        legal = game.legal_actions(state)
+        for player in range(game.players):
+            seen = game.observe(state, player)
+            assert torch.equal(seen[:, : game.silent.info.observation.shape[0]], game.silent.observe(base, player))
+            expected = torch.stack([torch.from_numpy(planes(game, one, player)) for one in matches])
+            assert torch.equal(seen[:, game.silent.info.observation.shape[0] :], expected)
+            heard = game.infos(state, player)["heard"].tolist()
+            assert heard == [last_heard(one, player) for one in matches]
+            for env_id, one in enumerate(matches):
+                flat = [
+                    choice in choices
+                    for choices, count in zip(one.legal(player), game.info.action_nvec, strict=True)
+                    for choice in range(count)
+                ]
+                assert legal[env_id, player].tolist() == [flag and not one.match.terminated for flag in flat]
+        board = game.board(state)
+        assert torch.equal(board[:, 0], game.silent.board(base))
+        for env_id, one in enumerate(matches):
+            numbers = [word for pages in (one.written, one.delivered) for page in padded(game, pages) for word in page]
+            assert board[env_id, 1:].flatten().tolist()[: len(numbers)] == numbers
+            assert (board[env_id, 1:].flatten()[len(numbers) :] == -1).all()
+    assert phases[True]
+    assert phases[False]
+    assert state.done.all()
+    assert (state.talks == game.talks).all()
+    assert base_width < game.info.num_actions
+
+
+def padded(game: GridAdaptation, pages: list[list[Letter]]) -> list[list[int]]:
+    each = game.players * (1 if game.talk == "public" else game.players - 1)
+    return [[word for _, _, word in page] for page in pages] + [[-1] * each] * (game.talks - len(pages))
+
+
+def planes(game: GridAdaptation, one: TalkMatch, player: int) -> np.ndarray:
+    """The planes that talk adds to an observation: the talk step's, then words one-hot, row by row."""
+    own = 1 if game.talk == "public" else game.players - 1
+    bits: list[int] = []
+    for page in one.history(player):
+        bits += [int(word == number) for word in page for number in range(game.words + 1)]
+    total = game.rounds * game.talk_steps * (game.players - 1 + own) * (game.words + 1)
+    bits += [0] * (-(-total // game.spaces) * game.spaces - len(bits))
+    flags = np.full((1, game.size, game.size), int(one.talking), np.int16)
+    return np.concatenate((flags, np.array(bits, np.int16).reshape(-1, game.size, game.size)))
+
+
+def last_heard(one: TalkMatch, player: int) -> list[int]:
+    if not one.delivered:
+        return [-1] * one.match.players
+    return [one.heard(player, one.delivered[-1]).get(seat, -1) for seat in range(one.match.players)]
+
+
+def test_a_batch_in_which_some_talk_and_some_vote_is_each_of_them_alone() -> None:
+    game, num_envs = make(**FAMILIES["votes"]), 12
+    alone = [game.init(seeds(8, num_envs)[[env_id]]) for env_id in range(num_envs)]
+    vector, parts = game.vector(num_envs, seed=8), game.init(seeds(8, num_envs)).clone()
+    mixed = 0
+    for state, _, actions in beside(game, num_envs, seed=8):
+        mixed += len({(bool(a), bool(b)) for a, b in zip(state.done, game.talking(state), strict=True)}) > 1
+        for env_id, one in enumerate(alone):
+            assert state[env_id].equal(one)
+            alone[env_id] = game.step(one, actions[[env_id]])
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(12):  # matches of one round and a vote, so that phases drift apart
+        bits = torch.randint(1 << 31, (num_envs, *game.info.action_shape), generator=generator)
+        actions = game.random_actions(vector.state, bits)
+        mixed += 0 < int(game.talking(vector.state).sum()) < num_envs
+        vector.step(actions)
+        with without_native():
+            parts, _ = _by_parts(game, parts, Starts(game), False, actions)
+        assert vector.state.equal(parts)
+    assert mixed > 3
+
+
+@every_family
+def test_native_code_and_torch_play_the_same(family: str) -> None:
+    game, num_envs = make(**FAMILIES[family]), 19
+    generator = torch.Generator().manual_seed(3)
+    native, state = game.vector(num_envs, seed=2), game.init(seeds(2, num_envs)).clone()
+    if native.backend != "native":
+        pytest.skip("the native library is not built")
+    ended = 0
+    for step in range(3 * game.info.max_turns):
+        shape = (*game.info.action_shape, num_envs)
+        bits = torch.randint(1 << 31, shape, generator=generator).movedim(-1, 0)
+        given = bits if step % 3 else game.random_actions(state, bits)
+        with without_native():
+            state, expected = _by_parts(game, state, Starts(game), bool(step % 3), given)
+        played = native._run(True, bits) if step % 3 else native.step(given)
+        for one, other in zip(vars(played).values(), vars(expected).values(), strict=True):
+            assert one.dtype == other.dtype
+            assert torch.equal(one, other)
+        assert native.state.equal(state)
+        assert torch.equal(native.legal_actions, game._legal(state))
+        ended += int(played.done.sum())
+    assert ended >= 2 * num_envs
+
+
+@pytest.mark.parametrize("talk", ["public", "private"])
+def test_a_vector_draws_the_bits_that_torch_draws(talk: str) -> None:
+    game, generator = make(size=5, talk=talk, rounds=2), torch.Generator()
+    native = game.vector(700, seed=2)  # so many that their random bits are spread out of one number
+    with without_native():
+        torchs = game.vector(700, seed=2, compile="never")
+    for turn in range(8):
+        one = native.step_random(generator.manual_seed(turn))
+        with without_native():
+            other = torchs.step_random(generator.manual_seed(turn))
+            free = game.free_spaces(torchs.state)
+        for field, value in vars(one).items():
+            assert torch.equal(value, getattr(other, field))
+        assert native.state.equal(torchs.state)
+        assert torch.equal(game.free_spaces(native.state), free)
+
+
+@pytest.mark.slow
+def test_compiled_is_eager() -> None:
+    game, generators = make(**FAMILIES["scrambled"]), [torch.Generator().manual_seed(4) for _ in range(2)]
+    with without_native():
+        vectors = [game.vector(6, seed=1, compile=compile) for compile in ("always", "never")]
+        for _ in range(10):
+            compiled, eager = (
+                vector.step_random(generator) for vector, generator in zip(vectors, generators, strict=True)
+            )
+            assert torch.equal(compiled.actions, eager.actions)
+            assert torch.equal(compiled.rewards, eager.rewards)
+        assert vectors[0].state.equal(vectors[1].state)
+
+
+@pytest.mark.parametrize(
+    "family", ["many-steps", *(pytest.param(name, marks=pytest.mark.slow) for name in ("all", "mute"))]
+)
+def test_the_game_keeps_its_contract(family: str) -> None:
+    check_game(make(**FAMILIES[family]))
+
+
+# --- without talk nothing changes -------------------------------------------------------------------------------
+
+
+def test_the_base_game_knows_nothing_of_talk() -> None:
+    game = cellgames.make("grid-adaptation-v0")
+    assert isinstance(game, GridAdaptation)
+    assert not {"talk", "words", "talk_steps", "scramble", "mute"} & set(game.parameters)
+    assert type(game.init(seeds(0, 1))).__name__ == "GridState"
+    assert game == make(talk="none", words=8) == make(talk="public", words=3).silent
+
+
+def test_the_rounds_of_silent_players_are_those_of_the_base_game() -> None:
+    game = make(**FAMILIES["public"])
+    talk, base = game.init(seeds(4, 5)), game.silent.init(seeds(4, 5))
+    generator = torch.Generator().manual_seed(0)
+    while not base.done.all():
+        actions = torch.zeros(5, *game.info.action_shape, dtype=torch.int64)
+        actions[..., :VOTE] = torch.tensor([game.fallback(part, None) for part in range(VOTE)])
+        actions[..., VOTE] = game.players
+        talk = game.step(talk, actions, checked=False) if game.talking(talk).any() else talk
+        actions[..., :7] = game.silent.random_actions(base, generator)
+        talk, base = game.step(talk, actions), game.silent.step(base, actions[..., :7])
+        left = conversation.base_of(talk)
+        for name in ("planes", "scores", "sequence", "public", "reserves", "candidate", "terminated"):
+            assert torch.equal(getattr(left, name), getattr(base, name)), name
+
+
+# --- what players may know --------------------------------------------------------------------------------------
+
+
+def shown(game: GridAdaptation, state: TalkState, player: int) -> list[Any]:
+    views = [game.view_to_string(state[env_id], player) for env_id in range(len(state))]
+    infos = [value.tolist() for value in game.infos(state, player).values()]
+    return [game.observe(state, player).tolist(), game.legal_actions(state)[:, player].tolist(), infos, views]
+
+
+@pytest.mark.parametrize("family", ["private", "many-steps", "scrambled", "scrambled-in-public", "mute"])
+def test_words_that_do_not_reach_a_player_change_nothing_that_it_sees(family: str) -> None:
+    game, generator = make(**FAMILIES[family]), torch.Generator().manual_seed(7)
+    altered = game.scramble or game.mute
+    for state, _, _ in beside(game, 2, seed=3):
+        for player in range(game.players):
+            own = torch.zeros(game.players, state.said.shape[3], dtype=torch.bool)
+            own[player] = True  # its own words it knows
+            reaching = torch.zeros_like(own)
+            for sender in range(game.players):
+                if sender != player:
+                    reaching[sender, 0 if game.talk == "public" else player - (player > sender)] = True
+            known = {"said": own if altered else own | reaching, "heard": reaching}
+            other = state
+            for name, mine in known.items():
+                words = getattr(state, name)
+                new = torch.randint(game.words + 1, words.shape, generator=generator, dtype=torch.int8)
+                other = other.replace(**{name: torch.where(mine | (words < 0), words, new)})
+            assert shown(game, other, player) == shown(game, state, player)
+
+
+def test_words_that_reach_a_player_are_seen() -> None:
+    """So the test above looks at something."""
+    game = make(**FAMILIES["private"])
+    state = game.init(seeds(1, 1))
+    said = torch.tensor([[1, 2, 3], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
+    actions = torch.zeros(1, *game.info.action_shape, dtype=torch.int64)
+    actions[..., :4], actions[..., VOTE], actions[0, :, 7:] = game.spaces, game.players, said
+    after = game.step(state, actions)
+    assert [game.infos(after, player)["heard"][0].tolist() for player in range(4)] == [
+        [-1, 0, 0, 0],
+        [1, -1, 0, 0],
+        [2, 0, -1, 0],
+        [3, 0, 0, -1],
+    ]
+    assert game.view_to_string(after, 2).endswith(" said:?.2.?,?.0.?,0.0.0,?.?.0")
+    assert game.state_to_string(after).endswith(" said:1.2.3,0.0.0,0.0.0,0.0.0")
+
+
+def test_scrambled_words_come_from_each_sender_equally_often() -> None:
+    for talk, senders in (("public", 3), ("private", 2)):
+        game, num_envs = make(talk=talk, players=3, size=5, scramble=True), 4000
+        actions = torch.zeros(num_envs, *game.info.action_shape, dtype=torch.int64)
+        actions[..., :4], actions[..., VOTE] = game.spaces, 3
+        actions[..., 7:] = torch.tensor([1, 2, 3])[:, None]  # each player says its own word
+        state = game.step(game.init(seeds(2, num_envs)), actions)
+        shares = torch.stack([(game.infos(state, 0)["heard"][:, 1] == word).float().mean() for word in (1, 2, 3)])
+        expected = torch.tensor([1 / 3] * 3 if talk == "public" else [0.0, 0.5, 0.5])
+        assert (shares - expected).abs().max() < 0.035  # sd 0.008, of shares of `senders` words
+        assert senders == int((expected > 0).sum())
+        again = game.step(game.init(seeds(2, num_envs)), actions)
+        assert again.equal(state)
+
+
+# --- actions and positions as text ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("talk", "text"),
+    [("public", "none/say:5"), ("private", "none/say:0,5,8"), ("public", "r1c2+r0c0/buy"), ("private", "none")],
+)
+def test_actions_as_text(talk: str, text: str) -> None:
+    game = make(talk=talk, players=4, size=9)
+    assert game.action_to_string(game.string_to_action(text)) == text
+
+
+@pytest.mark.parametrize("text", ["none/say:9", "none/say:1,2", "none/say:", "none/say:0", "none/say:01", "say:1"])
+def test_a_bad_action_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"grid-adaptation-v0: expected an action such as .*say"):
+        make(talk="public", players=4).string_to_action(text)
+
+
+def test_choices_as_text() -> None:
+    assert make(talk="public").choice_to_string(7, 3) == "say:3"
+    assert make(talk="private").choice_to_string(9, 3) == "say:3@3"
+    assert make(talk="private").choice_to_string(9, 0) == "none"
+
+
+@every_family
+def test_positions_as_text_hold_everything(family: str) -> None:
+    game = make(**FAMILIES[family])
+    for state, matches, _ in beside(game, 2, seed=9):
+        for env_id in range(len(matches)):
+            one = state[env_id]
+            line = game.state_to_string(one)
+            back = game.string_to_state(line, seed=5)
+            kept = ("seed", "rewards", "placed")
+            for field in dataclasses.fields(TalkState):
+                if field.name not in kept:
+                    assert torch.equal(getattr(back, field.name), getattr(one, field.name)), field.name
+            assert game.state_to_string(back) == line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (" said:1,0,3", "", "expected a position such as"),
+        ("said:1,0,3", "said:1,0,9", "expected a position such as"),
+        ("said:1,0,3", "said:1,0", "expected a position such as"),
+        ("said:1,0,3", "said:1,0,3/1,1,1", "expected 0 to 1 talk steps in this round, got 2"),
+        ("round:1", "round:3", "expected 2 to 3 talk steps in this round, got 1"),
+    ],
+)
+def test_a_bad_position_is_refused(old: str, new: str, message: str) -> None:
+    game = make(talk="public", players=3, size=5, rounds=4)
+    state = game.init(seeds(0, 1))
+    actions = torch.zeros(1, *game.info.action_shape, dtype=torch.int64)
+    actions[..., :4], actions[..., VOTE] = game.spaces, 3
+    actions[0, :, 7] = torch.tensor([1, 0, 3])
+    line = game.state_to_string(game.step(state, actions))
+    assert line.endswith("said:1,0,3")
+    with pytest.raises(ValueError, match=message):
+        game.string_to_state(line.replace(old, new))
+
+
+# --- illegal actions, parameters, envs --------------------------------------------------------------------------
+
+
+def test_an_illegal_component_says_why() -> None:
+    game = make(talk="public", players=3, size=5)
+    state = game.init(seeds(0, 1))
+    actions = torch.zeros(1, *game.info.action_shape, dtype=torch.int64)
+    actions[..., :4], actions[..., VOTE] = game.spaces, 3
+    for component, choice, reason in (
+        (0, 3, "tile 1"),
+        (RESERVE, 3, "reserve tile"),
+        (FLIP, 1, "flip"),
+        (VOTE, 0, "vote"),
+    ):
+        wrong = actions.clone()
+        wrong[0, 1, component] = choice
+        with pytest.raises(IllegalActionError, match=f"in a talk step there is no {reason}"):
+            game.step(state, wrong)
+    state = game.step(state, actions)
+    actions[0, :, :3] = torch.tensor([0, 1, 2])
+    wrong = actions.clone()
+    wrong[0, 2, 7] = 4
+    with pytest.raises(IllegalActionError, match=r"player_2 .* words are said in talk steps only"):
+        game.step(state, wrong)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"talk": "loud"}, "'talk' must be one of none, public, private, got 'loud'"),
+        ({"talk": "public", "words": 0}, "'words' must be a whole number from 1 to 100, got 0"),
+        ({"talk": "public", "talk_steps": 11}, "'talk_steps' must be a whole number from 1 to 10, got 11"),
+        ({"talk": "public", "scramble": 1}, "'scramble' must be True or False, got 1"),
+        ({"talk": "public", "mute": "no"}, "'mute' must be True or False, got 'no'"),
+        ({"talk": "public", "mute": True, "scramble": True}, "expected one of scramble=True and mute=True, got both"),
+        ({"words": 4}, "'words' is about talk, got talk='none'; add talk='public' or talk='private'"),
+    ],
+)
+def test_a_bad_parameter_is_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(**parameters)
+
+
+@pytest.mark.parametrize("family", ["public", "private", "scrambled", "mute", "votes"])
+def test_a_match_on_plain_integers_is_the_batchs(family: str) -> None:
+    game = make(**FAMILIES[family])
+    for state, matches, actions in beside(game, 2, seed=11):
+        for env_id in range(len(matches)):
+            solo = game.solo(state[env_id])
+            for _ in range(2):  # as it is made, and as a copy of a stepped one
+                batch = solo.state()
+                assert batch.equal(state[env_id]) or bool(batch.done)
+                assert np.array_equal(solo.legal_actions(), game.legal_actions(batch)[0].numpy())
+                assert np.array_equal(solo.board(), game.board(batch)[0].numpy())
+                for player in range(game.players):
+                    assert np.array_equal(solo.observe(player), game.observe(batch, player)[0].numpy())
+                    told = {name: value[0].tolist() for name, value in game.infos(batch, player).items()}
+                    assert solo.infos(player) == told
+                copy = solo.copy()
+                copy.step(actions[env_id].numpy())
+                assert copy.state().equal(game.step(state[[env_id]], actions[[env_id]]))
+                assert solo.state().equal(batch)
+                break
+
+
+def test_the_environment_plays_silence_for_an_illegal_word() -> None:
+    env = grid_adaptation_v0.parallel_env(talk="public", players=2, size=5, words=2)
+    env.reset(seed=1)
+    quiet = np.array([25, 25, 25, 25, 0, 0, 2, 0])
+    _, rewards, _, _, infos = env.step({"player_0": quiet, "player_1": quiet + np.array([0] * 7 + [2])})
+    assert set(rewards.values()) == {0}
+    assert infos["player_0"]["heard"] == [-1, 2]
+    _, _, _, _, infos = env.step({"player_0": quiet + np.array([0] * 7 + [1]), "player_1": quiet})
+    assert "words are said in talk steps only" in str(infos["player_0"]["illegal_action"])
+    assert infos["player_1"]["heard"] == [0, -1]

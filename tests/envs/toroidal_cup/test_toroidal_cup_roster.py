@@ -1,0 +1,67 @@
+"""Rosters of teams and quadrants of the field: who lives where, and what pictures and texts show of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cellgames.envs.core.drawing import Polyline, Text
+from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, Roster, arrange
+from cellgames.envs.toroidal_cup import rendering as drawn
+from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, held_by_quadrant, quadrant_of
+from cellgames.envs.toroidal_cup.simulator import boards
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(ROWS, COLS), (160, 170)])
+def test_every_square_has_a_player_of_its_own(rows: int, cols: int) -> None:
+    """27,200 squares are more than there are names without a numeral."""
+    owls, kites = Roster("Owls", rows, cols), Roster("Kites", rows, cols)
+    names = [owls.player(row, col) for row in range(rows) for col in range(cols)]
+    assert len(set(names)) == rows * cols
+    assert owls.player(rows + 1, -1) == owls.player(1, cols - 1)
+    assert sum(owls.player(0, col) == kites.player(0, col) for col in range(cols)) < 5
+    assert owls.names >= rows * cols
+    assert len(set(FIRST_NAMES)) * len(set(LAST_NAMES)) == len(FIRST_NAMES) * len(LAST_NAMES) == 26_624
+
+
+def test_who_lives_on_a_board() -> None:
+    board = np.zeros((4, 6), np.int8)
+    board[1, 2], board[3, 0], board[0, 5] = 1, 1, 2
+    owls = Roster("Owls", 4, 6)
+    assert owls.on_the_field(board, 1) == [owls.player(1, 2), owls.player(3, 0)]
+    assert owls.on_the_field(board.tolist(), 2) == [owls.player(0, 5)]
+    assert owls.on_the_field(board, 3) == []
+
+
+def test_quadrants_go_clockwise_from_the_upper_left() -> None:
+    corners = [(0, 0), (0, COLS - 1), (ROWS - 1, COLS - 1), (ROWS - 1, 0)]
+    assert [quadrant_of(*corner, ROWS, COLS) for corner in corners] == [0, 1, 2, 3]
+    zones = PATTERNS["donutrandom"].zones
+    assert [zone.split()[0] for zone in zones] == ["northwest", "northeast", "southeast", "southwest"]
+    board = boards([arrange("donutrandom", np.random.default_rng(0), 3)], ROWS, COLS)[0].numpy()
+    counted = [[0] * 3 for _ in range(4)]
+    for row, col in np.argwhere(board).tolist():
+        counted[quadrant_of(row, col, ROWS, COLS)][board[row, col] - 1] += 1
+    assert held_by_quadrant(board, 3) == counted
+    assert sum(map(sum, counted)) == 1344
+
+
+def test_pictures_and_texts_show_quadrants_and_players() -> None:
+    board = np.zeros((8, 12), np.int8)
+    board[5, 9], board[7, 1] = 1, 1
+    zones = ("cha-cha", "scuffle", "kerfuffle", "tussle")
+    plain = drawn.View(board, ("Owls (title holder)", "Kites"), "a game", ("", ""), queues=((), ()))
+    view = drawn.View(**{**vars(plain), "zones": zones, "teams": ("Owls", "Kites")})
+    player = Roster("Owls", 8, 12).player(5, 9)
+    shown, without = drawn.draw(view), drawn.draw(plain)
+    words = {shape.text: shape for shape in shown.shapes if isinstance(shape, Text)}
+    assert {*zones, f"topmost player: {player} in r5c9"} <= words.keys()
+    assert words["cha-cha"].x == words["tussle"].x < words["scuffle"].x == words["kerfuffle"].x
+    assert words["cha-cha"].y == words["scuffle"].y < words["tussle"].y == words["kerfuffle"].y
+    assert sum(isinstance(shape, Polyline) for shape in shown.shapes) == 2
+    assert not any(isinstance(shape, Polyline) for shape in without.shapes)
+    assert drawn.text(view).splitlines()[-2:] == [
+        "quadrants: cha-cha 0:0, scuffle 0:0, kerfuffle 1:0, tussle 1:0",
+        f"topmost players: 1 {player} in r5c9, 2 nobody",
+    ]
+    assert drawn.text(view).startswith(drawn.text(plain))

@@ -1,0 +1,183 @@
+"""Output that fits a terminal and is coloured there; a pipe gets plain text, whole lines and no colours."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+from paths import ROOT
+
+from cellgames.cli import console
+from cellgames.cli.console import print_table, print_text
+from cellgames.cli.main import main, parser
+from cellgames.utils.report.model import Table
+from cellgames.utils.report.text import plain_table
+
+CODE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def output(words: Sequence[str], *, columns: int, typed: Sequence[bytes] = (), **environment: str) -> str:
+    """Return what a command, or a program after -c, shows at a terminal of this width."""
+    if sys.platform == "win32":
+        pytest.skip("Windows has no pseudo terminals of this kind")
+    import pty
+
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
+    there = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    there |= {"PYTHONPATH": path, "TERM": "xterm-256color", "COLUMNS": str(columns), "INPUTRC": os.devnull}
+    ours, theirs = pty.openpty()
+    command = [sys.executable, *([] if words[:1] == ["-c"] else ["-m", "cellgames"]), *words]
+    process = subprocess.Popen(command, env={**there, **environment}, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    os.write(ours, b"".join(typed))
+    shown = b""
+    while select.select([ours], [], [], 60)[0]:
+        try:
+            read = os.read(ours, 4096)
+        except OSError:  # the process has closed its end
+            break
+        if not read:
+            break
+        shown += read
+    os.close(ours)
+    assert process.wait(60) == 0, shown
+    return shown.decode().replace("\r\n", "\n")
+
+
+# ---------------------------------------------------------------- help
+
+
+def test_without_arguments_all_commands_stand_by_purpose(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert capsys.readouterr().out == shown
+    (commands,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
+    listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", shown, re.MULTILINE)
+    assert sorted(listed) == sorted(commands)
+    groups = [block.split("\n") for block in shown.split("\n\n")[2:-1]]
+    assert len(groups) >= 5
+    for title, *lines in groups:
+        words = re.findall(r"^  Example: .*?cellgames (.*)$", "\n".join(lines), re.MULTILINE)
+        assert len(words) == 1, title
+        arguments = shlex.split(words[0])
+        parser().parse_args(arguments)
+        assert any(line.split()[0] == arguments[0] for line in lines), title
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_lists_fit_the_terminal_and_pipes_get_whole_lines(columns: int, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["list"]):
+        colourful = output(words, columns=columns)
+        shown = CODE.sub("", colourful)
+        texts = [line.replace(console.program(), "cellgames") for line in shown.split("\n")]
+        assert max(map(len, texts)) <= columns
+        assert "\x1b[" in colourful
+        assert main(words) == 0
+        piped = capsys.readouterr().out
+        assert " ".join(piped.split()) == " ".join(shown.split())
+        assert "\x1b" not in piped
+
+
+def test_no_colour_where_it_is_not_wanted_or_rich_is_missing() -> None:
+    plain = CODE.sub("", output([], columns=80))
+    assert output([], columns=80, NO_COLOR="1") == plain
+    program = (
+        "import sys; sys.modules['rich'] = sys.modules['rich.text'] = None\n"
+        "from cellgames.cli.main import main; main([])"
+    )
+    assert output(["-c", program], columns=80) == plain
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_columns_that_do_not_fit_stand_in_blocks() -> None:
+    names = [f"agent-{number}" for number in range(6)]
+    rows: list[list[str | int]] = [
+        [number, name, *(f"{number}{other}.0" for other in range(6))] for number, name in enumerate(names, 1)
+    ]
+    table = Table("", ("rank", "agent", *names), rows)
+    whole = plain_table(table)
+    assert plain_table(table, 200) == whole
+    blocks = [block.split("\n") for block in plain_table(table, 35).split("\n\n")]
+    assert len(blocks) == 3
+    assert max(len(line) for block in blocks for line in block) <= 35
+    assert all(len(block) == 7 and block[1].startswith("   1  agent-0") for block in blocks)
+    joined = [" ".join([first, *(line[15:] for line in others)]) for first, *others in zip(*blocks, strict=True)]
+    assert [line.split() for line in joined] == [line.split() for line in whole.split("\n")]
+
+
+def test_commands_print_tables_that_fit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("", ("agent", "first column", "second column"), [("a", "1", "2")])
+    print_table(table)
+    assert capsys.readouterr().out == plain_table(table) + "\n"
+    monkeypatch.setattr(console, "terminal_width", lambda: 24)
+    print_table(table)
+    assert capsys.readouterr().out == plain_table(table, 24) + "\n" != plain_table(table) + "\n"
+
+
+def test_long_lines_go_on_below_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_text("one two three four five six\n  a, b, c, d, e, f, g, h, i")
+    assert capsys.readouterr().out == "one two three four five six\n  a, b, c, d, e, f, g, h, i\n"
+    monkeypatch.setattr(console, "terminal_width", lambda: 22)
+    print_text("one two three four five six\n  a, b, c, d, e, f, g, h, i")
+    assert capsys.readouterr().out == "one two three four\nfive six\n  a, b, c, d, e, f, g,\n  h, i\n"
+
+
+def test_marked_text_escapes_what_strangers_write() -> None:
+    program = (
+        "from cellgames.cli.console import print_marked, printable_output\n"
+        "with printable_output(): print_marked('a\\x1b[8mb [bold]c', [(0, 6, 'red')])"
+    )
+    assert output(["-c", program], columns=80) == "\x1b[31ma\\u001b[8mb\x1b[0m [bold]c\n"
+
+
+# ---------------------------------------------------------------- progress
+
+
+def test_long_work_says_that_it_goes_on_and_short_work_nothing() -> None:
+    program = (
+        "import time\n"
+        "from cellgames.utils.progress import waiting\n"
+        "with waiting('Searching', after_s={after}, every_s=0.1): time.sleep(0.5)\n"
+        "print('done')"
+    )
+    shown = output(["-c", program.format(after=0.1)], columns=80)
+    assert re.search(r"\rSearching \.\.\. 0 s \(Ctrl-C stops\).*\r +\rdone\n$", shown, re.DOTALL)
+    assert output(["-c", program.format(after=9)], columns=80) == "done\n"
+    piped = subprocess.run(
+        [sys.executable, "-c", program.format(after=0.1)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (piped.stdout, piped.stderr) == ("done\n", "")
+
+
+def test_a_film_that_takes_long_shows_its_progress() -> None:
+    program = (
+        "import sys, time, tempfile, numpy\n"
+        "from cellgames.utils.animations import save_animation\n"
+        "def frames():\n"
+        "    for k in range(20):\n"
+        "        time.sleep(0.15)\n"
+        "        yield numpy.full((9, 9, 3), k, dtype=numpy.uint8)\n"
+        "save_animation(frames(), tempfile.mkdtemp() + '/film.gif', total=int(sys.argv[1]))"
+    )
+    assert output(["-c", program, "0"], columns=80) == ""
+    pytest.importorskip("tqdm")
+    shown = output(["-c", program, "20"], columns=80)
+    assert re.search(r"draw frames: +\d+%.* 1[0-9]/20 ", shown)
+    assert re.search(r"draw frames: 100%.* 20/20 ", shown)
+    assert "write frames" not in shown  # that took less than two seconds

@@ -1,0 +1,62 @@
+"""The tutorials run from beginning to end, and the notebooks beside them are theirs."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+from tutorials import FOLDER, TUTORIALS, execute, read_source, stored
+
+pytestmark = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("jupytext", "nbclient", "ipykernel")),
+    reason="needs jupytext, nbclient and ipykernel: pip install 'cellgames[dev]'",
+)
+every_tutorial = pytest.mark.parametrize("name", TUTORIALS)
+
+
+@pytest.mark.slow
+@every_tutorial
+def test_tutorial_runs(name: str) -> None:
+    """Every cell runs, every command succeeds, and each cell has the kinds of output that the site shows."""
+    run, shown = execute(name), stored(name)
+    for cell, kept in zip(run.cells, shown.cells, strict=True):
+        assert [list(output.get("data", ["text/plain"])) for output in cell.get("outputs", ())] == [
+            list(output.get("data", ["text/plain"])) for output in kept.get("outputs", ())
+        ], cell.source
+
+
+@every_tutorial
+def test_the_notebook_is_that_of_the_page(name: str) -> None:
+    """If this fails: python tests/support/tutorials.py NAME."""
+    cells = [(cell.cell_type, cell.source) for cell in read_source(name).cells]
+    kept = stored(name)
+    assert [(cell.cell_type, cell.source) for cell in kept.cells] == cells
+    assert sum(bool(cell.get("outputs")) for cell in kept.cells) >= 3
+    assert not [out for cell in kept.cells for out in cell.get("outputs", ()) if out.output_type == "error"]
+    assert (FOLDER / f"{name}.ipynb").stat().st_size < 600_000, "pictures and films are small"
+
+
+@every_tutorial
+def test_the_page_says_what_one_learns_and_needs_and_where_to_go_next(name: str) -> None:
+    text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    assert re.match(r"# \d\. .*\n\n\*\*You learn\*\* ", text)
+    assert "\n**You need** " in text
+    assert re.search(r"^## Where to go next\n\n(- .*\n(  .*\n)*)+\Z", text, re.MULTILINE)
+    for cell in read_source(name).cells:
+        if cell.cell_type == "code":
+            assert cell.source.count("\n") < 40, f"no cell is longer than a screen: {cell.source.splitlines()[0]}"
+            assert max(map(len, cell.source.splitlines())) <= 120
+
+
+def test_links_of_tutorials_lead_somewhere() -> None:
+    overview = (FOLDER / "index.md").read_text(encoding="utf-8")
+    for page in sorted(FOLDER.glob("*.md")):
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in re.findall(r"\]\(([^)#\s]+)", text):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+        assert page.name == "index.md" or f"({page.name})" in overview
+    for page in (ROOT / "README.md", ROOT / "docs" / "index.md"):
+        assert "tutorials/index.md" in Path(page).read_text(encoding="utf-8")

@@ -1,0 +1,216 @@
+"""The analysis board in a real browser: mistakes found, variations kept, positions set up, links opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from browser import PHONE, browser, expect, page
+from web_server import played, served
+
+import cellgames
+from cellgames.arena.records.positions import after_moves
+from cellgames.arena.records.record_lines import Record, append, plain
+from cellgames.arena.records.replays import result
+
+# Torus of size 5: cell a5 closes Black's ring or White's bracelet, so whoever takes it wins.
+RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"
+
+_AT = """(cell) => {
+  const { board, canvas } = Cellgames.app.analysis, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
+  return { x: box.left + at.x, y: box.top + at.y };
+}"""
+_PLIES = ".tree .ply span:not(.chip)"
+
+
+def lost_game() -> Record:
+    """A game from the race in which Black plays elsewhere, and White wins."""
+    game, names = cellgames.make("torus-v0", size=5), ("c2", "a5")
+    ended = result(game, after_moves(game, names, position=RACE))
+    return Record("torus-v0", "0", plain(game.parameters), 0, ("me", "you"), 0, names, ended, position=RACE)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a page with records of three games."""
+    folder = tmp_path_factory.mktemp("analysis")
+    cup = played("toroidal-cup-small-v0", max_generations=30)
+    append(folder / "games.jsonl", [lost_game(), played("cloth-of-gold-small-v0"), cup])
+    with served(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests."""
+    with browser() as opened:
+        yield opened
+
+
+def click(p: Any, cell: int) -> None:
+    """Click on a cell when the page takes moves."""
+    p.wait_for_function(
+        "() => Cellgames.app.analysis && (Cellgames.app.analysis.free() || Cellgames.app.analysis.mode === 'setup')"
+    )
+    at = p.evaluate(_AT, cell)
+    p.mouse.click(at["x"], at["y"])
+
+
+def tree(p: Any) -> list[str]:
+    """The moves of the list."""
+    return list(p.locator(_PLIES).all_inner_texts())
+
+
+def test_a_planted_blunder_is_found_and_the_better_move_tried(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/watch?file=games.jsonl&number=1")
+        p.click("a:has-text('Analyse')")
+        sign = p.locator(".tree .ply b.sign")
+        expect(sign).to_have_count(1)
+        assert sign.inner_text() == "??"
+        fault = p.locator(".faults button")
+        expect(fault).to_have_count(1)
+        assert "c2" in fault.inner_text()
+        fault.click()
+        said = p.locator(".said")
+        expect(said).to_contain_text("blunder: the win chance of Black falls from 100 % to 0 %. Better: a5")
+        expect(p.locator(".evalbar")).to_have_attribute("aria-valuenow", "0")
+        said.locator("button").click()
+        expect(p.locator(".tree .variation")).to_have_count(1)
+        expect(p.locator(".status")).to_contain_text("Black wins")
+        expect(p.locator(".evalbar")).to_have_attribute("aria-valuenow", "100")
+        p.keyboard.press("ArrowUp")  # from the variation to the move of the game
+        expect(p.locator(".tree [aria-current]")).to_contain_text("c2")
+        p.keyboard.press("ArrowRight")
+        expect(p.locator(".status")).to_contain_text("White wins")
+        p.keyboard.press("Home")
+        expect(p.locator(".lines li").first).to_contain_text("a5")
+        assert p.evaluate("() => Cellgames.app.analysis.notes().some(([cell, text, , best]) => cell === 20 && best)")
+        p.select_option("select[aria-label='Numbers on the board']", "")
+        assert p.evaluate("() => Cellgames.app.analysis.notes().length") == 0
+        assert complaints == []
+
+
+def test_variations_outlive_the_page_and_are_saved_in_the_record(chromium: Any, site: str, tmp_path: Path) -> None:
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/analysis?file=games.jsonl&number=1")
+        p.uncheck(".enginerow input")
+        click(p, 0 + 1)
+        expect(p.locator(".tree .variation")).to_have_count(1)
+        p.fill(".comments", "<b>why not</b>")
+        p.locator(".comments").blur()
+        expect(p.locator(".tree .comment")).to_have_text("<b>why not</b>")
+        click(p, 2)
+        expect(p.locator(".tree .ply")).to_have_count(4)
+        p.reload()
+        expect(p.locator(".tree .ply")).to_have_count(4)
+        assert tree(p) == ["c2", "b1", "c1", "a5"]
+        assert p.locator(".tree [aria-current]").inner_text().endswith("c1")
+        expect(p.locator(".tree .comment")).to_have_text("<b>why not</b>")
+        p.click("text=Promote")
+        assert tree(p) == ["b1", "c2", "a5", "c1"]
+        p.click("summary:has-text('Link and files')")
+        with p.expect_download() as download:
+            p.click("text=Save the record with the variations")
+        line = Path(download.value.path()).read_text()
+        assert json.loads(line)["variations"][0] == [-1, "b1", "<b>why not</b>"]
+        assert Record.from_json(line) == lost_game()  # readers of records ignore the field
+        p.click(".tree .ply:has-text('b1')")
+        p.click("text=Delete")
+        assert tree(p) == ["c2", "a5"]
+        p.evaluate("() => localStorage.clear()")
+        saved = tmp_path / "saved.jsonl"
+        saved.write_text(line)
+        p.goto(f"{site}/#/analysis")
+        p.set_input_files("#analysis-file", saved)
+        expect(p.locator(".tree .ply")).to_have_count(4)
+        assert complaints == []
+
+
+def test_a_position_is_set_up_linked_and_played_on(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/analysis/torus-v0?size=5")
+        p.click("summary:has-text('Set up a position')")
+        for cell in (0, 5, 10, 15):
+            click(p, cell)
+            p.wait_for_function(f"() => Cellgames.planes(Cellgames.app.analysis.frame).cells[{cell}] === 1")
+        p.click(".palette button:has-text('White')")
+        for cell in (21, 22, 23, 24):
+            click(p, cell)
+            p.wait_for_function(f"() => Cellgames.planes(Cellgames.app.analysis.frame).cells[{cell}] === 2")
+        p.click("text=Done")
+        assert p.evaluate("() => Cellgames.app.analysis.tree.root.place.position") == RACE
+        expect(p.locator(".lines li").first).to_contain_text("a5")
+        p.click("summary:has-text('Link and files')")
+        link = p.locator("input[aria-label='Link to this position']").input_value()
+        assert "position=x" in link
+        p.goto("about:blank")
+        p.goto(link)
+        expect(p.locator(".status")).to_contain_text("Black to move")
+        assert p.evaluate("() => Cellgames.app.analysis.tree.root.place.position") == RACE
+        p.click("summary:has-text('Play from here')")
+        p.select_option("select[aria-label='Opponent']", "random")
+        p.click("details button.main:has-text('Play')")
+        p.wait_for_selector(".game[data-state=yours]")
+        at = p.evaluate(_AT.replace("Cellgames.app.analysis", "Cellgames.app.game"), 20)
+        p.mouse.click(at["x"], at["y"])
+        expect(p.locator(".status")).to_contain_text("You win")
+        p.click("a:has-text('Analyse')")
+        expect(p.locator(".tree .ply")).to_have_count(1)
+        assert complaints == []
+
+
+def test_links_with_moves_are_shown_and_hostile_ones_get_a_sentence(chromium: Any, site: str) -> None:
+    with page(chromium, PHONE, touch=True, dark=True) as (p, complaints):
+        query = urlencode({"size": 5, "position": RACE, "moves": "c2,d2+"})
+        p.goto(f"{site}/#/analysis/torus-v0?{query}")
+        expect(p.locator(".tree .ply")).to_have_count(2)
+        assert p.evaluate("() => document.documentElement.scrollWidth") == PHONE[0]
+        query = urlencode({"size": 5, "position": RACE, "moves": "c2,<img src=x>,d1"})
+        p.goto(f"{site}/#/analysis/torus-v0?{query}")
+        expect(p.locator(".notice")).to_contain_text("move 2")
+        expect(p.locator(".tree .ply")).to_contain_text(["1c2", "2d2+"])  # what was there before
+        for hostile, why in (
+            ("torus-v0?position=%3Cscript%3Ealert(1)%3C/script%3E", "expected a position of size 8"),
+            ("torus-v0?size=99999", "from 2 to 16"),
+            ("os.system", "expected a game of"),
+            ("toroidal-cup-v0", "all players act at once"),
+        ):
+            p.goto(f"{site}/#/analysis/{hostile}")
+            alert = p.locator("main .error p")
+            expect(alert).to_contain_text(why)
+            assert len(alert.inner_text()) < 600
+        assert [one for one in complaints if "status of 4" not in one] == []
+
+
+def test_games_of_life_show_what_each_part_was_worth(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/analysis?file=games.jsonl&number=3")
+        p.wait_for_selector(".cg-worth select")
+        p.goto(f"{site}/#/analysis?file=games.jsonl&number=2")
+        p.wait_for_selector(".tree .ply")
+        p.uncheck(".enginerow input")
+        p.click("text=What decided the game?")
+        p.wait_for_selector(".worths li")
+        assert complaints == []
+
+
+def test_playing_on_the_board_grows_a_tree(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/analysis/hex-small-v0")
+        for number, cell in enumerate((12, 7, 6)):
+            click(p, cell)
+            expect(p.locator(".tree .ply")).to_have_count(number + 1)
+        p.keyboard.press("ArrowLeft")
+        p.keyboard.press("ArrowLeft")
+        expect(p.locator(".tree [aria-current]")).to_have_text("1c3")
+        expect(p.locator(".evalcurve circle, .evalcurve polyline").first).to_be_visible()
+        p.wait_for_function("() => (Cellgames.app.analysis.found || {}).place === 2")  # it goes on while one looks
+        assert p.evaluate("() => Cellgames.app.analysis.found.visits") >= 256
+        p.goto(f"{site}/#/analysis")
+        expect(p.locator(".files a")).to_have_count(1)
+        assert complaints == []

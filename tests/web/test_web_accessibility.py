@@ -1,0 +1,387 @@
+"""The page for people who do not see it, do not use a mouse, enlarge it or want no movement; its weight; who is asked.
+
+`axe` is Deque's checker of accessibility rules, which the package axe-playwright-python carries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from browser import DESKTOP, PHONE, browser, expect, page
+from web_records import SMALL, recorded
+from web_server import served
+
+import cellgames
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.records.record_lines import append
+from cellgames.arena.records.store.store import Store
+from cellgames.cli.main import main
+from cellgames.web.export import export_html
+from cellgames.web.routes.server import STATIC
+
+MOST_WEIGHT = 400_000  # bytes of all that the page loads before it asks for a game
+GAMES = {
+    "torus-small-v0": {},
+    "hex-small-v0": {},
+    "cloth-of-gold-small-v0": {},
+    "grid-adaptation-small-v0": {},
+    "toroidal-cup-small-v0": {"max_generations": 20},
+}
+PAGES = ["play", "play/torus-small-v0", "play/cloth-of-gold-v0", "watch", "watch?file=games.jsonl", "leaderboard"]
+PAGES += ["seasons", "season?folder=cup"]
+PAGES += ["learn/torus-v0", "learn/grid-adaptation-v0", "guide/cloth-of-gold-v0"]
+PAGES += ["analysis", "analysis/torus-small-v0", "analysis?file=games.jsonl&number=1"]
+
+_BEGIN = """async ([id, parameters, more]) => {
+  const game = (await Cellgames.app.games()).find((one) => one.id === id);
+  const made = await Cellgames.app.api("/api/play", {
+    game: id, parameters, seat: game.players[0], agents: ["random"], seed: 5, ...more });
+  location.hash = `#/game/${made.view.id}`;
+}"""
+_READY = ".game[data-state=yours], .game[data-state=done]"
+_VIOLATIONS = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.filter(({ id, impact }) => ["serious", "critical"].includes(impact) || id === "page-has-heading-one")
+    .flatMap(({ id, nodes }) => nodes.slice(0, 4).map((node) => `${id}: ${node.html.slice(0, 160)} ${node.any.map((one) => one.message).join("; ").slice(0, 200)}`));
+}"""  # noqa: E501
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("accessible") / "results"
+    season = ["season", "torus-small-v0", "--agents", "greedy", "random", "--teams", "8", "--days", "3", "--seed", "1"]
+    assert main([*season, "--out", str(folder / "cup"), "--no-store"]) == 0
+    records = [recorded(id) for id in SMALL]
+    game = cellgames.make("torus-small-v0", size=3)
+    pairs = combinations(("random", "greedy", "rollout:2"), 2)
+    records += [one for pair in pairs for one in match(game, *pair, options=MatchOptions(games=2)).records]
+    append(folder / "games.jsonl", records)
+    with Store(folder.parent / "store.sqlite") as store:
+        store.add(records, source=("round robin", "run"))
+    with served(folder, folder.parent / "store.sqlite") as address:
+        yield address
+
+
+def begin(p: Any, site: str, id: str, **more: object) -> None:
+    """Start a game in the first seat, against `random`."""
+    p.goto(f"{site}/#/play")
+    p.wait_for_selector(".cards")
+    p.evaluate(_BEGIN, [id, GAMES.get(id, {}), more])
+    p.wait_for_selector(_READY)
+
+
+def tree(p: Any) -> list[dict[str, Any]]:
+    """The accessibility tree that the browser gives to screen readers, without nodes that it hides from them."""
+    nodes = p.context.new_cdp_session(p).send("Accessibility.getFullAXTree")["nodes"]
+    return [node for node in nodes if not node["ignored"]]
+
+
+def named(nodes: list[dict[str, Any]], role: str) -> list[str]:
+    """The names of the nodes of a role."""
+    return [node["name"]["value"] for node in nodes if node["role"]["value"] == role]
+
+
+def findings(p: Any) -> list[str]:
+    """What axe calls serious or critical."""
+    if not p.evaluate("() => 'axe' in window"):
+        pytest.importorskip("axe_playwright_python", reason="needs axe: pip install axe-playwright-python")
+        p.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    return list(p.evaluate(_VIOLATIONS))
+
+
+# ---------------------------------------------------------------- screen readers
+
+
+def test_cells_are_in_the_accessibility_tree_with_what_they_hold(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        begin(p, site, "torus-small-v0")
+        nodes = tree(p)
+        assert [name.startswith("Torus: ") for name in named(nodes, "grid")] == [True]
+        cells = named(nodes, "gridcell")
+        assert len(cells) == 50
+        assert "a1: free, you can play here" in cells
+        assert len(named(nodes, "row")) >= 5
+        p.locator("canvas.board-canvas").focus()
+        p.keyboard.press("ArrowRight")
+        at = p.evaluate("() => Cellgames.app.game.board.cursor")
+        p.keyboard.press("Enter")
+        p.wait_for_function("() => Cellgames.app.game.moves.length === 2 && Cellgames.app.game.free()")
+        name = p.evaluate("(cell) => Cellgames.app.game.layout.names[cell]", at)
+        p.wait_for_function("() => document.querySelector('canvas.board-canvas').textContent.includes('White stone')")
+        cells = named(tree(p), "gridcell")
+        assert f"{name}: Black stone" in cells
+        assert [cell.partition(": ")[2] for cell in cells].count("White stone, last move") == 1
+        assert not complaints
+
+
+@pytest.mark.parametrize(
+    ("id", "parameters", "rows", "cols"),
+    [("cloth-of-gold-v0", {}, 100, 100), ("toroidal-cup-v0", {}, 40, 280)],
+)
+def test_of_a_large_board_the_part_around_the_cursor_is_read(
+    chromium: Any, site: str, id: str, parameters: dict[str, Any], rows: int, cols: int
+) -> None:
+    with page(chromium) as (p, complaints):
+        begin(p, site, id)
+        board = p.locator("canvas.board-canvas")
+        assert (board.get_attribute("aria-rowcount"), board.get_attribute("aria-colcount")) == (f"{rows}", f"{cols}")
+        board.focus()
+        for key in ("ArrowRight", "ArrowDown", "ArrowDown"):
+            p.keyboard.press(key)
+        cell = p.evaluate("() => Cellgames.app.game.board.cursor")
+        read = p.locator(f"#{board.get_attribute('aria-activedescendant')}")
+        assert re.match(rf"row {cell // cols}, column {cell % cols}: empty", read.text_content() or "")
+        assert read.get_attribute("aria-colindex") == f"{cell % cols + 1}"
+        for _ in range(30):
+            p.keyboard.press("ArrowDown")
+        cell = p.evaluate("() => Cellgames.app.game.board.cursor")
+        focused = next(
+            node
+            for node in tree(p)
+            if any(one["name"] == "focused" and one["value"]["value"] for one in node.get("properties", ()))
+            and node["role"]["value"] in ("grid", "gridcell")
+        )
+        held = named(tree(p), "gridcell")
+        assert focused
+        assert any(name.startswith(f"row {cell // cols}, column {cell % cols}:") for name in held)
+        assert 100 < len(held) <= 600
+        assert not complaints
+
+
+@pytest.mark.parametrize(
+    ("id", "spoken"),
+    [
+        ("torus-small-v0", r"White played [a-e][1-5]\+?\."),
+        ("toroidal-cup-small-v0", r"Team 2 placed a shape of \d+ cells around row \d+, column \d+\."),
+    ],
+)
+def test_what_the_opponent_played_is_said_in_words(chromium: Any, site: str, id: str, spoken: str) -> None:
+    with page(chromium) as (p, complaints):
+        begin(p, site, id)
+        p.locator("canvas.board-canvas").focus()
+        p.keyboard.press("ArrowRight")
+        p.keyboard.press("Enter")
+        expect(p.locator("[aria-live=polite].cg-sr").first).to_have_text(re.compile(spoken))
+        assert not complaints
+
+
+def test_a_record_is_read_cell_by_cell(chromium: Any, tmp_path: Path) -> None:
+    path = tmp_path / "game.html"
+    export_html(recorded("cloth-of-gold-v0"), path)
+    with page(chromium, offline=True) as (p, complaints):
+        p.goto(path.as_uri())
+        p.wait_for_selector("#viewer[data-frame]")
+        frames = p.evaluate("viewer.frames.length")
+        last = p.evaluate("viewer.frames.findIndex((frame) => Cellgames.planes(frame).cells.includes(1))")
+        assert 0 < last < frames
+        p.evaluate("(frame) => viewer.seek(frame)", last)
+        p.wait_for_function("() => document.querySelector('canvas').textContent.includes('unit of Player A')")
+        p.locator("canvas").first.focus()
+        p.keyboard.press("Shift+ArrowRight")
+        assert p.evaluate("viewer.board.cursor") is not None
+        assert int(p.get_attribute("#viewer", "data-frame")) == last, "the arrows alone move in time"
+        assert not complaints
+
+
+# ---------------------------------------------------------------- axe
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious(chromium: Any, site: str, size: tuple[int, int], dark: bool) -> None:
+    found: dict[str, list[str]] = {}
+    with page(chromium, size, touch=size == PHONE, dark=dark) as (p, complaints):
+        for route in PAGES:
+            p.goto(f"{site}/#/{route}")
+            p.wait_for_selector("main .loading", state="detached")
+            found[route] = findings(p)
+        for id in GAMES:
+            begin(p, site, id)
+            found[id] = findings(p)
+        begin(p, site, "torus-small-v0", seat=None)
+        p.wait_for_selector(".game[data-state=done]")
+        found["done"] = findings(p)
+        for number in range(1, len(SMALL) + 1):
+            p.goto(f"{site}/#/watch?file=games.jsonl&number={number}")
+            p.wait_for_selector(f".path:has-text('game {number}')")
+            p.wait_for_selector(".cg-viewer[data-frame]")
+            found[f"record {number}"] = findings(p)
+        p.evaluate("() => document.querySelector('.cg-status').style.setProperty('color', 'rgba(128, 128, 128, 0.4)')")
+        assert any("color-contrast" in one for one in findings(p)), "a fault that was made is found"
+        assert all("/api/analysis" in one for one in complaints), complaints  # stopped when one leaves
+    assert not {name: some for name, some in found.items() if some}
+
+
+# ---------------------------------------------------------------- keys, zoom, movement
+
+
+def test_a_game_is_begun_and_played_by_the_keyboard_alone(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/play/torus-small-v0")
+        p.wait_for_selector("form.setup[aria-busy=false] button[type=submit]:not(:disabled)")
+        reach(p, "form.setup button[type=submit]")
+        p.keyboard.press("Enter")
+        p.wait_for_selector(_READY)
+        reach(p, "canvas.board-canvas")
+        p.keyboard.press("ArrowDown")
+        p.keyboard.press("Enter")
+        p.wait_for_function("() => Cellgames.app.game.moves.length === 2")
+        assert not complaints
+
+
+def reach(p: Any, selector: str) -> None:
+    """Go to an element by the Tab key, and see that every stop on the way shows its focus."""
+    for _ in range(60):
+        p.keyboard.press("Tab")
+        at = p.evaluate("""() => {
+          const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+          const seen = outlineStyle !== "none" && parseFloat(outlineWidth) >= 2;
+          return [document.activeElement.outerHTML.slice(0, 120), seen];
+        }""")
+        assert at[1], at[0]
+        if p.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"the Tab key does not come to {selector}")
+
+
+@pytest.mark.parametrize("id", GAMES)
+def test_a_page_enlarged_to_200_percent_has_no_sideways_scrolling(chromium: Any, site: str, id: str) -> None:
+    with page(chromium, (DESKTOP[0] // 2, DESKTOP[1] // 2)) as (p, complaints):  # as zoom gives it to the page
+        begin(p, site, id)
+        assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        box = p.locator("canvas.board-canvas").bounding_box()
+        assert box["width"] > 200
+        assert not complaints
+
+
+def test_no_movement_where_the_system_asks_for_none(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        p.emulate_media(reduced_motion="reduce")
+        p.goto(f"{site}/#/play")
+        p.wait_for_selector(".cards")
+        moving = """() => [document.documentElement, ...document.querySelectorAll("*")].filter((one) => {
+          const style = getComputedStyle(one);
+          return style.scrollBehavior === "smooth" || parseFloat(style.animationDuration) > 0.1;
+        }).length"""
+        assert p.evaluate(moving) == 0
+        assert not complaints
+
+
+# ---------------------------------------------------------------- after the end
+
+
+def test_no_ring_follows_the_pointer_when_the_game_is_over(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        begin(p, site, "torus-small-v0", seat=None)
+        p.wait_for_selector(".game[data-state=done]")
+        picture = "() => document.querySelector('canvas.board-canvas').toDataURL()"
+        p.mouse.move(5, 5)
+        p.wait_for_timeout(100)
+        before = p.evaluate(picture)
+        at = p.locator("canvas.board-canvas").bounding_box()
+        p.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+        p.wait_for_timeout(100)
+        assert p.evaluate("() => Cellgames.app.game.board.hovered") is not None
+        assert p.evaluate(picture) == before
+        assert p.locator("canvas.board-canvas").evaluate("(one) => one.style.cursor") != "pointer"
+        assert not complaints
+
+
+# ---------------------------------------------------------------- weight and requests
+
+
+def test_the_page_weighs_less_than_400_kb_and_asks_nobody_else(chromium: Any, site: str) -> None:
+    sizes: dict[str, int] = {}
+    host = urlsplit(site).netloc
+    with page(chromium) as (p, complaints):
+        foreign: list[str] = []
+        p.on("request", lambda one: foreign.append(one.url) if urlsplit(one.url).netloc not in (host, "") else None)
+        p.on("response", lambda one: sizes.setdefault(one.url, len(one.body())))
+        for route in [*PAGES, "watch?file=games.jsonl&number=1"]:
+            p.goto(f"{site}/#/{route}")
+            p.wait_for_selector("main .loading", state="detached")
+        begin(p, site, "torus-small-v0")
+        assert all("/api/analysis" in one for one in complaints), complaints
+    assert not foreign
+    loaded = {url: size for url, size in sizes.items() if "/api/" not in url}
+    assert sum(loaded.values()) < MOST_WEIGHT
+    on_disk = sum(path.stat().st_size for path in STATIC.rglob("*") if path.is_file())
+    assert on_disk < MOST_WEIGHT
+    unused = {path.name for path in STATIC.rglob("*") if path.is_file()} - {Path(url).name for url in loaded}
+    assert unused <= {"index.html"}, "every file of the folder is one that the page loads"
+
+
+# ---------------------------------------------------------------- what was wrong once
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_table_of_a_finished_game_has_no_cut_column(chromium: Any, site: str, size: tuple[int, int]) -> None:
+    with page(chromium, size, touch=size == PHONE) as (p, complaints):
+        begin(p, site, "grid-adaptation-small-v0", seat=None)
+        p.wait_for_selector(".game[data-state=done]")
+        p.wait_for_selector("table.players thead th:has-text('reserves')")
+        assert p.locator(".people .scroll").evaluate("(one) => one.scrollWidth <= one.clientWidth")
+        assert not complaints
+
+
+def test_every_sample_of_a_legend_is_seen(chromium: Any, site: str) -> None:
+    """At least a tenth of a sample differs from what lies beneath it, by a contrast that can be told."""
+    different = """(canvas) => {
+      const { width, height } = canvas, ground = getComputedStyle(canvas).backgroundColor.match(/\\d+/g).map(Number);
+      const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+      copy.fillStyle = `rgb(${ground.slice(0, 3)})`;
+      copy.fillRect(0, 0, width, height);
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, width, height);
+      let seen = 0;
+      for (let at = 0; at < data.length; at += 4)
+        if (Math.hypot(...[0, 1, 2].map((i) => data[at + i] - ground[i])) > 40) seen++;
+      return seen / width / height;
+    }"""
+    for dark in (False, True):
+        with page(chromium, dark=dark) as (p, complaints):
+            for id in ("cloth-of-gold-wild-small-v0", "grid-adaptation-small-v0"):
+                begin(p, site, id)
+                for sample in p.locator(".under .key").all():
+                    assert sample.locator("canvas").evaluate(different) > 0.1, (dark, sample.inner_text())
+            assert not complaints
+
+
+def test_hints_do_not_outlive_what_they_speak_of(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        begin(p, site, "toroidal-cup-small-v0")
+        cell = "() => [...Cellgames.app.game.controls.marks().legal][5]"
+        at = p.evaluate(f"() => Cellgames.app.game.board.cellPoint(({cell})())")
+        box = p.locator("canvas.board-canvas").bounding_box()
+        p.mouse.move(box["x"] + at["x"], box["y"] + at["y"])
+        hint = p.get_attribute("canvas.board-canvas", "title")
+        p.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
+        p.wait_for_function("() => Cellgames.app.game.view.turn === 1 && Cellgames.app.game.free()")
+        now = "() => Cellgames.app.game.board.about(Cellgames.app.game.board.hovered)"
+        assert hint
+        assert p.get_attribute("canvas.board-canvas", "title") == p.evaluate(now) != hint
+        assert not complaints
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/leaderboard")
+        p.wait_for_selector("table.ratings")
+        p.evaluate("() => Cellgames.app.notice('There is no legal move on that cell.')")
+        assert p.locator(".notice").count() == 1
+        p.evaluate("() => { location.hash = '#/watch'; }")
+        p.wait_for_selector("#record-file")
+        assert p.locator(".notice").count() == 0
+        assert not complaints

@@ -1,0 +1,213 @@
+"""The analysis board's requests: positions, searches with reviews of moves, set-up positions, hostile links."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web_server import played, served
+
+import cellgames
+from cellgames.arena.insight.move_review import MARKS, best_lines, mark_of, review
+from cellgames.arena.insight.search_analysis import analyse
+from cellgames.arena.records.positions import after_moves
+from cellgames.arena.records.record_lines import append
+from cellgames.web.analysis_board import AnalysisBoard, Wish, engines, positions
+
+httpx = pytest.importorskip("httpx")
+
+# Torus of size 5: cell a5 closes Black's ring or White's bracelet, so whoever takes it wins.
+RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A client of a running server, with a record in its folder that has variations."""
+    folder = tmp_path_factory.mktemp("analysis")
+    record = played("torus-small-v0", size=3)
+    append(folder / "games.jsonl", [record])
+    with (folder / "games.jsonl").open("a") as file:
+        file.write(json.dumps({**record.to_data(), "variations": [[-1, "a1", "a comment"]]}) + "\n")
+    with served(folder) as address, httpx.Client(base_url=address, timeout=30) as opened:
+        yield opened
+
+
+def asked(client: Any, path: str, **body: Any) -> dict[str, Any]:
+    answer = client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_a_move_that_gives_the_game_away_is_a_blunder() -> None:
+    game = cellgames.make("torus-v0", size=5)
+    state = after_moves(game, [], position=RACE)
+
+    def search(position: Any) -> Any:
+        from cellgames.agents.loading import load
+
+        return analyse(game, position, load("mcts:200", game))
+
+    found = search(state)
+    assert found.chosen == "a5"
+    seen = review(game, state, game.string_to_action("c2"), found, search)
+    assert (seen.best, seen.chance_best, seen.chance_played) == ("a5", 1.0, 0.0)
+    assert seen.mark is not None
+    assert (seen.mark.sign, seen.mark.name) == ("??", "blunder")
+    assert review(game, state, game.string_to_action("a5"), found, search).mark is None
+    assert best_lines(game, state, found, 3, search)[0].moves[0].name == "a5"
+
+
+def test_marks_begin_at_their_losses() -> None:
+    assert [mark.sign for mark in MARKS] == ["??", "?", "?!"]
+    assert all(mark_of(mark.loss) == mark for mark in MARKS)
+    assert mark_of(0.0999) is None
+
+
+def test_positions_and_a_search_with_a_review(client: Any) -> None:
+    wish = {"game": "torus-v0", "parameters": {"size": 5}, "position": RACE}
+    found = asked(client, "/api/analysis/positions", **wish, moves=["c2"], action=20)
+    assert [place["move"] for place in found["places"]] == [None, "c2", "a5"]
+    assert [place["player"] for place in found["places"]] == [0, 1, None]
+    assert found["places"][-1]["chances"] == [0.0, 1.0]
+    assert found["play"] == {"game": "torus-v0", "parameters": {"size": 5}}
+    engine = found["engines"][-1]
+    answer = asked(
+        client, "/api/analysis", **wish, moves=["c2"], engine=engine["name"], simulations=engine["efforts"][1]
+    )
+    assert answer["chances"] == [0.0, 1.0]
+    assert answer["chosen"] == "a5"
+    assert answer["review"]["best"] == "a5"
+    assert answer["review"]["mark"] == {"sign": "??", "name": "blunder"}
+    ended = asked(client, "/api/analysis", **wish, moves=["a5"], engine="mcts", simulations=500)
+    assert (ended["chances"], ended["moves"], ended["lines"]) == ([1.0, 0.0], [], [])
+
+
+@pytest.mark.parametrize(
+    ("game", "put", "expected"),
+    [
+        ("torus-small-v0", [[0, 1], [26, 2]], "x..../...../...../...../..... .o.../...../...../...../..... w"),
+        ("cloth-of-gold-small-v0", [[0, 1], [33, 2]], "move:b turn:1 round:0 acts:0 score:+0 placed:- board:A$.B!"),
+    ],
+)
+def test_positions_are_set_up_and_played_on(client: Any, game: str, put: Any, expected: str) -> None:
+    found = asked(client, "/api/analysis/positions", game=game, put=put, mover=1)
+    text = found["places"][0]["position"]
+    assert text == expected
+    again = asked(client, "/api/analysis/positions", game=game, position=text)
+    assert again["places"][0]["frame"]["cells"] == found["places"][0]["frame"]["cells"]
+    seat = cellgames.make(game).info.players[1]
+    made = client.post("/api/play", json={"game": game, "seat": seat, "agents": ["random"], "position": text})
+    assert made.status_code == 201, made.text
+    view = made.json()["view"]
+    assert view["yours"]
+    assert view["frame"]["cells"] == found["places"][0]["frame"]["cells"]
+
+
+def test_a_game_from_a_position_is_a_record_that_reproduces(client: Any) -> None:
+    from cellgames.arena.records.record_lines import Record
+    from cellgames.arena.records.replays import replay
+
+    body = {"game": "torus-v0", "parameters": {"size": 5}, "seat": "black", "agents": ["random"], "position": RACE}
+    made = client.post("/api/play", json=body).json()
+    path = f"/api/play/{made['view']['id']}"
+    assert client.post(f"{path}/move", json={"action": [20], "turn": 0}).json()["view"]["done"]
+    record = Record.from_json(client.get(f"{path}/record.jsonl").text)
+    assert record.position == RACE
+    assert len(replay(record)) == len(record.moves) + 1 == 2
+    line = client.get("/api/analysis/record", params={"game": made["view"]["id"]}).json()["record"]
+    assert Record.from_json(line) == record
+
+
+def test_lines_of_records_keep_their_variations(client: Any) -> None:
+    line = client.get("/api/analysis/record", params={"file": "games.jsonl", "number": 2}).json()["record"]
+    assert json.loads(line)["variations"] == [[-1, "a1", "a comment"]]
+    assert client.get("/api/analysis/record", params={"file": "../x.jsonl"}).status_code == 400
+    assert client.get("/api/analysis/record", params={"game": "none"}).status_code == 404
+    assert client.get("/api/analysis/record", params={"store": 1}).status_code == 404
+    assert client.post("/api/replay", json={"record": line}).status_code == 200  # readers ignore them
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ({"game": "os"}, "expected a game of"),
+        ({"game": "toroidal-cup-v0"}, "all players act at once"),
+        ({"game": "torus-v0", "position": "<script>alert(1)</script>"}, "expected a position of size 8"),
+        ({"game": "torus-v0", "moves": ["a1", "a1"]}, "move 2, 'a1': "),
+        ({"game": "torus-v0", "moves": ["../../etc/passwd"]}, "move 1"),
+        ({"game": "torus-v0", "parameters": {"size": 1 << 30}}, "from 2 to 16"),
+        ({"game": "torus-v0", "put": [[0, 7]]}, "expected a code of"),
+        ({"game": "torus-v0", "put": [[0, 1]], "mover": 2}, "expected a seat from 0 to 1"),
+        ({"game": "torus-v0", "moves": ["a1"], "action": 0}, "cell a1 is taken"),
+        ({"game": "torus-v0", "action": 1 << 30}, "from 0 to 127"),
+    ],
+)
+def test_hostile_links_get_a_sentence(client: Any, body: dict[str, Any], why: str) -> None:
+    answer = client.post("/api/analysis/positions", json=body)
+    assert answer.status_code in (400, 409), answer.text
+    error = answer.json()["error"]
+    assert why in error
+    assert len(error) < 700
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"engine": "command:ls", "simulations": 32}, "expected an engine of"),
+        ({"engine": "mcts", "simulations": 10**9}, "expected simulations of 500, 1500, 5000"),
+    ],
+)
+def test_searches_are_bounded(client: Any, more: dict[str, Any], why: str) -> None:
+    answer = client.post("/api/analysis", json={"game": "torus-v0", **more})
+    assert answer.status_code == 400
+    assert why in answer.json()["error"]
+
+
+def test_a_search_that_nobody_waits_for_is_dropped_and_answers_are_kept() -> None:
+    board = AnalysisBoard(threads=1)
+    wish = Wish("torus-small-v0", {})
+    first = board.submit(wish, "mcts", 5000)
+    dropped = [board.submit(wish, "mcts", 5000) for _ in range(5)]
+    assert all(one.cancel() for one in dropped[1:])
+    answer = first.result(60)
+    began = time.perf_counter()
+    again = board.submit(wish, "mcts", 5000).result(60)
+    assert again == answer
+    assert time.perf_counter() - began < 0.1  # not searched again
+    board.close()
+
+
+def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cellgames.web import analysis_board
+    from cellgames.web.sessions import FullError
+
+    monkeypatch.setattr(analysis_board, "_WAITING", 2)
+    board = AnalysisBoard(threads=1)
+    board._pool.submit(time.sleep, 0.5)
+    kept = [board.submit(Wish("torus-small-v0", {}), "mcts", 500) for _ in range(2)]
+    with pytest.raises(FullError, match="try again"):
+        board.submit(Wish("torus-small-v0", {}), "mcts", 500)
+    assert all(one.result(60)["chances"] for one in kept)
+    board.close()
+
+
+def test_every_game_in_turns_has_an_engine() -> None:
+    for id in ("torus-v0", "hex-v0", "y-small-v0", "cloth-of-gold-small-v0"):
+        game = cellgames.make(id)
+        assert [engine.efforts[0] > 0 for engine in engines(game)]
+        assert positions(Wish(id, {}))["engines"]
+
+
+def test_the_benchmark_writes_what_it_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.arena.analysis_speed import main
+
+    assert main(["--only", "hex-v0", "--positions", "2", "--out", str(tmp_path)]) == 0
+    rows = json.loads((tmp_path / "analysis.json").read_text())["rows"]
+    assert [row["request"] for row in rows] == ["move", "gumbel:16", "gumbel:64", "gumbel:256"]
+    assert all(0 < row["median"] <= row["p95"] <= row["max"] and row["requests"] == 2 for row in rows)
+    assert capsys.readouterr().out.strip() in (tmp_path / "analysis.md").read_text()

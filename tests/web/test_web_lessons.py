@@ -1,0 +1,229 @@
+"""How to play: the lessons' positions, and guided games played to their ends by clicks alone in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browser import DESKTOP, PHONE, browser, page
+from web_server import served
+
+import cellgames
+from cellgames.agents.loading import load
+from cellgames.agents.play_loop import parse_moves
+from cellgames.web.lessons.guided_game import GuidedGame
+from cellgames.web.lessons.lookup import lesson_of
+from cellgames.web.live_game import RefusedError
+
+GAMES = ("torus-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0", "hex-v0", "y-v0")
+
+_READY = ".game[data-state=yours], .game[data-state=done]"
+_NEXT = """() => {
+  const { game } = Cellgames.app, { lesson } = game.view;
+  const legal = [...(game.controls.marks().legal || [])];
+  return { cells: game.lesson.cells, free: lesson.free && legal, mark: game.view.turn };
+}"""
+_AT = """(cell) => {
+  const { board, canvas } = Cellgames.app.game, point = () => {
+    const at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
+    return { x: box.left + at.x, y: box.top + at.y };
+  };
+  window.scrollBy({ top: point().y - window.innerHeight / 2, behavior: 'instant' });
+  return point();
+}"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the page."""
+    with served(tmp_path_factory.mktemp("lessons")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests."""
+    with browser() as opened:
+        yield opened
+
+
+def guided(id: str) -> GuidedGame:
+    found = lesson_of(id)
+    assert found is not None
+    return GuidedGame(found, load)
+
+
+@pytest.mark.parametrize("id", GAMES)
+def test_the_positions_of_a_lesson_are_played_by_the_game(id: str) -> None:
+    lesson = lesson_of(id)
+    assert lesson is not None
+    assert lesson.game == id
+    data = lesson.to_data()
+    boards = [board for part in data["parts"] for board in part["boards"]]
+    assert boards
+    assert all(board["caption"].endswith(".") and board["frame"]["cells"] for board in boards)
+    for part, shown in zip(lesson.parts, data["parts"], strict=True):
+        for board, drawn in zip(part.boards, shown["boards"], strict=True):
+            game = cellgames.make(id, **board.parameters)
+            assert drawn["frame"]["turn"] == int(board.state(game).turn)
+            assert bool(drawn["marked"]) == bool(board.marked)
+    assert lesson.guide.next in cellgames.envs.registry.REGISTRY
+    assert lesson_of(lesson.guide.next) is lesson, "a preset has the lesson of its game"
+
+
+def test_the_pictures_show_what_their_captions_say() -> None:
+    torus = lesson_of("torus-v0")
+    assert torus is not None
+    ends = [board["frame"]["status"] for part in torus.to_data()["parts"] for board in part["boards"]]
+    for kind in ("(a ring)", "(an r-helix)", "(a bracelet)"):
+        assert any(end.endswith(kind) for end in ends)
+    cloth = lesson_of("cloth-of-gold-v0")
+    assert cloth is not None
+    parts = cloth.to_data()["parts"]
+    before, after = (board["frame"]["infos"]["units"] for board in parts[0]["boards"])
+    assert (before, after) == ([3, 4], [3, 4])
+    assert parts[1]["boards"][0]["frame"]["infos"]["units"] == [8, 8]
+    assert parts[2]["boards"][0]["frame"]["infos"]["nobodys"][0] > 0, "contested cells"
+
+
+def test_a_guided_game_takes_what_the_lesson_asks_for_in_any_order() -> None:
+    game = guided("cloth-of-gold-v0")
+    asked = game.view()["lesson"]
+    assert (asked["step"], asked["of"], asked["press"]) == (0, 6, [])
+    block = [3 * 18 + 3, 3 * 18 + 4, 4 * 18 + 3, 4 * 18 + 4]
+    assert asked["cells"] == block
+    with pytest.raises(RefusedError, match="the lesson asks for something else"):
+        game.move([0], 0)
+    game.move([block[2]], 0)
+    assert game.view()["lesson"]["cells"] == [block[0], block[1], block[3]]
+    with pytest.raises(RefusedError, match="the lesson asks"):
+        game.move([block[2]], 1)  # to take it back is legal
+    game.undo()
+    assert game.view()["lesson"]["cells"] == block
+
+
+def test_a_guided_game_is_taken_up_again_as_far_as_its_moves_fit() -> None:
+    game = guided("torus-v0")
+    game.resume([[1], [5], [99]])
+    told = game.view()["lesson"]
+    assert told["actions"] == [[1], [5]]
+    assert told["step"] == 2
+
+
+def play_to_the_end(p: Any, touch: bool) -> None:
+    """Do what the lesson frames, and nothing else."""
+    for _ in range(60):
+        p.wait_for_selector(f"{_READY}, button:has-text('Skip the animation'):visible")
+        if p.locator("button:has-text('Skip the animation')").is_visible():
+            p.evaluate("() => Cellgames.app.game.skip()")
+            continue
+        if p.locator(".game[data-state=done]").count():
+            return
+        told = p.evaluate(_NEXT)
+        turn = p.locator(".controls button.guided:has-text('Turn')")
+        if turn.count():
+            turn.click()
+        for cell in told["cells"] or (told["free"] or [])[:1]:
+            at = p.evaluate(_AT, cell)
+            if touch:
+                p.touchscreen.tap(at["x"], at["y"])
+            else:
+                p.mouse.click(at["x"], at["y"])
+            p.wait_for_function("() => !Cellgames.app.game.busy")
+            if p.evaluate("() => Cellgames.app.game.view.turn") != told["mark"]:
+                break  # a move: what is framed now is another thing
+        for label in ("Place it here", "Submit", "End the turn"):
+            button = p.locator(f".controls button:has-text('{label}'):enabled")
+            framed = p.locator(f".controls button.guided:has-text('{label}')")
+            if framed.count() or (told["free"] and button.count() and p.evaluate(_NEXT)["mark"] == told["mark"]):
+                button.scroll_into_view_if_needed()
+                button.click()
+                break
+        p.wait_for_function(
+            "(mark) => { const { game } = Cellgames.app; return game.view.turn !== mark; }", arg=told["mark"]
+        )
+    raise AssertionError("the lesson does not come to an end")
+
+
+@pytest.mark.parametrize(
+    ("id", "touch", "dark"),
+    [
+        *((id, touch, touch) for id in GAMES for touch in (False, True)),
+        ("torus-v0", False, True),
+        ("torus-v0", True, False),
+    ],
+)
+def test_a_guided_game_is_played_to_its_end_by_clicks(
+    chromium: Any, site: str, id: str, touch: bool, dark: bool
+) -> None:
+    with page(chromium, PHONE if touch else DESKTOP, touch=touch, dark=dark) as (p, complaints):
+        p.goto(f"{site}/#/learn/{id}")
+        p.wait_for_selector(".lesson canvas")
+        wide = p.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, "the page is wider than the screen"
+        p.locator("a:has-text('Play a guided first game')").first.click()
+        p.wait_for_selector(".lesson-panel")
+        assert "step 1 of" in p.inner_text(".lesson-count")
+        assert p.locator(".cg-goal").count() == 1
+        play_to_the_end(p, touch)
+        lesson = lesson_of(id)
+        assert lesson is not None
+        assert p.inner_text(".lesson-text") == lesson.guide.end
+        assert re.search(r"You (win|lose|take place)|draw", p.inner_text(".status"))
+        p.click("text=Play your first own game")
+        p.wait_for_function("() => Cellgames.app.game && !Cellgames.app.game.view.lesson")
+        assert p.locator(".lesson-panel").count() == 0
+        assert not complaints
+
+
+def test_a_lesson_is_left_and_taken_up_again(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/guide/torus-v0")
+        p.wait_for_selector(".lesson-panel")
+        at = p.evaluate(_AT, 1)
+        p.mouse.click(at["x"], at["y"])
+        p.wait_for_selector(".lesson-count:has-text('step 2')")
+        p.click("text=Leave the lesson")
+        p.locator("a:has-text('Go on with your guided game')").first.click()
+        p.wait_for_selector(".lesson-count:has-text('step 2')")
+        p.reload()
+        p.wait_for_selector(".lesson-count:has-text('step 2')")
+        p.goto(f"{site}/#/learn/torus-v0")
+        p.locator("button:has-text('Begin it again')").first.click()
+        p.wait_for_selector(".lesson-count:has-text('step 1')")
+        assert not complaints
+
+
+def played(id: str) -> list[Any]:
+    """The views before each move of a guided game that is played as it asks, and the last one."""
+    game, views = guided(id), []
+    for _ in range(40):
+        end = time.monotonic() + 30
+        while game.thinking and time.monotonic() < end:
+            time.sleep(0.005)
+        views.append(view := game.view())
+        if view["done"]:
+            return views
+        asked = game._lesson.guide.asked[game._own][1]
+        joint = " ".join([asked] * game.game.info.num_players) if game.game.info.simultaneous else asked
+        action = parse_moves(game.game, [joint], {})[0].tolist()
+        first = action[0] if game.game.info.simultaneous else action
+        game.move(first if isinstance(first, list) else [first], view["turn"])
+    raise AssertionError("the lesson does not come to an end")
+
+
+def test_guided_games_go_as_their_texts_say() -> None:
+    cloth = played("cloth-of-gold-v0")
+    assert "it led by 5 a round ago and by 1 now" in cloth[-1]["frame"]["status"]
+    assert cloth[-1]["result"]["outcome"] == ["win", "loss"]
+    assert next(view["frame"]["infos"]["units"] for view in cloth if view["lesson"]["step"] == 4) == [8, 3]
+    for id in ("torus-v0", "hex-v0", "y-v0"):
+        assert played(id)[-1]["result"]["outcome"] == ["win", "loss"]
+    for view in played("grid-adaptation-v0")[1:3]:  # the block of the first round stays, and a tile alone does not
+        cells = base64.b64decode(view["frame"]["cells"])
+        assert all(cells[row * 7 + col] for row in (0, 1) for col in (5, 6))
+        assert not cells[6 * 7]

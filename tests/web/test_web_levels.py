@@ -1,0 +1,77 @@
+"""Opponents as levels: the measured table, the rule that makes levels, and the form that offers them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from benchmarks.agents.levels import APART, CANDIDATES, spread
+from browser import DESKTOP, browser, page
+from web_server import served
+
+import cellgames
+from cellgames.arena.records.record_lines import plain
+from cellgames.plugins.levels import FILE, NAMES, levels
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the page."""
+    with served(tmp_path_factory.mktemp("levels")) as address:
+        yield address
+
+
+def test_levels_are_agents_that_are_clearly_apart() -> None:
+    elo = {"strong": 300.0, "weak": 0.0, "same": 20.0, "unsure": 90.0, "middle": 120.0}
+    ahead = {(one, other): 0.6 if elo[one] > elo[other] else 0.2 for one in elo for other in elo}
+    ahead["unsure", "weak"] = 0.48
+    assert spread(elo, ahead) == ["weak", "middle", "strong"]
+    assert spread(elo, ahead, most=2) == ["weak", "strong"]
+
+
+@pytest.mark.parametrize("id", CANDIDATES)
+def test_the_measured_levels_rise_and_have_numbers(id: str) -> None:
+    game = cellgames.make(id)
+    found = levels(id, game.id, plain(game.parameters))
+    assert [level.name for level in found] == list(NAMES[len(found)])
+    assert len(found) >= 3
+    ratings = [level.elo for level in found if level.elo is not None]
+    assert all(high - low >= APART for low, high in pairwise(ratings))
+    assert len(ratings) == len(found)
+    assert all(level.seconds is not None and 0 < level.seconds < 10 for level in found)
+    assert {level.agent for level in found} <= set(CANDIDATES[id])
+    measured = json.loads(FILE.read_text(encoding="utf-8"))
+    assert measured["presets"][id]["agents"].keys() == set(CANDIDATES[id])
+    assert measured["command"] == "python -m benchmarks.agents.levels"
+
+
+def test_other_boards_have_the_levels_without_numbers() -> None:
+    game = cellgames.make("torus-v0")
+    found = levels("torus-v0", game.id, plain(game.parameters))
+    assert [level.name for level in found] == list(NAMES[len(found)])
+    assert {level.elo for level in found} == {level.seconds for level in found} == {None}
+    assert levels("goofspiel-v0", "goofspiel-v0", {}) == ()
+
+
+def test_the_form_offers_levels_first(site: str) -> None:
+    with browser() as opened, page(opened, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/play/torus-small-v0")
+        p.wait_for_selector("form.setup[aria-busy=false] button[type=submit]:not(:disabled)")
+        select = p.locator("select.agent")
+        assert select.input_value() == "level:Beginner"
+        assert select.locator("option").all_inner_texts()[:5] == ["Beginner", "Easy", "Medium", "Hard", "Expert"]
+        select.select_option("level:Medium")
+        hint = p.inner_text(".rival .hint")
+        assert "Rating" in hint
+        assert "s a move" in hint
+        wanted = levels("torus-small-v0", "torus-v0", {"size": 5})[2]
+        assert str(wanted.elo) in hint
+        p.click("button[type=submit]")
+        p.wait_for_selector(".game")
+        assert wanted.agent in p.inner_text(".players")
+        p.goto(f"{site}/#/play/torus-v0")
+        p.wait_for_selector("h1:has-text('Torus')")
+        p.wait_for_function("() => document.querySelector('.rival .hint')?.textContent.includes('Not measured')")
+        assert not complaints

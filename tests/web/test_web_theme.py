@@ -1,0 +1,148 @@
+"""Light and dark pages: the switch, the boards' colours, and whether these can be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import browser, page
+from colour_vision import VISION, lab
+from web_records import SMALL, recorded
+from web_server import served
+
+import cellgames
+from cellgames.arena.records.record_lines import append
+from cellgames.web.export import export_html
+from cellgames.web.frames import layout
+from cellgames.web.views.dark_colours import CLOTH, GROUND, SEATS, STONES
+
+GAMES = [*SMALL, "cloth-of-gold-wild-small-v0"]
+_PIXEL = """() => {
+  const canvas = document.querySelector("canvas.cg-canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let sum = 0;
+  for (let at = 0; at < data.length; at += 4) sum += data[at + 3] ? data[at] + data[at + 1] + data[at + 2] : 0;
+  return sum / data.length;
+}"""  # how light a board is
+
+
+def rgb(colours: Any) -> Any:
+    """Colours as pixels."""
+    return np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours], np.uint8)
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast of two colours as the Web Content Accessibility Guidelines define it."""
+    share = rgb((first, second)) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    low, high = sorted((linear @ [0.2126, 0.7152, 0.0722] + 0.05).tolist())
+    return float(high / low)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("theme")
+    append(folder / "games.jsonl", [recorded(id) for id in SMALL])
+    with served(folder) as address:
+        yield address
+
+
+# ---------------------------------------------------------------- colours
+
+
+@pytest.mark.parametrize("vision", [name for name in VISION if name != "greyscale"])
+@pytest.mark.parametrize(
+    ("colours", "least"),
+    [
+        (SEATS, 19),
+        (SEATS[:4], 37),
+        ((*CLOTH["units"], CLOTH["killed"], GROUND), 25),
+        ((CLOTH["ground"][0], CLOTH["ground"][1], GROUND), 9),
+        ((*STONES["fill"], STONES["path"]), 25),
+    ],
+)
+def test_dark_colours_are_told_apart_in_every_kind_of_colour_vision(
+    vision: str, colours: tuple[str, ...], least: float
+) -> None:
+    """A difference of about 2 in Lab can just be seen."""
+    seen = lab(rgb(colours), VISION[vision])
+    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2)) > least
+
+
+def test_dark_colours_stand_out_against_their_ground() -> None:
+    for colour in (*SEATS, *CLOTH["units"], CLOTH["killed"], CLOTH["neutral"], CLOTH["ring"]):
+        assert contrast(colour, GROUND) > 3
+    for stone in STONES["fill"][1:]:
+        assert contrast(stone, STONES["fill"][0]) > 3
+
+
+@pytest.mark.parametrize("id", GAMES)
+def test_a_layout_names_no_dark_colour_that_no_board_uses(id: str) -> None:
+    found = layout(cellgames.make(id))
+    dark = found["dark"]
+    assert set(dark) == {"palette", "colours", "ground"}
+    assert dark["palette"].keys() <= found["palette"].keys()
+    assert len(dark["colours"]) == len(found["colours"])
+    for name, value in dark["palette"].items():
+        assert isinstance(value, str) or len(value) == len(found["palette"][name]), name
+
+
+# ---------------------------------------------------------------- the page
+
+
+@pytest.mark.parametrize("number", range(1, len(SMALL) + 1))
+def test_boards_are_drawn_again_when_the_theme_changes(chromium: Any, site: str, number: int) -> None:
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/watch?file=games.jsonl&number={number}")
+        p.wait_for_selector(".cg-viewer[data-frame]")
+        p.wait_for_timeout(100)
+        light = p.evaluate(_PIXEL)
+        p.click("button[aria-label='Colours: as your system']")
+        p.click("button[aria-label='Colours: light']")
+        p.wait_for_timeout(100)
+        assert p.evaluate(_PIXEL) < 0.75 * light
+        p.emulate_media(color_scheme="dark")
+        p.click("button[aria-label='Colours: dark']")
+        p.wait_for_timeout(100)
+        assert p.evaluate(_PIXEL) < 0.75 * light, "the system prefers dark"
+        assert not complaints
+
+
+def test_the_choice_is_remembered_and_goes_before_the_system(chromium: Any, site: str) -> None:
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    with page(chromium, dark=True) as (p, complaints):
+        p.goto(f"{site}/#/play")
+        dark = p.evaluate(ground)
+        p.click("button[aria-label='Colours: as your system']")
+        light = p.evaluate(ground)
+        assert light != dark
+        p.reload()
+        p.wait_for_selector("button[aria-label='Colours: light']")
+        assert p.evaluate(ground) == light
+        p.click("button[aria-label='Colours: light']")
+        assert p.evaluate(ground) == dark
+        assert not complaints
+
+
+def test_an_exported_game_follows_the_system_and_has_the_switch(chromium: Any, tmp_path: Path) -> None:
+    path = tmp_path / "game.html"
+    export_html(recorded("torus-v0", size=3), path)
+    with page(chromium, dark=True, offline=True) as (p, complaints):
+        p.goto(path.as_uri())
+        p.wait_for_selector("#viewer[data-frame]")
+        p.wait_for_timeout(100)
+        dark = p.evaluate(_PIXEL)
+        p.click("button[aria-label='Colours: as your system']")
+        p.wait_for_timeout(100)
+        assert dark < 0.75 * p.evaluate(_PIXEL)
+        assert not complaints
