@@ -7,16 +7,33 @@ the comparison does not depend on how deep the search before the move was.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
+from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
+from cellgames.utils.report.model import Table
+from cellgames.utils.report.text import percent, rounded
 
 from .search_analysis import Analysis, LineMove
 
-__all__ = ["MARKS", "Line", "Mark", "MoveReview", "best_lines", "mark_of", "review", "seat_chance"]
+__all__ = [
+    "MARKS",
+    "Line",
+    "Mark",
+    "MoveReview",
+    "best_lines",
+    "mark_of",
+    "mistakes_table",
+    "mistakes_text",
+    "review",
+    "review_game",
+    "seat_chance",
+    "to_data",
+]
 
 
 @dataclass(frozen=True)
@@ -120,6 +137,78 @@ def review(game: Game, state: State, action: int, found: Analysis, search: Calla
     best = next(move for move in found.moves if move.name == found.chosen)
     chance_best = _chance_after(game, _after(game, state, best.action), seat, search)
     return MoveReview(played, found.chosen, seat, chance_best, chance, mark_of(chance_best - chance))
+
+
+def review_game(
+    game: Game, states: Sequence[State], moves: Sequence[str], search: Callable[[State], Analysis]
+) -> Iterator[MoveReview]:
+    """Yield the review of each move of a game.
+
+    Args:
+        game: A game in turns, with perfect information.
+        states: The positions before the moves, batches of one; more positions may follow.
+        moves: As records hold them.
+        search: Analyses a position. No position is searched twice in a row of moves.
+    """
+    known: dict[str, Analysis] = {}
+
+    def searched(state: State) -> Analysis:
+        key = game.state_to_string(state)
+        if key not in known:
+            known[key] = search(state)
+        return known[key]
+
+    for state, move in zip(states, moves, strict=False):
+        found = searched(state)
+        yield review(game, state, int(parse_move(game, move)), found, searched)
+
+
+def to_data(seen: MoveReview) -> dict[str, Any]:
+    """Return a review as JSON takes it; chances and the loss are from 0 to 1, `mark` is null for no mistake."""
+    return {
+        "played": seen.played,
+        "best": seen.best,
+        "player": seen.player,
+        "chance_best": rounded(seen.chance_best),
+        "chance_played": rounded(seen.chance_played),
+        "loss": rounded(seen.loss),
+        "mark": None if seen.mark is None else {"sign": seen.mark.sign, "name": seen.mark.name},
+    }
+
+
+def mistakes_table(game: Game, reviews: Sequence[MoveReview]) -> Table:
+    """Return the marked moves of a game, with their numbers from 1 and the better moves."""
+    rows = [
+        (
+            number,
+            game.info.players[seen.player],
+            f"{seen.played} {seen.mark.sign}",
+            seen.best,
+            percent(seen.chance_best, 0),
+            percent(seen.chance_played, 0),
+            percent(seen.loss, 0),
+        )
+        for number, seen in enumerate(reviews, 1)
+        if seen.mark is not None
+    ]
+    columns = ("move", "player", "played", "better", "win % better", "win % played", "loss %")
+    return Table("Mistakes", columns, rows)
+
+
+def mistakes_text(game: Game, reviews: Sequence[MoveReview]) -> str:
+    """Return how many moves of each player have each mark, a sentence for each player."""
+    said = []
+    for seat, player in enumerate(game.info.players):
+        own = [seen.mark for seen in reviews if seen.player == seat]
+        counts = [(own.count(mark), mark.name) for mark in MARKS]
+        found = [f"{count} {name if count == 1 else _plural(name)}" for count, name in counts if count]
+        moves = f"{len(own)} move{'s' * (len(own) != 1)}"
+        said.append(f"{player.capitalize()}: {', '.join(found) or 'no mistakes'} in {moves}.")
+    return " ".join(said)
+
+
+def _plural(name: str) -> str:
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
 def best_lines(

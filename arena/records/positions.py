@@ -14,7 +14,7 @@ from cellgames.utils.run_folders import PathLike
 from .record_lines import Outcome, Record, RecordError, read_records
 from .replays import replay, result, start
 
-__all__ = ["after_moves", "at_ply", "check_unfinished", "pick"]
+__all__ = ["after_moves", "at_ply", "check_unfinished", "pick", "states_of_moves"]
 
 _ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has lost"}
 
@@ -25,15 +25,20 @@ def after_moves(game: Game[S], moves: Sequence[str], *, position: str = "", seed
     Raises:
         ValueError: A bad position; a move that is illegal or comes after the end, with its number from 1.
     """
-    state = start(game, seed, position)
+    return states_of_moves(game, moves, position=position, seed=seed)[-1]
+
+
+def states_of_moves(game: Game[S], moves: Sequence[str], *, position: str = "", seed: int = 0) -> list[S]:
+    """Return the states before and after each of the moves; arguments and errors are those of `after_moves`."""
+    states = [start(game, seed, position)]
     for number, move in enumerate(moves, 1):
-        if bool(state.done):
+        if bool(states[-1].done):
             raise ValueError(f"move {number}, {shown(move)}: the game is over after move {number - 1}")
         try:
-            state = game.step(state, parse_move(game, move)[None])
+            states.append(game.step(states[-1], parse_move(game, move)[None]))
         except ValueError as error:
             raise ValueError(f"move {number}, {shown(move)}: {brief(error)}") from None
-    return state
+    return states
 
 
 def pick(path: PathLike, number: int | None = None) -> Record:

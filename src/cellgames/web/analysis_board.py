@@ -22,6 +22,7 @@ import torch
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_move
+from cellgames.arena.insight import move_review
 from cellgames.arena.insight.move_review import MARKS, best_lines, review, seat_chance
 from cellgames.arena.insight.search_analysis import DEFAULT_AGENTS, Analysis, analyse, to_data
 from cellgames.arena.records.record_lines import plain
@@ -373,13 +374,4 @@ def _answer(
 
 def _review(game: Game, before: State, move: str, search: Callable[[State], Analysis]) -> dict[str, Any]:
     """Return the review of a move as JSON."""
-    seen = review(game, before, int(parse_move(game, move)), search(before), search)
-    return {
-        "played": seen.played,
-        "best": seen.best,
-        "player": seen.player,
-        "chance_best": rounded(seen.chance_best),
-        "chance_played": rounded(seen.chance_played),
-        "loss": rounded(seen.loss),
-        "mark": None if seen.mark is None else {"sign": seen.mark.sign, "name": seen.mark.name},
-    }
+    return move_review.to_data(review(game, before, int(parse_move(game, move)), search(before), search))

@@ -374,6 +374,40 @@ def test_other_games_in_turns_are_printed(capsys: pytest.CaptureFixture[str]) ->
     assert "player_a to move, win chance 62.5 %" in capsys.readouterr().out
 
 
+RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"  # whoever takes a5 wins
+BLUNDER = ("analyse", "torus-v0", "--size", "5", "--position", RACE, "--moves", "c2 a5", "--agents", "mcts:200")
+
+
+def test_a_planted_blunder_is_printed_with_the_better_move_and_the_loss(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*BLUNDER, "--mistakes"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Torus, 2 moves, searched by mcts:200\n")
+    assert "1      black   c2 ??      a5           100             0     100\n" in shown
+    assert shown.endswith("Black: 1 blunder in 1 move. White: no mistakes in 1 move.\n")
+    assert "a5 ??" not in shown
+
+
+def test_the_mistakes_are_those_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    from cellgames.web.analysis_board import AnalysisBoard, Wish
+
+    assert main([*BLUNDER[:-1], "mcts:500", "--mistakes", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["agent"], [seen["move"] for seen in data["moves"]]) == ("mcts:500", [1, 2])
+    board = AnalysisBoard(1)
+    for number in (1, 2):
+        wish = Wish("torus-v0", {"size": 5}, RACE, ("c2", "a5")[:number])
+        answer = board.submit(wish, "mcts", 500).result()
+        assert {"move": number, **answer["review"]} == data["moves"][number - 1]
+    board.close()
+
+
+def test_the_mistakes_of_a_record_are_those_up_to_a_ply(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "--records", str(file), "--record", "1", "--mistakes", "--agents", "mcts:50", "--json")
+    for more, plies in (((), 5), (("--ply", "3"), 3)):
+        assert main([*words, *more]) == 0
+        assert [seen["played"] for seen in json.loads(capsys.readouterr().out)["moves"]] == list(WON[:plies])
+
+
 def test_help_explains_and_gives_examples(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["analyse", "--help"])
@@ -400,6 +434,10 @@ def test_help_explains_and_gives_examples(capsys: pytest.CaptureFixture[str]) ->
         ("torus-v0 --top 0", "--top must be at least 1, got 0"),
         ("torus-v0 --out board.gif", "expected a file that ends in .svg, .png, .html, got board.gif"),
         ("torus-v0 --out no/such/board.svg", "--out no/such/board.svg: there is no folder no/such"),
+        ("torus-v0 --mistakes", "there are no moves to review; give them with --moves, or a record with --records"),
+        ("torus-v0 --moves a1 --mistakes --top 3", "--top is for one position, and --mistakes reviews a game"),
+        ("--records {file} --mistakes", "holds 2 games; choose one by its number from 1"),
+        ("--records {file} --record 1 --mistakes --ply 6", "expected a ply from 1 to 5, got 6"),
         ("--records missing.jsonl --ply 2", "missing.jsonl: No such file or directory"),
         ("--records {file} --ply 2", "holds 2 games; choose one by its number from 1"),
         ("--records {file} --record 3", "holds games 1 to 2, got number 3"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.cli.console import UserError
+from cellgames.cli.console import UserError, print_table, print_text
 from cellgames.cli.games_analysis import PARTS, run_games
 from cellgames.cli.shared_options import (
     add_agents,
@@ -36,13 +36,13 @@ __all__ = ["add"]
 _TOP = 8
 
 _SOURCES = ("store", "run")
-_POSITION = ("moves", "position", "record", "ply", "top")
-_MORE = ("games", "opening_plies", "only", "positions", "draws", "quiet")
+_POSITION = ("moves", "position", "record", "ply", "top", "mistakes")
+_MORE = ("games", "opening_plies", "only", "positions", "draws")
 
 _TEXT = (
     "Analyse a position, or games. For a position, an agent that searches shows how often it tried each move,\n"
     "what the move is worth, and the line that it expects; --out draws the same on the board. --record chooses\n"
-    "the position from recorded games.\n\n"
+    "the position from recorded games. --mistakes reviews every move of a game instead, and marks ?! ? ??.\n\n"
     "With --records, --store, --run or several --agents the command analyses games: openings and their results,\n"
     "where agents place, games over time, how differently agents behave, and how a run of training changed\n"
     "its play. The folder gets report.md with plots, report.json, and all tables as CSV."
@@ -51,6 +51,7 @@ _EXAMPLES = (
     'torus-v0 --size 5 --moves "c3 a1+ b2"',
     "torus-v0 --size 3 --position 'x../.../... .../.o./... b' --agents mcts:2000 --json",
     "--records results/torus5 --record 17 --ply 12 --out position.svg",
+    "--records results/torus5 --record 17 --mistakes",
     "--records results/torus5 --agents greedy trained",
     "torus-small-v0 --agents greedy trained rollout:64 --games 200 --out results/how-they-play",
     "grid-adaptation-v0 --store results/matches.sqlite --only places flows",
@@ -76,8 +77,14 @@ def add(commands: Any) -> None:
     add_record(command, "take the position from this game of --records, from 1; a file of one game needs only --ply")
     command.add_argument("--ply", metavar="N", type=int, help="moves before the position (default: all but the last)")
     command.add_argument("--top", metavar="N", type=int, help=f"number of moves to show (default {_TOP})")
+    command.add_argument(
+        "--mistakes",
+        action="store_true",
+        help="review each move of the record, or of --moves: mistakes with the better move and the lost win chance",
+    )
     add_out(command, "draw the position (.svg, .png, .html), or the folder for a report", "PATH")
     add_json(command)
+    add_quiet(command)
     _add_games(command)
 
 
@@ -112,11 +119,12 @@ def _add_games(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--draws", metavar="N", type=int, help="times that an agent that draws its moves is asked (default 8)"
     )
-    add_quiet(group)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    return run_games(arguments) if _is_of_games(arguments) else _run_position(arguments)
+    if _is_of_games(arguments):
+        return run_games(arguments)
+    return _run_mistakes(arguments) if arguments.mistakes else _run_position(arguments)
 
 
 def _is_of_games(arguments: argparse.Namespace) -> bool:
@@ -163,7 +171,7 @@ def _run_position(arguments: argparse.Namespace) -> int:
     game, state = _from_record(arguments) if arguments.records else _from_moves(arguments)
     positions.check_unfinished(game, state)
     agent = load(arguments.agents[0], game) if arguments.agents else analysis.default_agent(game)
-    with waiting("Searching the position"):
+    with waiting("Searching the position", shown=not arguments.quiet):
         found = analysis.analyse(game, state, agent, arguments.seed)
     if arguments.json:
         print(json.dumps(analysis.to_data(found), indent=2))
@@ -173,6 +181,42 @@ def _run_position(arguments: argparse.Namespace) -> int:
         print(f"\nLine: {analysis.line_text(found)}")
     if arguments.out is not None:
         _save(arguments, analysis.content(game, state, found, arguments.out.suffix, arguments.top))
+    return 0
+
+
+def _run_mistakes(arguments: argparse.Namespace) -> int:
+    """Review the moves of a game, as the page does; print its mistakes."""
+    from cellgames.agents.loading import load
+    from cellgames.arena.insight import move_review, search_analysis
+    from cellgames.utils.progress import progress
+
+    for name in ("out", "top"):
+        if getattr(arguments, name) is not None:
+            raise UserError(f"--{name} is for one position, and --mistakes reviews a game; leave out one of them")
+    _check(arguments)
+    game, states, moves = _game_from_record(arguments) if arguments.records else _game_from_moves(arguments)
+    if not moves:
+        raise UserError("there are no moves to review; give them with --moves, or a record with --records")
+    agent = load(arguments.agents[0], game) if arguments.agents else search_analysis.default_agent(game)
+
+    def search(state: State) -> search_analysis.Analysis:
+        return search_analysis.analyse(game, state, agent, arguments.seed)
+
+    reviews = []
+    with progress(len(moves), label="review", unit="moves", shown=not arguments.quiet, after_s=2.0) as advance:
+        for seen in move_review.review_game(game, states, moves, search):
+            reviews.append(seen)
+            advance(1)
+    if arguments.json:
+        data = {"game": game.id, "parameters": game.parameters, "agent": agent.name}
+        found = [{"move": number, **move_review.to_data(seen)} for number, seen in enumerate(reviews, 1)]
+        print(json.dumps({**data, "moves": found}, indent=2))
+        return 0
+    print_text(f"{game.info.title}, {len(moves)} moves, searched by {agent.name}\n")
+    if any(seen.mark is not None for seen in reviews):
+        print_table(move_review.mistakes_table(game, reviews))
+        print()
+    print_text(move_review.mistakes_text(game, reviews))
     return 0
 
 
@@ -207,14 +251,40 @@ def _from_moves(arguments: argparse.Namespace) -> tuple[Game, State]:
     return game, after_moves(game, moves, position=arguments.position, seed=arguments.seed)
 
 
+def _game_from_moves(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
+    from cellgames.arena.records.positions import states_of_moves
+
+    game = make_game(arguments)
+    moves = arguments.moves.replace(",", " ").split()
+    return game, states_of_moves(game, moves, position=arguments.position, seed=arguments.seed), moves
+
+
+def _game_from_record(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
+    from cellgames.arena.records import replays
+
+    record = _record(arguments)
+    most = len(record.moves)
+    if arguments.ply is not None and not 1 <= arguments.ply <= most:
+        raise UserError(f"expected a ply from 1 to {most}, got {arguments.ply}; the game has {most} moves")
+    return replays.game_of(record), replays.replay(record), list(record.moves[: arguments.ply])
+
+
 def _from_record(arguments: argparse.Namespace) -> tuple[Game, State]:
     from cellgames.arena.records import positions, replays
+
+    record = _record(arguments)
+    return replays.game_of(record), positions.at_ply(record, arguments.ply)
+
+
+def _record(arguments: argparse.Namespace) -> Record:
+    """Return the record that the command line chooses."""
+    from cellgames.arena.records import positions
     from cellgames.arena.records.record_lines import records_file
 
     path = records_file(arguments.records[0])
     record = positions.pick(path, arguments.record)
     _check_game(arguments, path, record)
-    return replays.game_of(record), positions.at_ply(record, arguments.ply)
+    return record
 
 
 def _check_game(arguments: argparse.Namespace, path: Path, record: Record) -> None:
