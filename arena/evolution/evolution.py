@@ -34,6 +34,7 @@ from cellgames.utils.run_folders import (
     RunError,
     differences,
     opened,
+    reading,
     refuse_foreign,
     write_atomic,
 )
@@ -144,16 +145,15 @@ def _prepare(out: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
         for name in (SETTINGS, GAMES, CHAMPION_FILE):
             (out / name).unlink(missing_ok=True)
     if (out / SETTINGS).exists():
-        try:
+        with reading(out / SETTINGS):
             before = json.loads((out / SETTINGS).read_bytes())
-        except ValueError:
-            raise RunError(f"{out / SETTINGS} is damaged; {START_OVER}") from None
-        fixed = {name: value for name, value in before.items() if name not in _GROWING}
+            fixed = {name: value for name, value in before.items() if name not in _GROWING}
+            rounds = int(before["rounds"])
         if wrong := differences(fixed, settings):
             raise RunError(f"{out} is another evolution's. {wrong}; {START_OVER}")
-        if before["rounds"] > settings["rounds"]:
+        if rounds > settings["rounds"]:
             raise RunError(
-                f"{out} holds an evolution of {before['rounds']} rounds, got {settings['rounds']}; a run can only grow"
+                f"{out} holds an evolution of {rounds} rounds, got {settings['rounds']}; a run can only grow"
             )
     for name in (_FAMILIES, _OPPONENTS):
         (out / name).mkdir(exist_ok=True)
@@ -180,10 +180,8 @@ def _continued(out: Path, family: FamilyRun) -> Iterator[None]:
     """Evolve a family from where its file has it to the end; the file is written after each iteration."""
     path = out / _FAMILIES / f"{family.space.name}.json"
     if path.exists():
-        try:
+        with reading(path):
             family.restore(json.loads(path.read_bytes()))
-        except (ValueError, KeyError, TypeError):
-            raise RunError(f"{path} is damaged; {START_OVER}") from None
     for _ in family.run():
         write_atomic(path, json.dumps(family.to_data()))
         yield

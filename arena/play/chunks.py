@@ -38,11 +38,12 @@ from cellgames.utils.version import __version__
 from .chunk_work import Chunk, ChunkWork, Key
 from .match import derive, play_games
 from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions, SecretSeed
+from .same_run import refuse_changed
 from .secret_seed import COMMITMENT, commitment, covered, is_revealed, revealed_line
 from .until_certain import UntilCertain
 from .work_units import Parcel
 
-__all__ = ["RUN", "ChunkedRun", "Settings", "check_anchor", "refuse_changed"]
+__all__ = ["RUN", "ChunkedRun", "Settings", "check_anchor"]
 
 RUN = "run.json"
 _PATIENCE_S = 2.0  # before progress is shown
@@ -418,16 +419,6 @@ class ChunkedRun:
 
     def _key(self, pairing: Pairing) -> Key:
         return pairing.match, pairing.opening - pairing.opening % self.settings.chunk
-
-
-def refuse_changed(folder: Path, before: object, now: Mapping[str, str]) -> None:
-    """Raise a `RunError` if an agent is not what it was when its games were played, as far as both are known."""
-    for name, identity in before.items() if isinstance(before, dict) else ():
-        if identity and now.get(name) and now[name] != identity:
-            raise RunError(
-                f"{folder} holds games of another {name}: expected identity {identity}, got {now[name]}; has its file "
-                f"changed since? {START_OVER}"
-            )
 
 
 def _renamed(missing: Sequence[str], before: object, settings: Settings) -> str:

@@ -7,17 +7,53 @@ is played again: it was torn by a kill, or some of its lines have changed since 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from cellgames.arena.records.forfeit_log import ForfeitLog
 from cellgames.arena.records.game_lines import append, read_sound, rewrite
-from cellgames.utils.run_folders import START_OVER, RunError
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.store.feed import AnyStore, feeding
+from cellgames.utils.run_folders import START_OVER, PathLike, RunError
 
-from .games import Fixture, Played, Umpire
+from .games import AgentUmpire, Fixture, Played, Umpire
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "Keep", "feeding_games"]
+
+Keep: TypeAlias = Callable[[Sequence[Played]], None]
+"""A function that gets every batch of games when it is in the file."""
+
+
+@contextmanager
+def feeding_games(
+    store: AnyStore, kind: str, folder: PathLike, umpire: Umpire, warn: Callable[[str], None]
+) -> Iterator[tuple[Keep, list[Record]]]:
+    """Yield a function for a `Journal` that adds games to the store, and the list to which it adds those to report.
+
+    Games to report have clocks or forfeits. Without agents the function does nothing.
+
+    Args:
+        store: see `feeding`, also for errors.
+        kind: of the run.
+        folder: of the run.
+        umpire: plays the games.
+        warn: gets a line if the store fails.
+    """
+    noted: list[Record] = []
+    if not isinstance(umpire, AgentUmpire):
+        yield lambda played: None, noted
+        return
+    with feeding(store, kind, folder, umpire.identities, warn) as keep:
+
+        def keep_all(played: Sequence[Played]) -> None:
+            records = umpire.records(played)
+            noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
+            keep(records)
+
+        yield keep_all, noted
 
 
 class Journal:
@@ -43,7 +79,7 @@ class Journal:
         umpire: Umpire,
         seed: int,
         warn: Callable[[str], None],
-        keep: Callable[[Sequence[Played]], None] = lambda played: None,
+        keep: Keep = lambda played: None,
         log: ForfeitLog | None = None,
         *,
         days: Collection[Fixture],

@@ -16,42 +16,31 @@ journal, batches, workers and the store. A `Form` is the rest: schedule, standin
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from cellgames.agents.agent_names import split_name
-from cellgames.arena.play.chunks import refuse_changed
 from cellgames.arena.play.match import derive
+from cellgames.arena.play.same_run import prepare
 from cellgames.arena.play.secret_seed import COMMITMENT, commitment, covered, revealed_line, with_seed
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
 from cellgames.arena.records.line_digests import DIGESTS
-from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.feed import AnyStore, feeding
+from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
 from cellgames.utils import last_call
 from cellgames.utils.progress import progress as show_progress
-from cellgames.utils.run_folders import (
-    ANSWERS,
-    START_OVER,
-    PathLike,
-    RunError,
-    differences,
-    opened,
-    refuse_foreign,
-    write_atomic,
-)
+from cellgames.utils.run_folders import ANSWERS, PathLike, RunError, opened, write_atomic
 from cellgames.utils.version import __version__
 
 from . import season_reports as reports
 from .games import REPLAYS, AgentUmpire, Fixture, Played, Umpire, make_die, settle
-from .journal import Journal
+from .journal import Journal, feeding_games
 from .playoffs import Bracket, bracket
 from .prefetch import Ahead, Batch, beside_bar
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
@@ -59,22 +48,20 @@ from .standings import GameResult, Line, seed_teams, standings
 from .teams import Team, by_league, check_names
 from .titles.title import NO_TITLE, Title, season_before
 
-__all__ = ["Conducted", "Form", "Run", "Season", "SeasonIO", "conduct", "play_season"]
+__all__ = ["AnySeason", "Form", "Run", "Season", "SeasonIO", "conduct", "play_season"]
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
 _FILES = (SETTINGS, GAMES, DIGESTS, FORFEIT_LOG, ANSWERS, *reports.FILES)
 
 
-@dataclass(frozen=True)
-class Season:
-    """A season that is over.
+@dataclass(frozen=True, kw_only=True)
+class AnySeason:
+    """A season of any form that is over.
 
     Attributes:
         out: its folder.
         teams: in the order given.
         schedule: its days.
-        table: the standings of all teams.
-        bracket: the playoffs.
         games: how many were played in all, replays too.
         played: how many of them by this call.
         files: all files of the folder that belong to the season.
@@ -85,13 +72,24 @@ class Season:
     out: Path
     teams: tuple[Team, ...]
     schedule: SeasonSchedule
-    table: tuple[Line, ...]
-    bracket: Bracket
     games: int
     played: int
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
     title: Title = NO_TITLE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Season(AnySeason):
+    """A season of leagues that is over; `AnySeason` explains the other fields.
+
+    Attributes:
+        table: the standings of all teams.
+        bracket: the playoffs.
+    """
+
+    table: tuple[Line, ...]
+    bracket: Bracket
 
 
 @dataclass(frozen=True)
@@ -136,36 +134,11 @@ class Form(Protocol):
     def play(self, run: Run, batches: Iterable[Batch], folder: Path) -> None:
         """Play all games, and write the standings after the days."""
 
-    def write(
-        self, folder: Path, settings: Mapping[str, Any], noted: Sequence[Record], warn: Callable[[str], None]
-    ) -> list[Path]:
+    def write(self, folder: Path, season: reports.AnySummary, warn: Callable[[str], None]) -> list[Path]:
         """Write the results of the season that is over; return its files, with those written before."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Return sentences on the time of agents' moves, and on forfeited games; after `write`."""
 
 
 F = TypeVar("F", bound=Form)
-
-
-@dataclass(frozen=True)
-class Conducted(Generic[F]):
-    """A season of any form that is over; `Season` explains the fields.
-
-    Attributes:
-        form: what was played.
-        teams: in the order given.
-        games: how many in all.
-        played: by this call.
-        files: of the folder.
-    """
-
-    form: F
-    teams: tuple[Team, ...]
-    games: int
-    played: int
-    files: tuple[Path, ...]
 
 
 def play_season(
@@ -205,20 +178,8 @@ def play_season(
     options = options or SeasonOptions()
     if options.place_points:
         raise ValueError("place_points is for games of more than two; of two teams one wins")
-    done = conduct(_LeagueForm, teams, umpire, options, SeasonIO(out, store, workers, say, warn))
-    form = done.form
-    return Season(
-        out=Path(out),
-        teams=done.teams,
-        schedule=form.schedule,
-        table=tuple(form.table),
-        bracket=form.bracket,
-        games=done.games,
-        played=done.played,
-        files=done.files,
-        notes=tuple(form.notes),
-        title=form.title,
-    )
+    form, done = conduct(_LeagueForm, teams, umpire, options, SeasonIO(out, store, workers, say, warn))
+    return Season(**vars(done), table=tuple(form.table), bracket=form.bracket)
 
 
 def conduct(
@@ -227,8 +188,8 @@ def conduct(
     umpire: Umpire,
     options: SeasonOptions,
     io: SeasonIO,
-) -> Conducted[F]:
-    """Play a season of any form in its folder; see `play_season`.
+) -> tuple[F, AnySeason]:
+    """Play a season of any form in its folder, and return its form, which has its results; see `play_season`.
 
     Args:
         make_form: makes the form for the teams, whose agents have the names of tables, and for options with a seed.
@@ -257,7 +218,6 @@ def conduct(
         **({COMMITMENT: commitment(seed)} if options.secret_seed else {}),
         **({"title": title.to_data()} if title.champions else {}),
     }
-    noted: list[Record] = []
     batches = list(_batches(form.schedule, umpire.chunk, title.holder))
     player: AbstractContextManager[Umpire] = nullcontext(umpire)
     if io.workers is not None:
@@ -268,14 +228,10 @@ def conduct(
     with (
         opened(folder, files),
         last_call.kept_in(folder, warn),
-        _feeding(io.store, folder, umpire, warn, noted) as keep,
+        feeding_games(io.store, "season", folder, umpire, warn) as (keep, noted),
         player as plays,
     ):
-        if not options.resume and (folder / SETTINGS).exists():
-            for name in files[1:]:
-                (folder / name).unlink(missing_ok=True)
-        else:
-            _check_folder(folder, settings)
+        prepare(folder, files, settings, _compared, resume=options.resume, other="another season")
         write_atomic(folder / SETTINGS, reports.to_text(covered(settings) if options.secret_seed else settings))
         write_atomic(folder / reports.SCHEDULE, reports.to_text(form.schedule_data()))
         days = {fixture for batch in batches for fixture in batch.fixtures}
@@ -285,27 +241,25 @@ def conduct(
         if options.secret_seed:
             write_atomic(folder / SETTINGS, reports.to_text(settings))
             warn(revealed_line(seed))
-        written = form.write(folder, settings, noted, warn)
-    paths = (folder / SETTINGS, folder / GAMES, folder / DIGESTS, *written)
-    return Conducted(form, teams, journal.games, journal.played, paths)
-
-
-@contextmanager
-def _feeding(
-    store: AnyStore, folder: Path, umpire: Umpire, warn: Callable[[str], None], noted: list[Record]
-) -> Iterator[Callable[[Sequence[Played]], None]]:
-    """Yield a function that adds games to the store, and those to report to `noted`; without agents it does nothing."""
-    if not isinstance(umpire, AgentUmpire):
-        yield lambda played: None
-        return
-    with feeding(store, "season", folder, umpire.identities, warn) as keep:
-
-        def keep_all(played: Sequence[Played]) -> None:
-            records = umpire.records(played)
-            noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
-            keep(records)
-
-        yield keep_all
+        summary = reports.AnySummary(
+            settings=settings,
+            teams=teams,
+            schedule=form.schedule,
+            forfeits=forfeits(noted),
+            thinking=thinking(noted),
+            title=title,
+        )
+        written = form.write(folder, summary, warn)
+    return form, AnySeason(
+        out=Path(io.out),
+        teams=teams,
+        schedule=form.schedule,
+        games=journal.games,
+        played=journal.played,
+        files=(folder / SETTINGS, folder / GAMES, folder / DIGESTS, *written),
+        notes=tuple(summary.notes),
+        title=title,
+    )
 
 
 def _title(after: str | None, umpire: Umpire, folder: Path) -> Title:
@@ -385,8 +339,7 @@ class _LeagueForm:
         divisions = [divisions.values() for divisions in self.leagues.values()]
         self.schedule = draw_schedule(divisions, options.days, options.within, rng)
         self.table: list[Line] = []
-        self.notes: list[str] = []
-        self.bracket, self.title = Bracket({}, ()), NO_TITLE
+        self.bracket = Bracket({}, ())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -396,12 +349,11 @@ class _LeagueForm:
         return reports.schedule_data(self.schedule, self.leagues)
 
     def play(self, run: Run, batches: Iterable[Batch], folder: Path) -> None:
-        self.title = run.title
         self.table = self._days(run, batches)
         seeds = seed_teams(self.table, self.leagues)
         write_atomic(
             folder / reports.STANDINGS,
-            reports.to_text(reports.standings_data(self.teams, self.table, seeds, self.title)),
+            reports.to_text(reports.standings_data(self.teams, self.table, seeds, run.title)),
         )
         self.bracket = self._playoffs(run, seeds)
 
@@ -433,42 +385,13 @@ class _LeagueForm:
                 run.say("\n  ".join([f"{pending[0].round}, game {number}:", *map(reports.result_text, ended)]))
         return state
 
-    def write(
-        self, folder: Path, settings: Mapping[str, Any], noted: Sequence[Record], warn: Callable[[str], None]
-    ) -> list[Path]:
-        summary = reports.Summary(
-            settings,
-            tuple(self.teams),
-            self.schedule,
-            tuple(self.table),
-            self.bracket,
-            forfeits(noted),
-            thinking(noted),
-            self.title,
-        )
-        self.notes = summary.notes
+    def write(self, folder: Path, season: reports.AnySummary, warn: Callable[[str], None]) -> list[Path]:
+        summary = reports.Summary(**vars(season), table=tuple(self.table), bracket=self.bracket)
         return reports.write_season(folder, summary, warn)
 
 
-def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
-    """Raise a `RunError` unless the folder is empty or holds this season."""
-    refuse_foreign(folder, SETTINGS)
-    path = folder / SETTINGS
-    if not path.exists():
-        return
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        expected = _flat(found)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
-    refuse_changed(folder, found.get("identities"), settings.get("identities", {}))
-    wanted = _flat(settings)
-    if wrong := differences({**dict.fromkeys(wanted), **expected}, wanted):
-        raise RunError(f"{folder} holds another season. {wrong}; {START_OVER}")
-
-
-def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with a field for each team, so that a message on differences is short."""
+def _compared(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that a season which goes on cannot change, a field for each team: messages stay short."""
     teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
     if "title" in settings:
         settings = {**settings, "title": str(Title.from_data(settings["title"]))}

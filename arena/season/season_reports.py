@@ -33,17 +33,19 @@ __all__ = [
     "FILES",
     "SCHEDULE",
     "STANDINGS",
+    "AnySummary",
     "Summary",
     "bracket_text",
     "champion_text",
+    "closing_parts",
     "counted",
     "leaders_text",
+    "opening_parts",
     "result_text",
     "schedule_data",
     "span",
     "standings_data",
     "table_text",
-    "title_parts",
     "to_text",
     "write_season",
 ]
@@ -53,16 +55,14 @@ FILES = (SCHEDULE, STANDINGS, "bracket.json", "report.md", "bracket.svg", "brack
 """Files that this module writes, some of them before the season is over."""
 
 
-@dataclass(frozen=True)
-class Summary:
-    """The outcome of a season that is over.
+@dataclass(frozen=True, kw_only=True)
+class AnySummary:
+    """The part of a summary that seasons of all forms have.
 
     Attributes:
         settings: Content of season.json.
         teams: All teams, in the order given.
         schedule: The days.
-        table: The standings of all teams, best first.
-        bracket: The playoffs.
         forfeits: By agent, the games that it forfeited.
         thinking: By agent, the time of its moves in a season with clocks.
         title: As the season began.
@@ -71,16 +71,27 @@ class Summary:
     settings: Mapping[str, Any]
     teams: tuple[Team, ...]
     schedule: SeasonSchedule
-    table: tuple[Line, ...]
-    bracket: Bracket
     forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
     thinking: Mapping[str, Thinking] = field(default_factory=dict)
     title: Title = NO_TITLE
 
-    @cached_property
+    @property
     def notes(self) -> list[str]:
         """Sentences on the time of agents' moves, and on forfeited games."""
         return [*thinking_notes(self.thinking), *forfeit_notes(self.forfeits)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary(AnySummary):
+    """The outcome of a season of leagues that is over.
+
+    Attributes:
+        table: The standings of all teams, best first.
+        bracket: The playoffs.
+    """
+
+    table: tuple[Line, ...]
+    bracket: Bracket
 
     @cached_property
     def leagues(self) -> Leagues:
@@ -224,17 +235,13 @@ def _series_text(series: Series) -> str:
 
 
 def _sections(season: Summary) -> list[Part]:
-    settings, bracket = season.settings, season.bracket
+    bracket = season.bracket
     rounds = [
         Section(escape(number[0].round), [part for series in number for part in _series_parts(series)])
         for number in bracket.rounds
     ]
-    parts: list[Part] = [
-        f"**{escape(str(bracket.champion))}** is the champion of {len(season.teams)} teams after "
-        f"{counted(settings['days'], 'day')} and {counted(season.schedule.games, 'game')}; "
-        f"seed {settings['seed']}, cellgames {settings['version']}. "
-        "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl).",
-        *title_parts(season.title, str(bracket.champion), settings["seed"]),
+    return [
+        *opening_parts(season, str(bracket.champion)),
         Section("Playoffs", ("![The bracket](bracket.svg)", *rounds)),
         Section(
             "Standings",
@@ -244,19 +251,30 @@ def _sections(season: Summary) -> list[Part]:
                 *(_league(season, league) for league in season.leagues),
             ),
         ),
+        *closing_parts(season, _fairness(season.schedule, season.leagues)),
     ]
-    if season.thinking:
-        parts.append(Section("Clocks", [*map(escape, thinking_notes(season.thinking))]))
-    if season.forfeits:
-        parts.append(Section("Forfeits", [*map(escape, forfeit_notes(season.forfeits))]))
-    return [*parts, Section("Schedule", (_fairness(season.schedule, season.leagues),))]
 
 
-def title_parts(title: Title, champion: str, seed: int) -> list[Part]:
-    """Return what became of the title, and the champions of all seasons; nothing for the first of a chain."""
+def opening_parts(season: AnySummary, champion: str) -> list[Part]:
+    """Return the champion and the files; of a season after others also the title and the champions of all of them."""
+    settings, title = season.settings, season.title
+    opening = (
+        f"**{escape(champion)}** is the champion of {len(season.teams)} teams after "
+        f"{counted(settings['days'], 'day')} and {counted(season.schedule.games, 'game')}; "
+        f"seed {settings['seed']}, cellgames {settings['version']}. "
+        "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl)."
+    )
     if not title.champions:
-        return []
-    return [f"{escape(kept_text(title, champion))}.", Section("Champions", (champions_table(title, champion, seed),))]
+        return [opening]
+    champions = champions_table(title, champion, settings["seed"])
+    return [opening, f"{escape(kept_text(title, champion))}.", Section("Champions", (champions,))]
+
+
+def closing_parts(season: AnySummary, fairness: str) -> list[Part]:
+    """Return clocks and forfeits, where there are any, and how even the schedule is."""
+    notes = {"Clocks": thinking_notes(season.thinking), "Forfeits": forfeit_notes(season.forfeits)}
+    found = [Section(heading, [*map(escape, lines)]) for heading, lines in notes.items() if lines]
+    return [*found, Section("Schedule", (fairness,))]
 
 
 def _league(season: Summary, league: str) -> Section:

@@ -13,7 +13,6 @@ drawn for each match. The rules are in `series_rules`.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,16 +22,15 @@ from typing import Any
 
 from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.identity import identities
-from cellgames.arena.play.chunks import refuse_changed
 from cellgames.arena.play.match import derive
+from cellgames.arena.play.same_run import prepare
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
 from cellgames.arena.records.line_digests import DIGESTS
-from cellgames.arena.records.record_lines import RECORDS, Record, plain
-from cellgames.arena.records.store.feed import AnyStore, feeding
+from cellgames.arena.records.record_lines import RECORDS
+from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
-from cellgames.arena.season.games import Fixture, Played
-from cellgames.arena.season.journal import Journal
+from cellgames.arena.season.games import Fixture
+from cellgames.arena.season.journal import Journal, feeding_games
 from cellgames.arena.season.season_reports import to_text
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.core import Game
@@ -41,16 +39,7 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.utils import last_call
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.report.files import write_report
-from cellgames.utils.run_folders import (
-    ANSWERS,
-    START_OVER,
-    PathLike,
-    RunError,
-    differences,
-    opened,
-    refuse_foreign,
-    write_atomic,
-)
+from cellgames.utils.run_folders import ANSWERS, PathLike, opened, write_atomic
 from cellgames.utils.version import __version__
 
 from .series_matches import SeriesUmpire, ending_of
@@ -152,23 +141,12 @@ def play_series(
     players = _players(list(named), game.players)
     most = game.players - 1 if options.matches is None else min(options.matches, game.players - 1)
     umpire = SeriesUmpire(game, named, players, options.time_control)
-    settings = _settings(game, named, players, options)
-    noted: list[Record] = []
+    settings = _settings(umpire, named, players, options)
     with opened(folder, _FILES), last_call.kept_in(folder, warn):
-        if not options.resume and (folder / SERIES).exists():
-            for name in _FILES[1:]:
-                (folder / name).unlink(missing_ok=True)
-        else:
-            _check_folder(folder, settings)
+        prepare(folder, _FILES, settings, _compared, resume=options.resume, other="other series")
         write_atomic(folder / SERIES, to_text(settings))
-        with feeding(store, "series", folder, settings["identities"], warn) as keep:
-
-            def keep_all(played: Sequence[Played]) -> None:
-                records = [Record.from_json(one.to_json()) for one in played]
-                noted.extend(record for record in records if record.result.forfeit is not None or record.seconds)
-                keep(records)
-
-            journal = Journal(folder / RECORDS, umpire, options.seed, warn, keep_all, ForfeitLog(folder), days=())
+        with feeding_games(store, "series", folder, umpire, warn) as (keep, noted):
+            journal = Journal(folder / RECORDS, umpire, options.seed, warn, keep, ForfeitLog(folder), days=())
             run = _Run(game, list(players), umpire, journal, options, most, warn)
             found: list[Series] = []
             with show_progress(options.series * most, label="matches", shown=progress) as finished:
@@ -191,13 +169,12 @@ def _players(agents: Sequence[str], count: int) -> dict[str, str]:
 
 
 def _settings(
-    game: GridAdaptation, named: Mapping[str, str | AnyAgent], players: Mapping[str, str], options: SeriesOptions
+    umpire: SeriesUmpire, named: Mapping[str, str | AnyAgent], players: Mapping[str, str], options: SeriesOptions
 ) -> dict[str, Any]:
     specs = {name: agent for name, agent in named.items() if isinstance(agent, str) and agent != name}
     limits = options.time_control
     return {
-        "game": game.id,
-        "parameters": plain(game.parameters),
+        **umpire.settings,
         "players": dict(players),
         "series": options.series,
         "matches": options.matches,
@@ -206,26 +183,14 @@ def _settings(
         **({} if limits is None else {"time_control": str(limits)}),
         "seed": options.seed,
         "version": __version__,
-        "identities": identities(named, game),
+        "identities": umpire.identities,
         **({"specs": specs} if specs else {}),
     }
 
 
-def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
-    """Raise a `RunError` unless the folder is empty or holds this run."""
-    refuse_foreign(folder, SERIES)
-    path = folder / SERIES
-    if not path.exists():
-        return
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        before = {name: value for name, value in found.items() if name not in ("identities", "specs")}
-    except (AttributeError, ValueError) as error:
-        raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
-    refuse_changed(folder, found.get("identities"), settings["identities"])
-    wanted = {name: value for name, value in settings.items() if name not in ("identities", "specs")}
-    if wrong := differences({**dict.fromkeys(wanted), **before}, wanted):
-        raise RunError(f"{folder} holds other series. {wrong}; {START_OVER}")
+def _compared(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that series which go on cannot change."""
+    return {name: value for name, value in settings.items() if name not in ("identities", "specs")}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent
+from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import counter, generator, records_of
@@ -58,7 +59,7 @@ def _starts(game: GridAdaptation, seeds: Tensor, held: Sequence[Sequence[int]]) 
 
 
 class SeriesUmpire:
-    """An umpire for the matches of series (`season.games.Umpire`); a game's number is that of its series.
+    """An umpire for the matches of series (`season.games.AgentUmpire`); a game's number is that of its series.
 
     Args:
         game: the match with all players.
@@ -78,7 +79,8 @@ class SeriesUmpire:
         time_control: TimeControl | None = None,
     ) -> None:
         self.chunk = 1  # not used: a series asks for its batches itself
-        self._players, self._time_control = players, time_control
+        self._game, self._players, self._time_control = game, players, time_control
+        self._identities = identities(agents, game)
         self._games = {count: replace(game, players=count) for count in range(2, game.players + 1)}
         self._agents = {
             count: {
@@ -91,8 +93,17 @@ class SeriesUmpire:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """See `Umpire.settings`; a series has settings of its own."""
-        return {}
+        """See `Umpire.settings`."""
+        return {"game": self._game.id, "parameters": plain(self._game.parameters)}
+
+    @property
+    def identities(self) -> dict[str, str]:
+        """See `AgentUmpire.identities`."""
+        return dict(self._identities)
+
+    def records(self, played: Sequence[Played]) -> list[Record]:
+        """See `AgentUmpire.records`."""
+        return [Record.from_json(match.to_json()) for match in played]
 
     def agents_of(self, players: Sequence[str]) -> dict[str, AnyAgent]:
         """Return the agents of a match of these players, by the players' names."""

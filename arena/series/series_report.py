@@ -54,7 +54,8 @@ def match_text(played: PlayedMatch) -> str:
     won = _tokens(played) or "nobody"
     gifts = f"; gifts: {_gifts(played)}" if played.gifts else ""
     match = f"Match {played.end.number}, {len(played.end.players)} players"
-    return f"{match}: Tokens to {won}; {_leaving(played)} leaves{gifts}"
+    leave = "leaves" if len(played.end.ending.leaving) == 1 else "leave"
+    return f"{match}: Tokens to {won}; {_leaving(played)} {leave}{gifts}"
 
 
 def _points(played: PlayedMatch) -> str:

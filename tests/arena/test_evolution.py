@@ -234,6 +234,13 @@ def test_other_games_measures_and_agents_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("text", ["[]", "{}", "{", "[" * 100_000])
+def test_damaged_settings_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "settings.json").write_text(text, encoding="utf-8")
+    with pytest.raises(RunError, match=r"settings\.json cannot be read .*--no-resume"):
+        evolve(GAME, TINY, tmp_path)
+
+
 def test_the_command_writes_a_champion_that_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     words = ["evolve", "toroidal-cup-v0", "--out", str(out), "--quiet", "--agents", "random", "--rounds", "1"]

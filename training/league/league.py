@@ -71,6 +71,7 @@ from cellgames.utils.run_folders import (
     RunError,
     differences,
     opened,
+    reading,
     refuse_foreign,
     write_atomic,
 )
@@ -183,11 +184,9 @@ def _prepare(folder: Path, asked: Mapping[str, Any], *, resume: bool) -> None:
     refuse_foreign(folder, _SETTINGS)
     path = folder / _SETTINGS
     if path.exists() and resume:
-        try:
+        with reading(path):
             found = json.loads(path.read_text(encoding="utf-8"))
             rounds, wrong = int(found["rounds"]), differences(_fixed(found), _fixed(asked))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
         if wrong:
             raise RunError(f"{folder} has another league. {wrong}; {START_OVER}")
         if rounds > asked["rounds"]:

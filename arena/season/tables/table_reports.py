@@ -5,19 +5,16 @@ The files hold nothing but what follows from the settings and the games: no date
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.bracket_picture import score_text
 from cellgames.arena.season.schedule import SeasonSchedule
 from cellgames.arena.season.teams import Team
 from cellgames.arena.season.titles.title import NO_TITLE, Title
-from cellgames.arena.stats.tables import Forfeits, Thinking
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, plain_table
@@ -43,34 +40,17 @@ FILES = (season_reports.SCHEDULE, season_reports.STANDINGS, _FINAL, "report.md")
 """Files of a season of tables, some of them written before it is over."""
 
 
-@dataclass(frozen=True)
-class TableSummary:
-    """The outcome of a season that is over.
+@dataclass(frozen=True, kw_only=True)
+class TableSummary(season_reports.AnySummary):
+    """The outcome of a season of tables that is over.
 
     Attributes:
-        settings: Content of season.json.
-        teams: All teams, in the order given.
-        schedule: The days.
         table: The standings of all teams, best first.
         final: The final table.
-        forfeits: By agent, the games that it forfeited.
-        thinking: By agent, the time of its moves in a season with clocks.
-        title: As the season began.
     """
 
-    settings: Mapping[str, Any]
-    teams: tuple[Team, ...]
-    schedule: SeasonSchedule
     table: tuple[PlaceLine, ...]
     final: FinalTable
-    forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
-    thinking: Mapping[str, Thinking] = field(default_factory=dict)
-    title: Title = NO_TITLE
-
-    @cached_property
-    def notes(self) -> list[str]:
-        """Sentences on the time of agents' moves, and on forfeited games."""
-        return [*thinking_notes(self.thinking), *forfeit_notes(self.forfeits)]
 
 
 # ---------------------------------------------------------------- data
@@ -169,21 +149,20 @@ def final_text(final: FinalTable, title: Title = NO_TITLE) -> str:
 
 
 def _sections(season: TableSummary) -> list[Part]:
-    settings, final = season.settings, season.final
-    counted = season_reports.counted
+    final, span = season.final, season_reports.span
     counts = table_counts(season.schedule, [team.name for team in season.teams])
-    points, span = " ".join(map(str, settings["place_points"])), season_reports.span
+    points = " ".join(map(str, season.settings["place_points"]))
     rows: list[Sequence[Cell]] = [
         (number, ", ".join(result.teams), result_text(result), result.winner)
         for number, result in enumerate(final.results, 1)
     ]
     games = Table("", ("game", "seats", "result", "winner"), rows, text=("seats", "result", "winner"))
-    parts: list[Part] = [
-        f"**{escape(str(final.champion))}** is the champion of {len(season.teams)} teams after "
-        f"{counted(settings['days'], 'day')} and {counted(season.schedule.games, 'game')}; "
-        f"seed {settings['seed']}, cellgames {settings['version']}. "
-        "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl).",
-        *season_reports.title_parts(season.title, str(final.champion), settings["seed"]),
+    fairness = (
+        f"{season_reports.counted(span(counts.games), 'game')} a team, {span(counts.seats)} of them in each seat; two "
+        f"teams meet {span(counts.meetings)} times."
+    )
+    return [
+        *season_reports.opening_parts(season, str(final.champion)),
         Section(
             FINAL,
             (
@@ -201,16 +180,8 @@ def _sections(season: TableSummary) -> list[Part]:
                 _standings(season.table, season.teams, season.title),
             ),
         ),
+        *season_reports.closing_parts(season, fairness),
     ]
-    if season.thinking:
-        parts.append(Section("Clocks", [*map(escape, thinking_notes(season.thinking))]))
-    if season.forfeits:
-        parts.append(Section("Forfeits", [*map(escape, forfeit_notes(season.forfeits))]))
-    fairness = (
-        f"{counted(span(counts.games), 'game')} a team, {span(counts.seats)} of them in each seat; two teams meet "
-        f"{span(counts.meetings)} times."
-    )
-    return [*parts, Section("Schedule", (fairness,))]
 
 
 # ---------------------------------------------------------------- files

@@ -8,23 +8,20 @@ and store are those of any season (`season.conduct`).
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from cellgames.arena.play.match import derive
-from cellgames.arena.records.record_lines import Record
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.games import Fixture, Played, Umpire, last_attempts, make_die
 from cellgames.arena.season.prefetch import Batch
-from cellgames.arena.season.schedule import SeasonOptions, SeasonSchedule
-from cellgames.arena.season.season import Run, SeasonIO, conduct
+from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.arena.season.season import AnySeason, Run, SeasonIO, conduct
 from cellgames.arena.season.standings import roll_off
 from cellgames.arena.season.teams import Team
-from cellgames.arena.season.titles.title import NO_TITLE, Title
-from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.utils.run_folders import write_atomic
 
 from . import table_reports as reports
@@ -42,33 +39,17 @@ class TableUmpire(Umpire, Protocol):
     seats: int
 
 
-@dataclass(frozen=True)
-class TableSeason:
-    """A season of tables that is over.
+@dataclass(frozen=True, kw_only=True)
+class TableSeason(AnySeason):
+    """A season of tables that is over; `AnySeason` explains the other fields.
 
     Attributes:
-        out: its folder.
-        teams: in the order given.
-        schedule: its days.
         table: the standings of all teams.
         final: the final table.
-        games: how many were played in all, replays too.
-        played: how many of them by this call.
-        files: all files of the folder that belong to the season.
-        notes: sentences on the time of agents' moves, and on forfeited games.
-        title: as the season began, with the champions of those before it.
     """
 
-    out: Path
-    teams: tuple[Team, ...]
-    schedule: SeasonSchedule
     table: tuple[PlaceLine, ...]
     final: FinalTable
-    games: int
-    played: int
-    files: tuple[Path, ...]
-    notes: tuple[str, ...] = ()
-    title: Title = NO_TITLE
 
 
 def play_table_season(
@@ -93,19 +74,8 @@ def play_table_season(
         raise ValueError("within is for seasons of leagues, whose games are for two; tables have no divisions")
     if placed := [team.name for team in teams if team.league or team.division]:
         raise ValueError(f"expected teams without leagues, since tables have none, but {placed[0]} is in one")
-    done = conduct(partial(_TableForm, umpire.seats), teams, umpire, options, io)
-    return TableSeason(
-        out=Path(io.out),
-        teams=done.teams,
-        schedule=done.form.schedule,
-        table=tuple(done.form.table),
-        final=done.form.final,
-        games=done.games,
-        played=done.played,
-        files=done.files,
-        notes=tuple(done.form.notes),
-        title=done.form.title,
-    )
+    form, done = conduct(partial(_TableForm, umpire.seats), teams, umpire, options, io)
+    return TableSeason(**vars(done), table=tuple(form.table), final=form.final)
 
 
 class _TableForm:
@@ -119,8 +89,7 @@ class _TableForm:
         self.names, self._teams, self._seats = [team.name for team in teams], teams, seats
         self.schedule = draw_tables(self.names, seats, options.days, random.Random(derive(options.seed, "schedule")))
         self.table: list[PlaceLine] = []
-        self.final, self.title = FinalTable(()), NO_TITLE
-        self.notes: list[str] = []
+        self.final = FinalTable(())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -130,7 +99,6 @@ class _TableForm:
         return reports.schedule_data(self.schedule, self.names)
 
     def play(self, run: Run, batches: Iterable[Batch], folder: Path) -> None:
-        self.title = run.title
         die, results = make_die(run.seed, "standings"), list[TableResult]()
         for batch in batches:
             before = run.journal.played
@@ -141,7 +109,7 @@ class _TableForm:
                 run.say(reports.leaders_text(table, batch.label, self._seats))
         self.table = place_standings(self.names, results, self.points, die)
         self.final = FinalTable(tuple(line.team for line in self.table[: self._seats]))
-        data = reports.standings_data(self._teams, self.table, self.final, self.title)
+        data = reports.standings_data(self._teams, self.table, self.final, run.title)
         write_atomic(folder / season_reports.STANDINGS, season_reports.to_text(data))
         while self.final.champion is None:
             fixture, before = run.fixture(FINAL, 1 + len(self.final.results), self.final.seats()), run.journal.played
@@ -151,20 +119,8 @@ class _TableForm:
             if run.journal.played > before:
                 run.say(f"{FINAL}, game {fixture.game}:\n  {reports.result_text(result)}")
 
-    def write(
-        self, folder: Path, settings: Mapping[str, Any], noted: Sequence[Record], warn: Callable[[str], None]
-    ) -> list[Path]:
-        summary = reports.TableSummary(
-            settings,
-            tuple(self._teams),
-            self.schedule,
-            tuple(self.table),
-            self.final,
-            forfeits(noted),
-            thinking(noted),
-            self.title,
-        )
-        self.notes = summary.notes
+    def write(self, folder: Path, season: season_reports.AnySummary, warn: Callable[[str], None]) -> list[Path]:
+        summary = reports.TableSummary(**vars(season), table=tuple(self.table), final=self.final)
         return reports.write_table_season(folder, summary, warn)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "different_files",
     "exclusive",
     "opened",
+    "reading",
     "refuse_foreign",
     "replacing",
     "write_atomic",
@@ -160,6 +161,18 @@ def refuse_foreign(folder: Path, settings: str) -> None:
         raise RunError(
             f"{folder} is not empty and holds no {settings}, but {', '.join(others[:3])}{more}; choose another folder"
         )
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raise a `RunError` that names the file for any error of the block, which reads a file of the run.
+
+    The block only reads: it raises no `RunError` of its own.
+    """
+    try:
+        yield
+    except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise RunError(f"{path} cannot be read ({clipped(repr(error))}); {START_OVER}") from None
 
 
 def write_atomic(path: PathLike, content: str | bytes) -> None:
