@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, zip_longest
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -41,7 +39,6 @@ __all__ = [
 ]
 
 _MOST_CELLS = 1 << 25  # of all boards of a batch
-_FRAME_SPEED = 5  # pictures within a step in the time of one position
 
 _OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
@@ -166,7 +163,7 @@ def animate(
 ) -> None:
     """Save the game as a GIF or an MP4, one frame a position; the last one stays longer.
 
-    Where a step has several frames (`Game.frames`), as when Life runs, they take a fifth of a frame's time each.
+    A step may have several frames (`Game.frames`), as when Life runs; `films.save_film` says how long they show.
     With `progress`, what takes more than two seconds shows its progress on standard error.
 
     Raises:
@@ -174,8 +171,7 @@ def animate(
         ValueError: Another suffix than .gif and .mp4.
         ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
     """
-    from cellgames.envs.core.raster import to_rgb
-    from cellgames.utils.animations import save_animation
+    from .films import save_film
 
     game, states = game_of(record), replay(record)
     steps = [[game.draw(states[0])]]
@@ -183,15 +179,7 @@ def animate(
         for step in pairwise(states):
             steps.append(list(game.frames(*step)))
             advance(1)
-    hold = _FRAME_SPEED if any(len(pictures) > 1 for pictures in steps) else 1
-
-    def frames() -> Iterator[npt.NDArray[np.uint8]]:
-        for pictures in steps:
-            for picture in pictures:
-                yield from [to_rgb(picture, scale)] * (hold if len(pictures) == 1 else 1)
-
-    total = sum(hold if len(pictures) == 1 else len(pictures) for pictures in steps) if progress else 0
-    save_animation(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)
+    save_film(steps, path, scale=scale, frame_ms=frame_ms, last_ms=last_ms, progress=progress)
 
 
 @dataclass(frozen=True)

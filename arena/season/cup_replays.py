@@ -206,10 +206,8 @@ def animate(
         ValueError: Another suffix than .gif and .mp4.
         ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
     """
-    from cellgames.envs.core.raster import to_rgb
-    from cellgames.utils.animations import save_animation
+    from cellgames.arena.records.films import save_film
 
     frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
-    pictures = list(frames)
-    arrays = (to_rgb(picture, scale) for picture in pictures)
-    save_animation(arrays, path, frame_ms=frame_ms, last_ms=last_ms, total=len(pictures) if progress else 0)
+    steps = [[picture] for picture in frames]
+    save_film(steps, path, scale=scale, frame_ms=frame_ms, last_ms=last_ms, progress=progress)

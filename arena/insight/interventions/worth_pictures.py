@@ -201,18 +201,9 @@ def animate_worth(
         ValueError: Another suffix than .gif and .mp4.
         ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
     """
-    from cellgames.envs.core.raster import to_rgb
-    from cellgames.utils.animations import save_animation
+    from cellgames.arena.records.films import save_film
 
-    frames = film_frames(record, explanation)
-    hold = 5 if any(len(step) > 1 for step in frames) else 1
-    arrays = (
-        array
-        for step in frames
-        for array in (to_rgb(picture) for picture in step for _ in range(hold if len(step) == 1 else 1))
-    )
-    total = sum(hold if len(step) == 1 else len(step) for step in frames) if progress else 0
-    save_animation(arrays, path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms, total=total)
+    save_film(film_frames(record, explanation), path, frame_ms=frame_ms, last_ms=last_ms, progress=progress)
 
 
 def film_frames(record: Record, explanation: Explanation) -> list[list[Picture]]:

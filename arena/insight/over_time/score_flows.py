@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cellgames.arena.insight.readers.record_groups import without_forfeits
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -162,7 +163,7 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
     Raises:
         ReplayError: A record does not reproduce.
     """
-    played = [record for record in records if getattr(record.result, "forfeit", None) is None]
+    played = without_forfeits(records)
     if not played:
         return []
     found = read(game, played)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cellgames.arena.insight.readers.record_groups import without_forfeits
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table
@@ -49,7 +50,7 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
         ReplayError: A record does not reproduce.
         ImportError: SciPy is not installed.
     """
-    played = [record for record in records if getattr(record.result, "forfeit", None) is None]
+    played = without_forfeits(records)
     series = life_series(game)
     if series is None or not played:
         return []

@@ -11,7 +11,7 @@ from cellgames.arena.records.replays import game_of
 from cellgames.envs.core import Game
 from cellgames.utils.run_folders import PathLike
 
-__all__ = ["Games", "agents_of", "grouped", "read_paths", "scores"]
+__all__ = ["Games", "agents_of", "grouped", "read_paths", "scores", "without_forfeits"]
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,13 @@ def _games(group: list[Record]) -> Games:
                 f"a game of {game}: expected agents, outcomes and scores of {seats} seats, got {sizes[0]}, {sizes[1]} "
                 f"and {sizes[2]}; was the file changed?"
             )
-    played = tuple(record for record in group if record.result.forfeit is None)
+    played = tuple(without_forfeits(group))
     return Games(game, played, len(group) - len(played))
+
+
+def without_forfeits(records: Iterable[Record]) -> list[Record]:
+    """Return the games that came to their ends."""
+    return [record for record in records if record.result.forfeit is None]
 
 
 def agents_of(records: Iterable[Record]) -> tuple[str, ...]:

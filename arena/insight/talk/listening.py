@@ -5,7 +5,7 @@ Letters: `L` pairs of a state and its counterfactual, `N` spaces of the board.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.talk.conversation import TalkState
+from cellgames.utils.progress import progress
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
 __all__ = ["Dependence", "dependence", "with_other_word"]
@@ -65,7 +66,14 @@ def with_other_word(game: GridAdaptation, state: TalkState, seat: Tensor, genera
 
 
 def dependence(
-    game: GridAdaptation, name: str, agent: AnyAgent, records: Sequence[Record], positions: int = 400, seed: int = 0
+    game: GridAdaptation,
+    name: str,
+    agent: AnyAgent,
+    records: Sequence[Record],
+    positions: int = 400,
+    seed: int = 0,
+    *,
+    shown: bool = False,
 ) -> Dependence:
     """Return how much an agent's choice of its first tile depends on a word of the talk step before it.
 
@@ -76,13 +84,15 @@ def dependence(
         records: Games whose states after talk are the positions.
         positions: At most so many states.
         seed: Of the choice of states and of words.
+        shown: True to show on standard error the progress of an agent that takes longer than two seconds.
     """
     generator = torch.Generator().manual_seed(derive("listening", seed))
     state, seat = _positions(game, name, records, positions, generator)
     other = with_other_word(game, state, seat, generator)
     policy = _policy(game, agent, state, seat)
     if policy is None:
-        found = _differing(game, agent, (state, other), seat, seed)
+        with progress(2 * _SAMPLES, label=f"ask {name}", unit="times", shown=shown, after_s=2.0) as asked:
+            found = _differing(game, agent, (state, other), seat, seed, asked)
     else:
         changed = _policy(game, agent, other, seat)
         assert changed is not None  # the same agent
@@ -130,7 +140,12 @@ def _policy(game: GridAdaptation, agent: Any, state: TalkState, seat: Tensor) ->
 
 
 def _differing(
-    game: GridAdaptation, agent: Any, states: tuple[TalkState, TalkState], seat: Tensor, seed: int
+    game: GridAdaptation,
+    agent: Any,
+    states: tuple[TalkState, TalkState],
+    seat: Tensor,
+    seed: int,
+    asked: Callable[[int], None],
 ) -> Tensor:
     """Return the share of draws in which an agent's first tile differs between two states, float [L]."""
     total = torch.zeros(len(seat))
@@ -140,5 +155,6 @@ def _differing(
             observed, mask = _asked(game, agent, state, seat)
             generator = torch.Generator().manual_seed(derive("draws", seed, draw))
             chosen.append(agent.act(observed, mask, torch.arange(len(seat)), generator)[:, 0])
+            asked(1)
         total += (chosen[0] != chosen[1]).float()
     return total / _SAMPLES

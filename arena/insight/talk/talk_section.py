@@ -11,6 +11,7 @@ import numpy as np
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.insight.agent_games import play_some
 from cellgames.arena.insight.over_time import grid_rounds
+from cellgames.arena.insight.readers.record_groups import without_forfeits
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -37,7 +38,7 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
     Raises:
         ReplayError: A record does not reproduce.
     """
-    played = [record for record in records if record.result.forfeit is None and not record.position]
+    played = _whole(records)
     if not isinstance(game, GridAdaptation) or not game.talks or not played:
         return []
     found = read_talk(game, played)
@@ -56,6 +57,11 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
     ]
     tables = (_information_table(groups), _claims_table(spoken))
     return [Section("What words tell", (*text, *tables), _data(found, groups, spoken))]
+
+
+def _whole(records: Sequence[Record]) -> list[Record]:
+    """Return the games that were played from the start to the end: transcripts are of all their talk."""
+    return [record for record in without_forfeits(records) if not record.position]
 
 
 def _best(found: Sequence[Information]) -> str:
@@ -121,15 +127,17 @@ def _number(value: float, digits: int = 4) -> float | None:
     return None if value != value else round(value, digits)
 
 
-def _data(found: Transcript, groups: Mapping[str, Sequence[Information]], spoken: Sequence[Claim]) -> dict[str, Any]:
-    def numbers(one: Any) -> dict[str, Any]:
-        return {name: _number(value) if isinstance(value, float) else value for name, value in vars(one).items()}
+def _numbers(one: object) -> dict[str, Any]:
+    """Return the fields of a measure as JSON holds them."""
+    return {name: _number(value) if isinstance(value, float) else value for name, value in vars(one).items()}
 
+
+def _data(found: Transcript, groups: Mapping[str, Sequence[Information]], spoken: Sequence[Claim]) -> dict[str, Any]:
     return {
         "words": int(found.words.size),
         "silence": _number(float((found.words == 0).mean())),
-        "information": {name: [numbers(one) for one in some] for name, some in groups.items()},
-        "claims": [numbers(claim) for claim in spoken],
+        "information": {name: [_numbers(one) for one in some] for name, some in groups.items()},
+        "claims": [_numbers(claim) for claim in spoken],
     }
 
 
@@ -155,10 +163,10 @@ def asked_sections(
         seed: Of all draws.
         shown: True to report progress on standard error.
     """
-    played = [record for record in records if record.result.forfeit is None and not record.position]
+    played = _whole(records)
     if not isinstance(game, GridAdaptation) or not game.talks or not played:
         return []
-    heard = [dependence(game, name, agent, played, positions, seed) for name, agent in agents.items()]
+    heard = [dependence(game, name, agent, played, positions, seed, shown=shown) for name, agent in agents.items()]
     rows: list[tuple[Cell, ...]] = [
         (
             *(one.agent, one.states, _number(one.variation), _number(one.low), _number(one.high)),
@@ -191,8 +199,6 @@ def asked_sections(
                 [tuple(_number(v, 2) if isinstance(v, float) else v for v in vars(one).values()) for one in gains],
             )
         )
-        data["coalitions"] = [
-            {name: _number(v) if isinstance(v, float) else v for name, v in vars(one).items()} for one in gains
-        ]
+        data["coalitions"] = [_numbers(one) for one in gains]
         data["mean points"] = [_number(float(np.mean(scores))) for scores, _ in pairs]
     return [Section("Who listens, and what allies gain", (*text, *parts), data)]

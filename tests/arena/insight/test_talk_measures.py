@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -194,6 +196,23 @@ def test_transcripts_are_what_records_say() -> None:
                 leads = [own - (sum(gained) - own) / 3 for own in gained]
                 assert found.lead[row, number].tolist() == pytest.approx(leads)
     assert found.flips.tolist() == [False, True]
+
+
+def test_asking_a_listener_shows_its_progress_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {"asked": 0}
+
+    @contextmanager
+    def shown_progress(total: int, **words: Any) -> Iterator[Callable[[int], None]]:
+        seen.update(total=total, **words)
+        yield lambda times: seen.update(asked=seen["asked"] + times)
+
+    monkeypatch.setattr(listening, "progress", shown_progress)
+    teller: Any = Teller("teller")
+    records = play_some(GAME, {"teller": teller}, 2)
+    listening.dependence(GAME, "teller", teller, records, positions=4, shown=True)
+    assert seen["label"] == "ask teller"
+    assert seen["shown"]
+    assert seen["asked"] == seen["total"] > 0
 
 
 def test_another_word_is_one_that_reaches_the_listener() -> None:

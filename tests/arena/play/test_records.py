@@ -19,9 +19,11 @@ import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.records.films import save_film
 from cellgames.arena.records.record_lines import Record, RecordError, Result, append, read_records
 from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, verify
 from cellgames.envs.core import Game
+from cellgames.envs.core.drawing import Picture
 from cellgames.utils.run_folders import write_atomic
 
 GAME: Game = cellgames.make("torus-v0", size=3)
@@ -376,16 +378,30 @@ def test_every_single_change_of_a_move_is_noticed_or_gives_another_game(games: t
     assert noticed > 0
 
 
+def durations(path: Path) -> list[int]:
+    """Return how long each frame of a GIF shows, in milliseconds."""
+    with Image.open(path) as image:
+        assert image.format == "GIF"
+        shown = []
+        for frame in range(image.n_frames):  # type: ignore[attr-defined]  # of GIFs
+            image.seek(frame)
+            shown.append(image.info["duration"])
+    return shown
+
+
+def test_pictures_within_a_step_take_a_fifth_of_its_time(tmp_path: Path) -> None:
+    one, two, three, four = (Picture(20, 20, colour, ()) for colour in ("#000000", "#ff0000", "#00ff00", "#0000ff"))
+    save_film([[one], [two, three], [four]], tmp_path / "film.gif", frame_ms=300, last_ms=900)
+    assert durations(tmp_path / "film.gif") == [300, 60, 60, 4 * 60 + 900]
+    save_film([[one], [two]], tmp_path / "plain.gif", frame_ms=300, last_ms=900)
+    assert durations(tmp_path / "plain.gif") == [300, 900]
+
+
 def test_the_gif_has_a_frame_for_every_position_and_rests_on_the_last(tmp_path: Path) -> None:
     path = tmp_path / "game.gif"
     animate(RING, path, scale=0.4)
-    with Image.open(path) as image:
-        assert image.format == "GIF"
-        assert image.n_frames == 6  # type: ignore[attr-defined]  # of GIFs
-        shown = []
-        for frame in range(6):
-            image.seek(frame)
-            shown.append(image.info["duration"])
+    shown = durations(path)
+    assert len(shown) == 6
     assert shown[-1] > max(shown[:-1])
     with pytest.raises(ReplayError):
         animate(TAMPERED["changed winner"][0], path)
