@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
@@ -17,6 +17,7 @@ from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
 from .line_digests import digests_path, has_changed, known_digests
+from .variations import Variation, variations_data, variations_of
 
 __all__ = [
     "MOST_SEATS",
@@ -150,6 +151,7 @@ class Record:
         seconds: In games with a clock, how long each move took, by seat; forced moves are left out.
         policies: Where they were kept, the policy of the search behind each move, probabilities by action; None for
             moves without one.
+        variations: Moves that people tried beside the game, a tree with comments (`variations`).
     """
 
     game: str
@@ -165,6 +167,7 @@ class Record:
     summary: Mapping[str, Any] = field(default_factory=dict)
     seconds: tuple[tuple[float, ...], ...] = ()
     policies: tuple[Mapping[str, float] | None, ...] = ()
+    variations: tuple[Variation, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
         """Return the fields as JSON takes them; parameters and summary are the record's own, not copies."""
@@ -175,9 +178,11 @@ class Record:
             del data["pairing"]
         else:
             data["pairing"] = dict(vars(self.pairing))
-        for name in ("position", "summary", "seconds", "policies"):
+        for name in ("position", "summary", "seconds", "policies", "variations"):
             if not data[name]:
                 del data[name]
+        if self.variations:
+            data["variations"] = variations_data(self.variations)
         if (forfeit := self.result.forfeit) is None:
             del result["forfeit"]
         else:
@@ -202,7 +207,7 @@ class Record:
             data = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
             raise ValueError(f"expected a JSON object, got {shown(line)}: {error}") from None
-        optional = ("pairing", "position", "summary", "seconds", "policies")
+        optional = ("pairing", "position", "summary", "seconds", "policies", "variations")
         top = JsonFields(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
         result = JsonFields(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
         forfeit = data["result"].get("forfeit")
@@ -227,6 +232,7 @@ class Record:
             summary=top.mapping("summary") if "summary" in data else {},
             seconds=top.times("seconds") if "seconds" in data else (),
             policies=top.policies("policies") if "policies" in data else (),
+            variations=variations_of(data["variations"]) if "variations" in data else (),
         )
         record.check()
         return record
@@ -257,7 +263,7 @@ def check_names(names: Iterable[str]) -> None:
             )
 
 
-def to_line(data: Mapping[str, Any]) -> str:
+def to_line(data: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return JSON on one line, without the newline."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,9 +17,11 @@ from mutations import Change, Edit, applied, changed, changes, edits, hostile_js
 import cellgames
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_move, play
+from cellgames.arena.formats import records_to_sgf, sgf_to_records
 from cellgames.arena.play.match import generator, records_of
 from cellgames.arena.records.record_lines import Record, RecordError, append, read_records
 from cellgames.arena.records.replays import replay
+from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.arena.season.teams import read_teams
 from cellgames.envs.core import Game, seeds
@@ -45,7 +48,8 @@ def record(name: str) -> Record:
     seats = torch.zeros((1, game.info.num_players), dtype=torch.int64)
     done = play(game, [load("random", game)], seats, torch.tensor([3]), [generator(3)])
     agents = ("random",) * game.info.num_players
-    return records_of(game, done, seeds=[3], agents=[agents], openings=[0])[0]
+    (made,) = records_of(game, done, seeds=[3], agents=[agents], openings=[0])
+    return replace(made, variations=(Variation(-1, made.moves[0], "tried"), Variation(0, made.moves[0])))
 
 
 def tame(data: Any) -> bool:
@@ -63,6 +67,14 @@ def test_lines_of_records(name: str, made: tuple[Change, ...] | tuple[Edit, ...]
         again = read.to_json()
         assert Record.from_json(again) == read, "what is accepted comes back"
         assert Record.from_json(again).to_json() == again
+
+
+@fuzz(Inputs(short=40, share=3), made=edits())
+def test_files_of_sgf(made: tuple[Edit, ...]) -> None:
+    text = '(;FF[4]GM[2048]SZ[2]RE[W+R]XR[{"seed":1}];B[a1]C[one\\]](;W[b1+];B[a2])(;W[a2]C[two](;B[b1+])(;B[b2])))'
+    with documented(ValueError):
+        found = sgf_to_records(applied(text.encode(), made).decode(errors="replace"))
+        assert sgf_to_records(records_to_sgf(found)) == found
 
 
 def mutated(line: bytes, made: tuple[Any, ...]) -> bytes:

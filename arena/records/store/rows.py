@@ -27,11 +27,13 @@ __all__ = [
     "SCHEMA_VERSION",
     "SEALED",
     "SEALS",
+    "VARIATIONS",
     "VIEWS",
     "Row",
     "canonical",
     "light",
     "names_of",
+    "parsed",
     "row",
     "seal",
     "setting_of",
@@ -78,6 +80,12 @@ SCHEMA = {
 SEALS = {"seals": "CREATE TABLE seals (game INTEGER PRIMARY KEY REFERENCES games, seal BLOB NOT NULL)"}
 """The table of seals; stores of the first versions have none, and their programs add games without one."""
 
+VARIATIONS = {
+    "variations": "CREATE TABLE variations (game INTEGER PRIMARY KEY REFERENCES games, data BLOB NOT NULL, "
+    "hash BLOB NOT NULL)"
+}
+"""The table of variations, apart from the records: what people tried beside a game makes no other game of it."""
+
 SEALED = """SELECT games.id, hash, settings.game, parameters, agents, identities, kind, place, sources.added, start,
     course, games.added, seed, opening, outcome, scores, turns, truncated, forfeit, version
     FROM games JOIN settings ON settings.id = setting JOIN lineups ON lineups.id = lineup
@@ -121,11 +129,12 @@ class Row:
     """The columns of a game in the tables.
 
     Attributes:
-        hash: Hash of the record's text, 16 bytes, by which the same game is recognised.
+        hash: Hash of `text`, 16 bytes, by which the same game is recognised.
         start: Hash of what the game started from: seed, position and forced moves. Games with one start are no
             independent ones, in whatever run and however numbered there.
         course: Hash of position and moves, 8 bytes, which tells different games apart.
-        text: JSON of the record.
+        text: JSON of the record without its variations.
+        variations: JSON of the variations, "" for none.
     """
 
     hash: bytes
@@ -135,6 +144,7 @@ class Row:
     course: bytes
     text: str
     columns: tuple[Any, ...]
+    variations: str = ""
 
 
 def row(record: Record) -> Row:
@@ -145,6 +155,7 @@ def row(record: Record) -> Row:
     """
     record.check()
     data = record.to_data()
+    variations = data.pop("variations", None)
     text, result = to_line(data), data["result"]
     forced = record.moves[: record.opening]
     return Row(
@@ -164,6 +175,7 @@ def row(record: Record) -> Row:
             canonical(result["forfeit"]) if result.get("forfeit") is not None else None,
             record.version,
         ),
+        variations="" if variations is None else to_line(variations),
     )
 
 

@@ -32,13 +32,14 @@ from typing import Any
 from typing_extensions import override
 
 from cellgames.agents.identity import is_program
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.record_lines import Record, to_line
+from cellgames.arena.records.variations import merged, variations_data, variations_of
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import PathLike
 
 from . import export_table, import_runs
 from .database import StoreError, StoreFile
-from .rows import SEALED, Row, canonical, light, names_of, row, seal, setting_of, text_hash
+from .rows import SEALED, Row, canonical, light, names_of, parsed, row, seal, setting_of, text_hash
 
 __all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
 
@@ -183,6 +184,7 @@ class Store(StoreFile):
                 if both != before:
                     self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (self._lineup(one, both), number))
                     self._seal(number)
+                self._add_variations(number, one.variations)
                 return False
         game, parameters = one.setting
         setting = self._id("settings", {"game": game, "parameters": parameters})
@@ -197,7 +199,20 @@ class Store(StoreFile):
         )
         self._db.execute("INSERT INTO records VALUES (?, ?)", (found.lastrowid, data))
         self._seal(found.lastrowid)
+        self._add_variations(found.lastrowid, one.variations)
         return True
+
+    def _add_variations(self, number: int | None, text: str) -> None:
+        """Add what people tried beside a game to the variations that the store has of it."""
+        if not text:
+            return
+        there = self._db.execute("SELECT data, hash FROM variations WHERE game = ?", (number,)).fetchone()
+        if there is not None:
+            with self._trusting_nothing(f"the variations of game {number}"):
+                both = merged(*(variations_of(parsed(one)) for one in (_unpacked(*there), text)))
+            text = to_line(variations_data(both))
+        values = (number, zlib.compress(text.encode(), 6), text_hash(text))
+        self._db.execute("INSERT OR REPLACE INTO variations VALUES (?, ?, ?)", values)
 
     def _seal(self, number: int | None) -> None:
         values = self._db.execute(SEALED, (number,)).fetchone()
@@ -373,20 +388,26 @@ class Store(StoreFile):
             raise self._damaged(f"game {number}: {error}") from None
 
     def text(self, number: int) -> str:
-        """Return the text of a record, word for word as it was added; it raises what `record` raises."""
+        """Return the text of a record, word for word as it was added, with all its variations.
+
+        Raises:
+            StoreError: There is none.
+        """
+        more = "variations.data, variations.hash" if self._variations else "NULL, NULL"
+        joined = "LEFT JOIN variations ON variations.game = records.game" if self._variations else ""
         found = next(
-            self._asked("SELECT data, hash FROM records LEFT JOIN games ON id = game WHERE game = ?", (number,)), None
+            self._asked(
+                f"SELECT records.data, games.hash, {more} FROM records LEFT JOIN games ON id = records.game {joined} "
+                "WHERE records.game = ?",
+                (number,),
+            ),
+            None,
         )
         if found is None:
             raise StoreError(f"{self.path}: expected the number of a game, got {number}")
         try:
-            unpacker = zlib.decompressobj()
-            text = unpacker.decompress(found[0], _MOST_RECORD)
-            if not unpacker.eof:
-                raise ValueError(f"expected a whole record of at most {_MOST_RECORD} bytes, got more or less")
-            if text_hash(whole := text.decode()) != found[1]:
-                raise ValueError("its record has changed since it was added")
-            return whole
+            text = _unpacked(*found[:2])
+            return text if found[2] is None else f'{text[:-1]},"variations":{_unpacked(*found[2:])}}}'
         except (zlib.error, TypeError, ValueError) as error:
             raise self._damaged(f"game {number}: {error}") from None
 
@@ -462,6 +483,17 @@ class Store(StoreFile):
     def export(self, path: PathLike, **which: Any) -> int:
         """Write games to a file `.csv` or `.parquet`; see `export_table.export`."""
         return export_table.export(self, path, **which)
+
+
+def _unpacked(data: Any, hash: Any) -> str:
+    """Return a text of the store; raise a `ValueError`, `TypeError` or `zlib.error` for a damaged one."""
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(data, _MOST_RECORD)
+    if not unpacker.eof:
+        raise ValueError(f"expected a whole record of at most {_MOST_RECORD} bytes, got more or less")
+    if text_hash(whole := text.decode()) != hash:
+        raise ValueError("its record has changed since it was added")
+    return whole
 
 
 def _words(words: Sequence[str]) -> str:

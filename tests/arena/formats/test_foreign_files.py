@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import random
 from pathlib import Path
+from typing import cast
 
 import pytest
 import torch
@@ -21,10 +23,12 @@ from cellgames.arena.formats import (
     sgf_to_records,
 )
 from cellgames.arena.records.record_lines import Forfeit, Result
-from cellgames.arena.records.replays import replay, verify
+from cellgames.arena.records.replays import ReplayError, replay, verify
+from cellgames.arena.records.variations import Variation, listed, move_tree
 from cellgames.cli.main import main
 from cellgames.envs.cloth_of_gold import ClothOfGold
 from cellgames.envs.toroidal_cup import ToroidalCup
+from cellgames.envs.torus.state import TorusState
 
 CLOTH = cellgames.make("cloth-of-gold-small-v0")
 CUP = cellgames.make("toroidal-cup-small-v0")
@@ -128,6 +132,69 @@ def test_other_programs_sgf() -> None:
     assert list(verify([record])) == []
 
 
+TREE = (
+    "(;GM[2048]SZ[3]RE[W+R]C[of the start];B[a1]C[a\\]b\\\\];W[b1+]C[one\\\n line]"
+    "(;B[c1];W[c2])(;B[c2](;W[c3])(;W[B2]C[x];B[c1]))(;B[c1]C[again]))"
+)
+
+
+def test_variations_are_read_and_written_as_those_of_sgf() -> None:
+    (record,) = sgf_to_records(TREE)
+    assert record.moves == ("a1", "b1+", "c1", "c2")
+    assert record.variations == (
+        (-1, "a1", "a]b\\"),
+        (0, "b1+", "one line"),
+        (1, "c1", "again"),
+        (2, "c2", ""),
+        (1, "c2", ""),
+        (4, "c3", ""),
+        (4, "b2", "x"),
+        (6, "c1", ""),
+    )
+    text = records_to_sgf([record])
+    assert text.endswith(
+        "\n;B[a1]C[a\\]b\\\\];W[b1+]C[one line]\n(;B[c1]C[again];W[c2])\n(;B[c2]\n(;W[c3])\n(;W[b2]C[x];B[c1])))\n"
+    )
+    assert sgf_to_records(text) == [record]
+
+
+def test_variations_after_a_game_that_stopped_are_no_part_of_it() -> None:
+    (record,) = sgf_to_records("(;GM[2048]SZ[3]RE[W+R];B[a1];W[b1+])")
+    tried = (Variation(-1, "a1"), Variation(0, "b1+"), Variation(1, "c1"), Variation(2, "c2", "and so on"))
+    record = dataclasses.replace(record, variations=tried)
+    assert list(verify([record])) == []
+    (again,) = sgf_to_records(records_to_sgf([record]))
+    assert again == record
+    assert again.moves == ("a1", "b1+")
+
+
+def test_variations_of_all_shapes_survive(runs: Path) -> None:
+    """Trees of random moves, some of which begin with the game's."""
+    chance = random.Random(4)
+    for record in records(runs, "torus"):
+        states = replay(record)
+        tree = move_tree(record.moves)
+        for _ in range(12):
+            node, state = tree, cast("TorusState", states[0])
+            while not bool(state.done) and (node.children or chance.random() < 0.7):
+                legal = TORUS.legal_actions(state)[0].nonzero().squeeze(1).tolist()
+                follows = node.children and chance.random() < 0.6
+                move = chance.choice(node.children).move if follows else TORUS.action_to_string(chance.choice(legal))
+                node = node.child(move)
+                node.comment = chance.choice(("", "", "a [comment]; \\ of (two)\nlines"))
+                state = TORUS.step(state, torch.tensor([TORUS.string_to_action(move)]))
+        whole = dataclasses.replace(record, variations=listed(tree))
+        assert sgf_to_records(records_to_sgf([whole])) == [whole]
+
+
+def test_a_variation_that_cannot_be_played_is_named() -> None:
+    with pytest.raises(ValueError, match=r"game 1: move 2, W\[a1\]: .*taken"):
+        sgf_to_records("(;GM[2048]SZ[3]RE[W+R];B[a1](;W[b1+])(;W[a1]))")
+    (record,) = sgf_to_records("(;GM[2048]SZ[3]RE[W+R];B[a1];W[b1+])")
+    with pytest.raises(ReplayError, match=r"variations: move 2, 'a1': .*taken"):
+        records_to_sgf([dataclasses.replace(record, variations=(Variation(-1, "a1"), Variation(0, "a1")))])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -144,6 +211,8 @@ def test_other_programs_sgf() -> None:
         ('(;GM[2048]SZ[3]XR[{"seed":99999999999999999999}]RE[B+R])', "seed"),
         ('(;GM[2048]SZ[3]XR[{"forfeit":{"seat":0,"reason":"x"}}];B[a1])', "expected seat 1"),
         ("(" * 5000, "whole games"),
+        ("()", "whole games"),
+        ('(;GM[2048]SZ[3]XR[{"moves":-1}]RE[W+R];B[a1])', "a number of moves"),
     ],
 )
 def test_bad_sgf_is_explained(text: str, message: str) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -42,6 +43,7 @@ from cellgames.arena.records.record_lines import Forfeit, Record, append, read_r
 from cellgames.arena.records.store import import_runs
 from cellgames.arena.records.store.feed import feeding
 from cellgames.arena.records.store.store import Store, StoreError, default_store
+from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.schedule import SeasonOptions
@@ -87,6 +89,40 @@ def test_a_game_counts_once_however_often_it_is_added(path: Path) -> None:
         assert [(s.kind, s.games) for s in store.sources()] == [("file", 2500), ("round robin", 1)]
     with Store(path) as store:
         assert len(store) == 2501
+
+
+def test_variations_are_kept_and_make_no_other_game(path: Path) -> None:
+    plain, tried = game(0), (Variation(-1, "a1", "why not"), Variation(0, "b1"))
+    with Store(path) as store:
+        assert store.add([replace(plain, variations=tried)], source=FILE) == 1
+        assert Record.from_json(store.text(1)).variations == store.record(1).variations == tried
+        assert store.add([plain], source=FILE) == 0  # leaves them
+        more = (Variation(-1, "a1"), Variation(0, "b2", "better"))
+        assert store.add([replace(plain, variations=more)], source=FILE) == 0
+        both = (*tried, Variation(0, "b2", "better"))
+        assert [record.variations for record in store.games()] == [both]
+        assert next(store.rows())[-1] == replace(plain, variations=both).to_json()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE variations SET data = ?", (zlib.compress(b"[]"),))
+        database.commit()
+    with Store(path) as store, pytest.raises(StoreError, match="game 1: its record has changed"):
+        store.record(1)
+
+
+def test_a_store_without_a_table_of_variations_is_read_and_gets_one(path: Path) -> None:
+    with Store(path) as store:
+        store.add([game(0)], source=FILE)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DROP TABLE variations")
+        database.execute("PRAGMA journal_mode=DELETE")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cellgames.arena.records.store.database._writable", lambda *paths: False)
+        with Store(path, create=False) as store:
+            assert store.record(1) == game(0)
+    tried = (Variation(-1, "a1"),)
+    with Store(path) as store:
+        store.add([replace(game(0), variations=tried)], source=FILE)
+        assert store.record(1).variations == tried
 
 
 def test_agents_of_one_name_and_different_weights_are_told_apart(path: Path) -> None:
