@@ -136,9 +136,11 @@ class _Turns(TurnSearch):
         )
 
     @override
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> AnyTurnState:
+    def _root(
+        self, game: TurnGame, state: ClothState, generator: torch.Generator
+    ) -> tuple[AnyTurnState, Tensor | None]:
         plans, worth, self._after = self._ranking.evaluate(state, generator)
-        return game.offering(state, plans, WEIGHT * worth)
+        return game.offering(state, plans, WEIGHT * worth), worth
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:

@@ -6,6 +6,7 @@ Letters: `L` games to move in, `X` positions.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -69,8 +70,10 @@ class TurnSearch(TurnAgent):
         """Return the search for a game."""
 
     @abstractmethod
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> AnyTurnState:
-        """Return the positions with the turns to search."""
+    def _root(
+        self, game: TurnGame, state: ClothState, generator: torch.Generator
+    ) -> tuple[AnyTurnState, Tensor | None]:
+        """Return the positions with the turns to search, and a network's values of the turns, float [L, C]."""
 
     @override
     def check_game(self, game: Game) -> None:
@@ -86,32 +89,69 @@ class TurnSearch(TurnAgent):
     def search(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
         """Return the search's results for positions; an edge is the first action of a turn, a line the best turn."""
         root, found = self._searched(state, generator)
-        first = root.plans[:, :, 0]
-        first = torch.where(first < 0, self.game.end_turn, first)
-        # Turns that begin with the same action are one edge, whose place is that of the first of them.
-        edge = (first[:, :, None] == first[:, None, :]).int().argmax(2)
-        visits = torch.zeros_like(found.visits).scatter_add(1, edge, found.visits)
+        _, edge = self._edges(root.plans)
         totals = torch.zeros_like(found.values).scatter_add(1, edge, (found.values * found.visits).nan_to_num())
-        best = root.plans[torch.arange(len(state), device=state.device), found.chosen].tolist()
-        own = edge == torch.arange(CHOICES, device=state.device)
-        return SearchResult(
+        merged = self._merged(root.plans, found)
+        return replace(merged, values=totals / merged.visits)  # each turn counts by its visits
+
+    def evaluate_root(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
+        """Return what the search knows before its first simulation: the turns that it would try, with no visits.
+
+        An edge has the network's value of the best turn that begins with it, NaN in a search without a network. The
+        arguments are those of `search`.
+        """
+        search, root, worth = self._rooted(state, generator)
+        legal, prior, best = search.game.legal_actions(root), root.logits.softmax(1), root.logits.argmax(1)
+        known = torch.full_like(prior, torch.nan)
+        if worth is not None:
+            known = torch.nn.functional.pad(worth.float().clamp(-1, 1), (0, CHOICES - worth.shape[1]), value=-1.0)
+        _, edge = self._edges(root.plans)
+        own = known.gather(1, best[:, None])
+        found = SearchResult(
+            actions=torch.where(legal, torch.arange(CHOICES, device=state.device), -1),
+            visits=torch.zeros_like(legal, dtype=torch.int64),
+            values=torch.full_like(known, torch.nan).scatter_reduce(1, edge, known, "amax", include_self=False),
+            policy=prior,
+            value=torch.where(state.current_player[:, None] == torch.arange(2, device=state.device), own, -own),
+            chosen=best,
+            lines=[],
+        )
+        return self._merged(root.plans, found)
+
+    def _edges(self, plans: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the first action of each turn and its edge, int64 [L, C] each, for plans int64 [L, C, K].
+
+        Turns that begin with the same action are one edge, whose place is that of the first of them.
+        """
+        first = torch.where(plans[:, :, 0] < 0, self.game.end_turn, plans[:, :, 0])
+        return first, (first[:, :, None] == first[:, None, :]).int().argmax(2)
+
+    def _merged(self, plans: Tensor, found: SearchResult) -> SearchResult:
+        """Return a result of turns as one of first actions, with the values that it has."""
+        first, edge = self._edges(plans)
+        best = plans[torch.arange(len(plans), device=plans.device), found.chosen].tolist()
+        own = edge == torch.arange(CHOICES, device=plans.device)
+        return replace(
+            found,
             actions=torch.where(own & (found.actions >= 0), first, -1),
-            visits=visits,
-            values=totals / visits,
+            visits=torch.zeros_like(found.visits).scatter_add(1, edge, found.visits),
             policy=torch.zeros_like(found.policy).scatter_add(1, edge, found.policy),
-            value=found.value,
             chosen=first.gather(1, found.chosen[:, None]).squeeze(1),
             lines=[[*(cell for cell in turn if cell >= 0), self.game.end_turn] for turn in best],
         )
 
     def _searched(self, state: ClothState, generator: torch.Generator) -> tuple[AnyTurnState, SearchResult]:
+        search, root, _ = self._rooted(state, generator)
+        parts = torch.arange(len(state), device=state.device).split(search.together(root))
+        return root, SearchResult.cat([search.run(root[part], generator) for part in parts])
+
+    def _rooted(self, state: ClothState, generator: torch.Generator) -> tuple[Search, AnyTurnState, Tensor | None]:
+        """Return the search, and what `_root` does, of positions with dice of the search's own."""
         search = self._search
         if search is None or not isinstance(search.game, TurnGame):
             raise must_start(self)
         state = state.replace(seed=draw_seeds(len(state), generator, state.device))
-        root = self._root(search.game, state, generator)
-        parts = torch.arange(len(state), device=state.device).split(search.together(root))
-        return root, SearchResult.cat([search.run(root[part], generator) for part in parts])
+        return search, *self._root(search.game, state, generator)
 
 
 class TurnUCT(TurnSearch):
@@ -129,8 +169,11 @@ class TurnUCT(TurnSearch):
         return UCTSearch(game, self.simulations)
 
     @override
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> AnyTurnState:
-        return game.proposing(state, CANDIDATES, min(CHOICES, max(_LEAST, self.simulations // _SIMULATIONS)))
+    def _root(
+        self, game: TurnGame, state: ClothState, generator: torch.Generator
+    ) -> tuple[AnyTurnState, Tensor | None]:
+        kept = min(CHOICES, max(_LEAST, self.simulations // _SIMULATIONS))
+        return game.proposing(state, CANDIDATES, kept), None
 
 
 class TurnGumbel(TurnSearch):
@@ -155,6 +198,8 @@ class TurnGumbel(TurnSearch):
         return GumbelSearch(game, TurnValues(network), self.simulations)
 
     @override
-    def _root(self, game: TurnGame, state: ClothState, generator: torch.Generator) -> AnyTurnState:
+    def _root(
+        self, game: TurnGame, state: ClothState, generator: torch.Generator
+    ) -> tuple[AnyTurnState, Tensor | None]:
         plans, worth, _ = self._ranking.evaluate(state, generator)
-        return game.offering(state, plans, WEIGHT * worth)
+        return game.offering(state, plans, WEIGHT * worth), worth

@@ -20,7 +20,8 @@ class SearchResult:
     Attributes:
         actions: int64 [L, E], what the edges stand for, -1 for none: nor have moves that are seen to lose at once.
         visits: int64 [L, E], simulations that went that way; 1 for each move that wins at once, which need none.
-        values: float [L, E], their mean result for the player to move, from -1 to 1; NaN where there were none.
+        values: float [L, E], their mean result for the player to move, from -1 to 1; NaN where there were none. In a
+            result without simulations, values that are known without them.
         policy: float [L, E], chances that the search would give the edges; they add up to 1.
         value: float [L, P], what each player can expect, from -1 to 1.
         chosen: int64 [L], the action to play.

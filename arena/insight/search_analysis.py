@@ -39,6 +39,7 @@ __all__ = [
     "Analysis",
     "LineMove",
     "MoveReport",
+    "RootEvaluator",
     "Searcher",
     "analyse",
     "check_suffix",
@@ -68,6 +69,14 @@ class Searcher(StateAgent, Protocol):
         """Search positions; the arguments are those of `StateAgent.act_on_state`."""
 
 
+@runtime_checkable
+class RootEvaluator(Searcher, Protocol):
+    """A searcher that knows something of the moves of a position before its first simulation."""
+
+    def evaluate_root(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
+        """Return what is known of positions, with no visits; the arguments are those of `search`."""
+
+
 @dataclass(frozen=True)
 class MoveReport:
     """A move that the search has looked at.
@@ -78,7 +87,7 @@ class MoveReport:
         visits: Simulations that began with it.
         share: Share of all visits, 0 to 1.
         policy: Probability that the search gives it, 0 to 1.
-        win_chance: Win chance of the player to move, 0 to 1; NaN if it was never visited.
+        win_chance: Win chance of the player to move, 0 to 1; NaN if it was never visited and no network evaluated it.
     """
 
     name: str
@@ -108,7 +117,7 @@ class Analysis:
         player: The seat to move.
         mover: Its name.
         turn: Steps played before.
-        value: [P], what each player can expect, -1 to 1.
+        value: [P], what each player can expect, -1 to 1; NaN without a simulation and without a network.
         chosen: The move that the agent would play.
         moves: The most visited first.
         line: The moves that the search expects, beginning with `chosen`.
@@ -159,7 +168,7 @@ def _check_kind(game: Game) -> None:
         raise ValueError(f"an analysis needs a game in turns with perfect information; {game.id} is another kind")
 
 
-def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysis:
+def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0, *, simulate: bool = True) -> Analysis:
     """Let an agent search a position, as if the game began there.
 
     Args:
@@ -167,9 +176,11 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysi
         state: One unfinished game, a batch of one; not changed.
         agent: An agent with a method `search`, such as `mcts:400`; it is started.
         seed: Seed of the search. In games of chance the dice to come are drawn from it.
+        simulate: False for what the agent, a `RootEvaluator`, knows without a simulation.
 
     Raises:
         ValueError: The game is of another kind or over, the agent does not search, or it cannot play the game.
+        TypeError: Without simulations, and the agent is no `RootEvaluator`.
     """
     if len(state) != 1:
         raise ValueError(f"expected one position, a batch of one, got {len(state)}; state[env_id : env_id + 1] is one")
@@ -178,6 +189,8 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysi
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
         known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)
         raise ValueError(f"agent {shown(agent.name)} does not search, so it cannot analyse; agents that do: {known}")
+    if not simulate and not isinstance(searcher, RootEvaluator):
+        raise TypeError(f"agent {shown(agent.name)} knows nothing of moves without simulations")
     check_unfinished(game, state)
     env_ids, random = torch.zeros(1, dtype=torch.int64, device=state.device), torch.Generator(state.device)
     random.manual_seed(derive(seed, "analysis"))
@@ -185,7 +198,8 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysi
     searched = state.clone()
     if game.info.stochastic:
         searched = searched.replace(seed=draw_seeds(1, random, state.device))
-    found = searcher.search(searched, env_ids, random)
+    find = searcher.search if simulate or not isinstance(searcher, RootEvaluator) else searcher.evaluate_root
+    found = find(searched, env_ids, random)
     return _report(game, state, agent.name, found)
 
 

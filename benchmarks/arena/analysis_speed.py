@@ -11,28 +11,26 @@ from __future__ import annotations
 import argparse
 import base64
 import http.client
-import os
-import platform
 import random
 import shlex
 import statistics
 import sys
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from benchmarks.arena.page_speed import GOAL_S, OUT, Page, serving
-from benchmarks.pages import write_page
-from cellgames.utils.hardware import cpu_model
+from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
 __all__ = ["GAMES", "main", "measure"]
 
-GAMES = ("torus-v0", "torus-small-v0", "hex-v0", "y-v0", "cloth-of-gold-v0", "cloth-of-gold-small-v0")
+GAMES = (
+    *("torus-v0", "torus-small-v0", "hex-v0", "y-v0"),
+    *("cloth-of-gold-v0", "cloth-of-gold-small-v0", "cloth-of-gold-wild-v0", "cloth-of-gold-wild-small-v0"),
+)
 
 _THINKING = {"game": "torus-v0", "seat": None, "agents": ["mcts:5000"]}  # the game beside it
 
@@ -96,21 +94,15 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]]) -> str:
         times = [f"{1000 * row[name]:.0f}" for name in ("median", "p95", "max")]
         lines.append([row["game"], row["request"], str(row["requests"]), *times])
     table = Table("", columns, lines, text=("game", "request"))
-    head = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "CPU": cpu_model(),
-        "cores": str(os.cpu_count()),
-        "load before": f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "not known",
-        "Python": platform.python_version(),
-        "torch": version("torch"),
-        "command": options.command,
-    }
+    head = machine_head(options.command, "torch")
     page = (
-        "\n".join(f"- {name}: {value}" for name, value in head.items()),
+        listed(head),
         "From sending a request over a kept connection on the same machine, server and client in one process, to the "
         "answer, while `mcts:5000` plays both seats of Torus beside it: a move that a person tries (`move`), then the "
         "analyses of the position after it, one after the other, as the board asks for them. The first one is without "
-        f"further lines; the goal for it is {1000 * GOAL_S:.0f} ms. Each position is new.",
+        f"further lines; the goal for it is {1000 * GOAL_S:.0f} ms. In games of Life it has no simulation (`:0`): it "
+        "is what the search knows before, the network's values of the turns that it would try, or, "
+        "without a network, which of them a round of Life ranks first. Each position is new.",
         table,
     )
     title = "The analysis board: how long an answer takes"

@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import shlex
 import shutil
 import statistics
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import cellgames
 from benchmarks.arena.page_speed import serving
-from benchmarks.pages import write_page
-from cellgames.utils.hardware import cpu_model
+from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
@@ -162,18 +158,9 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]]) -> str:
         for row in rows
     ]
     table = Table("", columns, lines, text=("film", "where"))
-    head = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "CPU": cpu_model(),
-        "cores": str(os.cpu_count()),
-        **({} if sys.platform == "win32" else {"processes that wanted a core": f"{os.getloadavg()[0]:.1f} on average"}),
-        "Chromium": rows[0]["browser"],
-        "Playwright": version("playwright"),
-        "Python": platform.python_version(),
-        "command": options.command,
-    }
+    head = {**machine_head(options.command, "playwright"), "Chromium": rows[0]["browser"]}
     page = (
-        "\n".join(f"- {name}: {value}" for name, value in head.items()),
+        listed(head),
         "Chromium without a window and without a GPU, 1280 x 800, beside the server on the same machine. Films are "
         f"played at {PACE} generations a second; *a second* counts the different generations that were painted. The "
         f"goal is {GOAL}. A screen of 60 Hz shows 60 at most. *ms a painting* is the time of the board alone.",

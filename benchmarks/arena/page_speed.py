@@ -14,8 +14,6 @@ import base64
 import gzip
 import http.client
 import json
-import os
-import platform
 import random
 import shlex
 import socket
@@ -25,14 +23,11 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import cellgames
-from benchmarks.pages import write_page
-from cellgames.utils.hardware import cpu_model
+from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
@@ -176,17 +171,9 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: 
         shown = [f"{1000 * value:.0f}" for value in times]
         lines.append([row["game"], str(row["moves"]), *shown, f"{row['bytes_median'] / 1000:.1f}"])
     table = Table("", columns, lines, text=("game",))
-    head = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "CPU": cpu_model(),
-        "cores": str(os.cpu_count()),
-        "Python": platform.python_version(),
-        "torch": version("torch"),
-        "fastapi": version("fastapi"),
-        "command": options.command,
-    }
+    head = machine_head(options.command, "torch", "fastapi")
     page = (
-        "\n".join(f"- {name}: {value}" for name, value in head.items()),
+        listed(head),
         "From sending a person's move over a kept connection on the same machine, server and client in one process, "
         "the person in one seat after the other: to the answer, with the move played and drawn; and until all that "
         "follows from it can be drawn, too: moves of `random` in the other seats, Life's generations, an animation. "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -216,4 +217,35 @@ def test_playing_on_the_board_grows_a_tree(chromium: Any, site: str) -> None:
         assert p.evaluate("() => Cellgames.app.analysis.found.visits") >= 256
         p.goto(f"{site}/#/analysis")
         expect(p.locator(".files a")).to_have_count(1)
+        assert complaints == []
+
+
+@pytest.mark.parametrize(
+    ("game", "words", "known"),
+    [
+        ("cloth-of-gold-small-v0", "the network's values, not searched yet", True),
+        ("cloth-of-gold-wild-v0", "ranked by a round of Life, not searched yet", False),
+    ],
+)
+def test_the_page_says_what_the_first_answer_comes_from(
+    chromium: Any, site: str, game: str, words: str, known: bool
+) -> None:
+    def first_only(route: Any) -> None:
+        if json.loads(route.request.post_data)["simulations"] == 0:
+            route.continue_()  # others are never answered
+
+    with page(chromium) as (p, complaints):
+        p.route("**/api/analysis", first_only)
+        p.goto(f"{site}/#/analysis/{game}")
+        expect(p.locator(".verdict .hint")).to_have_text(words)
+        verdict, line = p.locator(".verdict strong").inner_text(), p.locator(".lines li b").inner_text()
+        *_, (_, text, strength, best) = p.evaluate("() => Cellgames.app.analysis.notes()")
+        assert (strength, best) == (1, True)
+        if known:
+            chance = re.fullmatch(r"Player A (\d+) % : \d+ % Player B", verdict)
+            assert chance is not None
+            assert line == f"{text} %" == f"{chance[1]} %"
+        else:
+            assert (verdict, line, text) == ("–", "–", "")
+            assert p.locator(".evalbar").get_attribute("aria-valuetext") == "not known yet"
         assert complaints == []

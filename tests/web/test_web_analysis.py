@@ -159,6 +159,7 @@ def test_hostile_links_get_a_sentence(client: Any, body: dict[str, Any], why: st
     ("more", "why"),
     [
         ({"engine": "command:ls", "simulations": 32}, "expected an engine of"),
+        ({"engine": "mcts", "simulations": 0}, "expected simulations of 500, 1500, 5000"),
         ({"engine": "mcts", "simulations": 10**9}, "expected simulations of 500, 1500, 5000"),
     ],
 )
@@ -199,8 +200,27 @@ def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyP
 def test_every_game_in_turns_has_an_engine() -> None:
     for id in ("torus-v0", "hex-v0", "y-small-v0", "cloth-of-gold-small-v0"):
         game = cellgames.make(id)
-        assert [engine.efforts[0] > 0 for engine in engines(game)]
-        assert positions(Wish(id, {}))["engines"]
+        offered = positions(Wish(id, {}))["engines"]
+        assert offered == [{"name": engine.name, "efforts": list(engine.efforts)} for engine in engines(game)] != []
+        assert all((engine["efforts"][0] == 0) == id.startswith("cloth") for engine in offered)
+
+
+@pytest.mark.parametrize(("id", "known"), [("cloth-of-gold-small-v0", True), ("cloth-of-gold-wild-v0", False)])
+def test_the_first_answer_of_a_game_of_life_needs_no_simulation(client: Any, id: str, known: bool) -> None:
+    engine = asked(client, "/api/analysis/positions", game=id)["engines"][0]
+    body = {"game": id, "engine": engine["name"], "moves": ["r5c5"]}
+    first = asked(client, "/api/analysis", **body, simulations=0)
+    assert (first["visits"], first["review"], len(first["lines"])) == (0, None, 1)
+    assert first["chosen"] == first["moves"][0]["move"] == first["lines"][0]["moves"][0]["name"]
+    assert [move["visits"] for move in first["moves"]] == [0] * len(first["moves"])
+    assert all((move["win_chance"] is None) != known for move in first["moves"])
+    assert (first["chances"] is None) != known
+    if known:
+        assert sum(first["chances"]) == pytest.approx(1)
+        assert first["chances"][0] == first["moves"][0]["win_chance"] == first["lines"][0]["chance"]
+    then = asked(client, "/api/analysis", **body, simulations=engine["efforts"][1], review=False)
+    assert then["visits"] == engine["efforts"][1]
+    assert {move["move"] for move in then["moves"]} <= {move["move"] for move in first["moves"]}
 
 
 def test_the_benchmark_writes_what_it_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

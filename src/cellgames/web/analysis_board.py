@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import torch
 
-from cellgames.agents.base import AnyAgent
+from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_move
 from cellgames.arena.insight import move_review
 from cellgames.arena.insight.move_review import MARKS, best_lines, review, seat_chance
-from cellgames.arena.insight.search_analysis import DEFAULT_AGENTS, Analysis, analyse, to_data
+from cellgames.arena.insight.search_analysis import DEFAULT_AGENTS, Analysis, RootEvaluator, analyse, to_data
 from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.replays import start
 from cellgames.envs import registry
@@ -71,11 +71,17 @@ class Engine:
 
     Attributes:
         name: Its agent, without a number.
-        efforts: The numbers of simulations of its analyses, one after the other.
+        efforts: The numbers of simulations of its analyses, one after the other; 0 stands for what the search knows
+            before it simulates (`RootEvaluator`), which comes at once.
     """
 
     name: str
     efforts: tuple[int, ...]
+
+    @property
+    def least(self) -> int:
+        """The least number of simulations that is not 0."""
+        return next(effort for effort in self.efforts if effort)
 
 
 @dataclass(frozen=True)
@@ -236,7 +242,8 @@ def engines(game: Game) -> tuple[Engine, ...]:
             agent.check_game(game)
         except (ValueError, ImportError, OSError, IndexError):  # no weights for this game, or nothing that reads them
             continue
-        found.append(Engine(name, efforts))
+        at_once = (0,) if isinstance(acting(agent, game), RootEvaluator) else ()
+        found.append(Engine(name, at_once + efforts))
     return tuple(found)
 
 
@@ -303,26 +310,27 @@ class AnalysisBoard:
         message = f"the analysis took more than {MOVE_S:g} s of processor time"
 
         def search(position: State, effort: int = simulations) -> Analysis:
-            return self._search(game, position, f"{engine}:{effort}")
+            return self._search(game, position, offered[engine], effort)
 
         with time_limit(MOVE_S, message, processor_time=True):
             try:
                 answer = limited(lambda: _answer(game, state, search, partial(search, effort=less), lines))
-                if reviewed and before is not None:
+                if reviewed and simulations and before is not None:
                     answer["review"] = limited(lambda: _review(game, before, wish.moves[-1], search))
                 return answer
             except OutOfTimeError as error:
                 del self._own.agents  # what was interrupted may be half a tree
                 raise RefusedError(str(error)) from None
 
-    def _search(self, game: Game, state: State, spec: str) -> Analysis:
+    def _search(self, game: Game, state: State, engine: Engine, simulations: int) -> Analysis:
         """Return the analysis of a position, a kept one if there is any."""
-        key = (game, game.state_to_string(state), spec)
+        key = (game, game.state_to_string(state), f"{engine.name}:{simulations}")
         with self._lock:
             if (known := self._found.get(key)) is not None:
                 self._found.move_to_end(key)
                 return known
-        found = analyse(game, state, self._agent(game, spec))
+        agent = self._agent(game, f"{engine.name}:{simulations or engine.least}")
+        found = analyse(game, state, agent, simulate=simulations > 0)
         with self._lock:
             self._found[key] = found
             while len(self._found) > _KEPT:
@@ -351,16 +359,18 @@ def _answer(
 ) -> dict[str, Any]:
     """Return an analysis as JSON.
 
-    `chances` (of each seat to win, 0 to 1), `moves` (as `search_analysis.to_data` has them), `chosen`, `visits`,
-    `lines` (`moves` with `name`, `action` and `player`; `chance` of the player who begins), and `review`, None here.
+    `chances` (of each seat to win, 0 to 1; None if they are not known), `moves` (as `search_analysis.to_data` has
+    them), `chosen`, `visits` (0 without a search), `lines` (`moves` with `name`, `action` and `player`; `chance` of the
+    player who begins), and `review`, None here.
     """
     if bool(state.done):
         ended: dict[str, Any] = {"moves": [], "lines": [], "chosen": None, "visits": 0, "review": None}
         return ended | {"chances": [(value + 1) / 2 for value in game.outcome(state)[0].tolist()]}
     found = search(state)
     data = to_data(found)
+    chances = [rounded(seat_chance(found, seat)) for seat in range(game.info.num_players)]
     return {
-        "chances": [rounded(seat_chance(found, seat)) for seat in range(game.info.num_players)],
+        "chances": None if None in chances else chances,
         "moves": data["moves"][:_LISTED],
         "chosen": found.chosen,
         "visits": data["visits"],

@@ -56,7 +56,7 @@ class Search(Position):
     """A search of the position after the moves."""
 
     engine: str = Field(max_length=40, description="A name of `engines`.")
-    simulations: int = Field(ge=1, lt=1 << 31, description="One of the engine's efforts.")
+    simulations: int = Field(ge=0, lt=1 << 31, description="One of the engine's efforts.")
     review: bool = Field(default=True, description="Review the last move, too.")
 
 

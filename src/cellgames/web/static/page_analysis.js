@@ -5,7 +5,7 @@
   const app = Cellgames.app;
   const { el, clear, api } = app;
   const KEPT = "cellgames.analysis ", OPENED = "cellgames.opened", MOST_KEPT = 30, MOST_TEXT = 1e6;
-  const REVIEWED = 1; // place in the engine's efforts from which moves are reviewed
+  const GIVEN = { gumbel: "the network's values, not searched yet", mcts: "ranked by a round of Life, not searched yet" }; // what comes before a search
   const SHOWN = 8; // moves on the board
   const SHARE = 0.02; // of the visits, below which a move is not shown on the board
 
@@ -454,13 +454,16 @@
     /** How far a node has been searched: a place in the engine's efforts, -1 for not at all. */
     reached(node) { return node.found[this.engine.name] ? node.found[this.engine.name].place : -1; }
 
+    /** The place in the engine's efforts of the first search; before it there may be what the engine knows without one. */
+    get searched() { return this.engine.efforts.findIndex((simulations) => simulations > 0); }
+
     /** What to search next: this position quickly, then the main line, then this position for longer. */
     next() {
       const { at } = this.tree, last = this.engine.efforts.length - 1;
       const over = at.place.player === null;
-      const quick = Math.min(REVIEWED, last);
+      const quick = Math.min(this.searched + 1, last); // from there on moves are reviewed
       if (this.reached(at) < quick) return [at, over ? quick : this.reached(at) + 1];
-      const whole = this.layout.kind === "cells" ? 0 : quick; // a search that plays Life is slow
+      const whole = this.layout.kind === "cells" ? this.searched : quick; // a search that plays Life is slow
       const open = [this.tree.root, ...this.tree.main].find((node) => this.reached(node) < whole && (node.place || node.parent.place));
       if (open) return [open, whole];
       return !over && this.reached(at) < last ? [at, this.reached(at) + 1] : null;
@@ -488,7 +491,7 @@
 
     async search(node, place, job) {
       const { game, parameters, seed } = this.source, { name, efforts } = this.engine;
-      const from = node.parent && place >= REVIEWED ? node.parent : node;
+      const from = node.parent && place > this.searched ? node.parent : node;
       const body = { game, parameters, seed, position: from.place.position, moves: from === node ? [] : [node.move], engine: name, simulations: efforts[place] };
       const answer = await fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal: job.signal });
       const data = await answer.json();
@@ -529,10 +532,11 @@
     notes() {
       const { found } = this, cells = Cellgames.planes(this.frame).cells.length;
       if (!found || !this.on || !this.numbers || this.mode === "setup" || this.pointed) return [];
-      const most = Math.max(...found.moves.map((move) => move.share), 0.001);
-      return found.moves.filter((move) => move.action < cells && (move.share >= SHARE || move.move === found.chosen)).slice(0, SHOWN).map((move) => {
-        const value = this.numbers === "share" || move.win_chance === null ? (this.numbers === "share" ? move.share : null) : move.win_chance;
-        return [move.action, value === null ? "" : String(Math.round(100 * value)), move.share / most, move.move === found.chosen];
+      const share = (move) => (found.visits ? move.share : move.policy); // before the search: what it would try
+      const most = Math.max(...found.moves.map(share), 0.001);
+      return found.moves.filter((move) => move.action < cells && (share(move) >= SHARE || move.move === found.chosen)).slice(0, SHOWN).map((move) => {
+        const value = this.numbers !== "share" ? move.win_chance : found.visits ? move.share : null;
+        return [move.action, value === null ? "" : String(Math.round(100 * value)), share(move) / most, move.move === found.chosen];
       }).reverse(); // the best one is drawn over others
     }
 
@@ -545,7 +549,7 @@
       this.meter.title = chances ? `${this.name(0)} wins with ${percent(chance)}` : "";
       const searching = this.on && !found && this.now.player !== null;
       clear(this.verdict, chances ? el("strong", {}, `${this.name(0)} ${percent(chance)} : ${percent(1 - chance)} ${this.name(1)}`) : el("strong", {}, searching ? "Searching …" : "–"),
-        found && found.visits > 0 && el("span", { class: "hint" }, found.chances.some((one) => one === 1) ? "proven" : app.plural(this.engine.efforts[found.place], "simulation")));
+        found && this.now.player !== null && el("span", { class: "hint" }, this.told(found)));
       clear(this.lines, this.on && found ? found.lines.map((line) => this.line(line)) : []);
       clear(this.said);
       if (!review) return;
@@ -554,6 +558,12 @@
         const other = el("button", { type: "button", onclick: () => { this.tree.at = this.tree.at.parent; this.playLine([best]); } }, best);
         app.add(this.said, [el("b", { class: `sign ${mark.name}` }, mark.sign), ` ${played} is ${mark.name === "inaccuracy" ? "an" : "a"} ${mark.name}: the win chance of ${this.name(player)} falls from ${percent(better)} to ${percent(worse)}. Better: `, other]);
       } else this.said.textContent = best === played ? `${played} is the best move.` : `${played} is a good move.`;
+    }
+
+    /** Where the numbers of an answer come from. */
+    told({ visits, chances, place }) {
+      if (!visits) return GIVEN[this.engine.name];
+      return chances.some((one) => one === 1) ? "proven" : app.plural(this.engine.efforts[place], "simulation");
     }
 
     line(line) {
@@ -573,7 +583,7 @@
 
     chanceOf(node) {
       const found = this.engine && node.found[this.engine.name];
-      return node.place && node.place.chances ? node.place.chances[0] : found ? found.chances[0] : null;
+      return node.place && node.place.chances ? node.place.chances[0] : found && found.chances ? found.chances[0] : null;
     }
 
     drawCurve() {
