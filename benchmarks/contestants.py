@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.commands import typed_command
 from benchmarks.measurement import NOT_INSTALLED, Measurement
 from benchmarks.pages import write_page
 from cellgames.utils.hardware import cpu_model
@@ -173,7 +173,7 @@ def header(module: str, arguments: Arguments, argv: Sequence[str], complete: boo
         "Python": platform.python_version(),
         "torch": version("torch"),
         "rounds": rounds if complete else f"{rounds}; interrupted, so some were measured less often",
-        "command": shlex.join(["python", "-m", module, *argv]),
+        "command": typed_command(module, argv),
     }
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -23,6 +22,7 @@ import torch
 from torch import Tensor
 
 import cellgames
+from benchmarks.commands import check_least, typed_command
 from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play, random_openings
@@ -356,9 +356,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
-    if options.games < 2:
-        parser.error(f"--games must be at least 2, got {options.games}")
-    options.command = shlex.join(["python", "-m", "benchmarks.agents.first_move", *given])
+    check_least(parser, options, games=2)
+    options.command = typed_command("benchmarks.agents.first_move", given)
     data: dict[str, Any] = {"command": options.command, "version": cellgames.__version__, "seed": options.seed}
     data["solved"] = {size: solved(size) for size in SOLVED_SIZES}
     data["influence"] = {size: influence(size, options.seed) for size in (*SOLVED_SIZES[1:], *options.sizes)}

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -20,6 +19,7 @@ from statistics import fmean
 from typing import Any
 
 import cellgames
+from benchmarks.commands import typed_command
 from benchmarks.pages import write_page
 from cellgames.agents.loading import load
 from cellgames.arena.play import evaluation
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     presets: dict[str, Any] = data.get("presets", {})
     for id in CANDIDATES if options.only is None else options.only:
         presets[id] = _measure(id, options)
-        command = shlex.join(["python", "-m", "benchmarks.agents.levels", *words])
+        command = typed_command("benchmarks.agents.levels", words)
         data = {"command": command, "games": options.games, "cpu": cpu_model()}
         data |= {
             "version": cellgames.__version__,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 import cellgames
+from benchmarks.commands import check_least, typed_command
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play
 from cellgames.arena.play.match import derive, generator
@@ -346,11 +346,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
-    if options.games is not None and options.games < 1:
-        parser.error(f"--games must be at least 1, got {options.games}")
+    check_least(parser, options, games=1)
     if options.threads is not None:
         torch.set_num_threads(options.threads)
-    command = shlex.join(["python", "-m", "benchmarks.agents.moving_last", *given])
+    command = typed_command("benchmarks.agents.moving_last", given)
     rows = _kept(options.out, options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
     for match in PLAN:

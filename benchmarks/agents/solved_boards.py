@@ -10,7 +10,6 @@ A page and its numbers go to results/studies/torus_solved/.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.commands import typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
-    command = shlex.join(["python", "-m", "benchmarks.agents.solved_boards", *given])
+    command = typed_command("benchmarks.agents.solved_boards", given)
     rows, games = [], []
     for size in options.sizes:
         for kind in FIRST_MOVES:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import cellgames
+from benchmarks.commands import typed_command
 from benchmarks.pages import write_page
 from cellgames.agents.identity import digest, identity
 from cellgames.agents.loading import load
@@ -315,7 +315,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except ValueError as error:
             parser.error(f"--repeated: {error}")
     words = ["--only", *options.only] if options.repeated else [word for word in given if word != "--quiet"]
-    options.command = shlex.join(["python", "-m", "benchmarks.agents.strength", *words])
+    options.command = typed_command("benchmarks.agents.strength", words)
     lines: list[Sequence[Cell]] = []
     try:
         for setting in SETTINGS:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 import cellgames
 from benchmarks.agents import truth
+from benchmarks.commands import typed_command
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.file_names import WEIGHTS_FILE
 from cellgames.agents.networks.networks import Size
@@ -427,7 +427,7 @@ def main(arguments: Sequence[str] | None = None, grid: Grid = GRID) -> int:
         parser.error(f"--games must be even and at least 2, got {options.games}")
     if not 1 <= options.positions <= truth.MOST:
         parser.error(f"--positions must be from 1 to {truth.MOST}, got {options.positions}")
-    options.command = shlex.join(["python", "-m", name, *given])
+    options.command = typed_command(name, given)
     try:
         data = _measured(options, grid)
     except KeyboardInterrupt:

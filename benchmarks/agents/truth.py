@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ import torch
 from torch import Tensor
 
 import cellgames
+from benchmarks.commands import typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.loading import load
@@ -261,7 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         positions = judged(options.size, options.positions, options.seed, path)
     except ValueError as error:
         parser.error(str(error))
-    options.command = shlex.join(["python", "-m", "benchmarks.agents.truth", *given])
+    options.command = typed_command("benchmarks.agents.truth", given)
     rows = []
     for spec in options.agents:
         began = time.perf_counter()

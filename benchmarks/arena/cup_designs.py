@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from benchmarks.commands import check_least, typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.loading import load
 from cellgames.agents.toroidal_cup.champion import ToroidalCupChampion
@@ -371,9 +371,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
+    check_least(parser, options, seeds=1, rounds=1, iterations=1, games=0)
     numbers_given = {name: getattr(options, name) for name in ("seeds", "rounds", "iterations", "games")}
     words = [word for name, value in numbers_given.items() for word in (f"--{name}", str(value))]
-    command = shlex.join(["python", "-m", "benchmarks.arena.cup_designs", *words])
+    command = typed_command("benchmarks.arena.cup_designs", words)
     game = registry.make(SMALL)
     assert isinstance(game, ToroidalCup)
     (space,) = cup_spaces(game)

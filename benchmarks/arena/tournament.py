@@ -12,7 +12,6 @@ import argparse
 import cProfile
 import os
 import pstats
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from statistics import median
 from typing import Any
 
 import cellgames
+from benchmarks.commands import check_least, typed_command
 from benchmarks.pages import head, write_page
 from cellgames.cli.main import main as command_line
 from cellgames.utils.hardware import cpu_model
@@ -170,9 +170,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help=f"(default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
-    if min(options.games, options.networks, options.chunk, options.rounds) < 1:
-        parser.error("all numbers must be at least 1")
-    options.command = shlex.join(["python", "-m", "benchmarks.arena.tournament", *given])
+    check_least(parser, options, games=1, networks=1, chunk=1, rounds=1)
+    options.command = typed_command("benchmarks.arena.tournament", given)
     agents = [*OTHERS, *map(str, networks(options.networks))]
     rounds = []
     for number in range(options.rounds):

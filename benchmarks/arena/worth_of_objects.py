@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from benchmarks.commands import check_least
 from benchmarks.pages import head, write_page
 from cellgames.arena.insight.census.census import Census, census
 from cellgames.arena.insight.interventions import Options
@@ -202,6 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=2, help="of the speed test (default 2)")
     parser.add_argument("--out", type=Path, default=Path("results/toroidal_cup/worth.md"), help="the page")
     options = parser.parse_args(arguments)
+    check_least(parser, options, games=1, generation=0, rounds=1, threads=1)
     speed = measure_speed(options.rounds, options.threads)
     print(f"1,000 replays: median {speed['median']:.2f} s", file=sys.stderr)
     worths = measure_worths(moment_of(1, options.games, options.generation))

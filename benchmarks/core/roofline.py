@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import cellgames
+from benchmarks.commands import typed_command
 from benchmarks.pages import head, write_page
 from cellgames.envs.native import without_native
 from cellgames.utils.hardware import cpu_model
@@ -209,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help=f"(default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
-    options.command = shlex.join(["python", "-m", "benchmarks.core.roofline", *given])
+    options.command = typed_command("benchmarks.core.roofline", given)
     cpu = this_cpu()
     print(_write(options, cpu, [_row(id, env_ids, cpu) for id, env_ids in CASES]))
     return 0

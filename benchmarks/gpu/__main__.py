@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.commands import typed_command
 from benchmarks.contestants import rounded
 from benchmarks.gpu.lines import Line
 from benchmarks.pages import head, write_page
@@ -177,7 +177,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
         parser.error(f"--device: expected cpu, cuda or cuda:N, got {options.device!r}")
     options.small = options.small or kind == "cpu"
     options.out = options.out or (TRIED if options.small else OUT)
-    options.command = shlex.join(["python", "-m", "benchmarks.gpu", *argv])
+    options.command = typed_command("benchmarks.gpu", argv)
     return options
 
 

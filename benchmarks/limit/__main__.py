@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,6 +20,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch: a thread th
 
 import torch
 
+from benchmarks.commands import typed_command
 from benchmarks.contestants import rounded
 from benchmarks.limit import board_rows, grid_rows, openspiel_rows, torus_rows
 from benchmarks.limit.first_steps import GAMES, LONGEST, first_step
@@ -196,7 +196,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     exact = [word for word in wanted if word in names]
     begun = tuple(word for word in wanted if word not in names)
     options.names = [name for name in names if name in exact or (begun and name.startswith(begun))]
-    options.command = shlex.join(["python", "-m", "benchmarks.limit", *argv])
+    options.command = typed_command("benchmarks.limit", argv)
     return options
 
 

@@ -12,7 +12,6 @@ import argparse
 import csv
 import json
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cellgames
+from benchmarks.commands import typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.loading import load
 from cellgames.training import compare
@@ -245,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for algorithm in options.algo:
             rows[name, algorithm] = _result(name, algorithm, options)
             order = [rows[key] for key in ((game, algo) for game in GAMES for algo in ALGOS) if key in rows]
-            page = _write(options.out, shlex.join(["python", "-m", "benchmarks.training.defaults", *given]), order)
+            page = _write(options.out, typed_command("benchmarks.training.defaults", given), order)
     print(page)
     return int(any(row.reached is None for row in rows.values() if row.algorithm == ALGOS[0]))
 

@@ -11,7 +11,6 @@ on after Ctrl-C.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import cellgames
+from benchmarks.commands import check_least, typed_command
 from benchmarks.pages import head
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import load
@@ -118,6 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder of the runs")
     parser.add_argument("--out", type=Path, default=OUT, help="the folder of the page")
     given = parser.parse_args(argv)
+    check_least(parser, given, seeds=1, steps=1, rounds=1, games=2)
     game = cellgames.make(GAME)
     trained = [_trained(game, given, seed) for seed in range(given.seeds)]
     rows = []
@@ -125,8 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows.append({"seed": seed, "steps": steps, **_played(game, agents, seed, given.games)})
         print(rows[-1], flush=True)
     behaviour = _behaviour(game, [agents for _, agents in trained], given.games)
-    words = sys.argv[1:] if argv is None else argv
-    command = shlex.join(["python", "-m", "benchmarks.training.grid_league", *words])
+    command = typed_command("benchmarks.training.grid_league", argv)
     write_report(given.out, _report(given, command, rows, behaviour))
     print(f"Written to {given.out}")
     return 0

@@ -9,7 +9,6 @@ that is stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from statistics import fmean
 from typing import Any
 
 import cellgames
+from benchmarks.commands import check_least, typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.loading import load
 from cellgames.training import LeagueOptions, PPOArguments, exploitability, train, train_league
@@ -49,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder of the runs")
     parser.add_argument("--out", type=Path, default=OUT, help="the page")
     given = parser.parse_args(argv)
+    check_least(parser, given, seeds=1, steps=1, rounds=1)
     rows = []
     for seed in range(given.seeds):
         rows.append(_seed(given, seed))
@@ -107,8 +108,7 @@ def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> str:
 
 
 def _write(given: argparse.Namespace, rows: Sequence[dict[str, Any]], argv: Sequence[str] | None) -> None:
-    words = sys.argv[1:] if argv is None else argv
-    command = shlex.join(["python", "-m", "benchmarks.training.league", *words])
+    command = typed_command("benchmarks.training.league", argv)
     known = ("self-play", "league", "last main agent", "self-play, openings", "league, openings")
     names = [name for name in known if name in rows[0]]
     means = {name: fmean(row[name] for row in rows) for name in names}

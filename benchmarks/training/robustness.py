@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import cellgames
+from benchmarks.commands import check_least, typed_command
 from benchmarks.pages import head
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.shipped_weights import WEIGHTS
@@ -97,6 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--leagues", type=Path, default=LEAGUES, help="runs of benchmarks.training.grid_league")
     parser.add_argument("--out", type=Path, default=OUT, help="the folder of the page")
     given = parser.parse_args(argv)
+    check_least(parser, given, grid_steps=1)
     if not 0 < given.share <= 1:
         parser.error(f"--share must be above 0 and at most 1, got {given.share}")
     rows = {row["game"]: row for row in _kept(given.out, given.share)}
@@ -197,8 +198,7 @@ def _write(
     grid: Sequence[Mapping[str, Any]],
     argv: Sequence[str] | None,
 ) -> None:
-    words = sys.argv[1:] if argv is None else argv
-    command = shlex.join(["python", "-m", "benchmarks.training.robustness", *words])
+    command = typed_command("benchmarks.training.robustness", argv)
     earlier = _earlier()
     exact, exact_table = _exact(json.loads(EXACT.read_text(encoding="utf-8")))
     holes = [row for row in (*rows, *earlier) if row["low"] > 0.5]

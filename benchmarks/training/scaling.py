@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from statistics import median
 
 import cellgames
 from benchmarks.arena.tournament import OTHERS, networks
+from benchmarks.commands import check_least, typed_command
 from benchmarks.pages import head, write_page
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Table
@@ -227,9 +227,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help=f"(default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
-    if options.rounds < 1:
-        parser.error("--rounds must be at least 1")
-    options.command = shlex.join(["python", "-m", "benchmarks.training.scaling", *given])
+    check_least(parser, options, rounds=1)
+    options.command = typed_command("benchmarks.training.scaling", given)
     if any(NETWORKS in CASES[name].command for name in options.only):
         _networks()  # not part of the first round
     rows = [row for name in options.only for row in measure(CASES[name], options.rounds)]

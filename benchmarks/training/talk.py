@@ -13,7 +13,6 @@ import argparse
 import hashlib
 import json
 import math
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import cellgames
+from benchmarks.commands import check_least, typed_command
 from benchmarks.pages import head
 from benchmarks.training.grid_league import measured
 from cellgames.agents.loading import load
@@ -39,6 +39,7 @@ from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Plot, Report, Section, Table
 from cellgames.utils.report.plots import prepare
+from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.statistics import student_t
 
 if TYPE_CHECKING:
@@ -89,12 +90,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=Path, default=RUNS, help="folder of the runs")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the page")
     given = parser.parse_args(argv)
-    for name, least in (("seeds", 2), ("steps", 1), ("games", 20)):
-        if (number := getattr(given, name)) < least:
-            parser.error(f"--{name} must be at least {least}, got {number}")
+    check_least(parser, given, seeds=2, steps=1, games=20)
     rows = [_row(condition, seed, given) for seed in range(given.seeds) for condition in CONDITIONS]
-    words = sys.argv[1:] if argv is None else argv
-    write_report(given.out, _report(given, shlex.join(["python", "-m", "benchmarks.training.talk", *words]), rows))
+    write_report(given.out, _report(given, typed_command("benchmarks.training.talk", argv), rows))
     print(f"Written to {given.out}")
     return 0
 
@@ -115,7 +113,7 @@ def _row(condition: str, seed: int, given: argparse.Namespace) -> dict[str, Any]
     row = {"condition": condition, "seed": seed, "steps": run.steps, "agent": digest}
     row |= {f"ahead of {name}": [run.history[0][name], run.history[-1][name]] for name in ("random", "greedy")}
     row |= _measured(game, run.agent, seed, given.games)
-    kept.write_text(json.dumps(row), encoding="utf-8")
+    write_atomic(kept, json.dumps(row))
     print({name: row[name] for name in ("condition", "seed", "steps", "values")}, flush=True)
     return row
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from benchmarks.training import robustness, talk
+from benchmarks.arena import cup_designs, tournament, worth_of_objects
+from benchmarks.training import grid_league, league, robustness, talk
 from benchmarks.training.grid_league import MEASURES, differences, measured
 
 import cellgames
@@ -82,6 +84,25 @@ def test_the_study_of_talk_trains_measures_and_goes_on(
     with pytest.raises(SystemExit):
         talk.main(["--seeds", "1"])
     assert "--seeds must be at least 2, got 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("study", "name"),
+    [
+        (grid_league, "seeds"),
+        (league, "rounds"),
+        (robustness, "grid-steps"),
+        (cup_designs, "iterations"),
+        (tournament, "chunk"),
+        (worth_of_objects, "threads"),
+    ],
+)
+def test_numbers_that_measure_nothing_are_refused_at_once(
+    study: Any, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        study.main([f"--{name}", "0"])
+    assert f"--{name} must be at least 1, got 0" in capsys.readouterr().err
 
 
 def test_intervals_over_seeds_are_those_of_student_and_welch() -> None:
