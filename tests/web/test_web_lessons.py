@@ -153,8 +153,7 @@ def play_to_the_end(p: Any, touch: bool) -> None:
     ("id", "touch", "dark"),
     [
         *((id, touch, touch) for id in GAMES for touch in (False, True)),
-        ("torus-v0", False, True),
-        ("torus-v0", True, False),
+        *(pytest.param(id, touch, not touch, marks=pytest.mark.slow) for id in GAMES for touch in (False, True)),
     ],
 )
 def test_a_guided_game_is_played_to_its_end_by_clicks(
