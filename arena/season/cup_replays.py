@@ -207,7 +207,9 @@ def animate(
         ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
     """
     from cellgames.arena.records.films import save_film
+    from cellgames.utils.progress import waiting
 
-    frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
-    steps = [[picture] for picture in frames]
+    with waiting("Playing again", shown=progress):
+        frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
+        steps = [[picture] for picture in frames]
     save_film(steps, path, scale=scale, frame_ms=frame_ms, last_ms=last_ms, progress=progress)

@@ -224,13 +224,13 @@ def _failed(kind: _Kind[R], records: Sequence[R], numbers: Sequence[int]) -> lis
 
     if len(numbers) <= _AT_ONCE:
         with waiting("Playing again"):
-            found = kind.verify([records[number - 1] for number in numbers])
+            found = list(kind.verify([records[number - 1] for number in numbers]))  # played in here, not below
         return sorted((numbers[place], str(error)) for place, error in found)
     failed = []
     with progress(len(numbers), label="replay", after_s=2.0) as advance:
         for start in range(0, len(numbers), _AT_ONCE):
             part = numbers[start : start + _AT_ONCE]
-            found = kind.verify([records[number - 1] for number in part])
+            found = list(kind.verify([records[number - 1] for number in part]))
             failed += [(part[place], str(error)) for place, error in found]
             advance(len(part))
     return sorted(failed)
