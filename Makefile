@@ -1,15 +1,16 @@
-# `make demo`: set up, then train a bot on Torus and rate it among others, with pictures.  `make test`: all checks.
+# `make demo`: set up, then train a bot on Torus and rate it among others, with pictures.  `make test`: the checks.
 # The set-up is a virtual environment in .venv; PYTHON chooses the interpreter (3.11 to 3.13).
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help setup demo test lint types unit quick durations fuzz sanitize proofs wheel docs bench limit gpu strength bots study clean
+.PHONY: help setup demo test lint types unit slow quick durations fuzz sanitize proofs wheel docs bench limit gpu strength bots study clean
 
 help:
 	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
-	@echo "make test   set up, then ruff, mypy --strict and pytest"
+	@echo "make test   set up, then ruff, mypy --strict and pytest, but for the tests of make slow"
+	@echo "make slow   set up, then the tests that take long: tutorials, learning, clusters that fail, every game"
 	@echo "make quick  set up, then the tests that find most mistakes, in about 90 seconds"
 	@echo "make fuzz   give readers, adapters and the server 100,000 hostile inputs, in up to 15 minutes"
 	@echo "make proofs  check the shipped proofs of who wins Torus, in plain Python (about a minute)"
@@ -55,13 +56,17 @@ types: setup
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile
 
 unit: setup
-	$(PYTEST)
+	$(PYTEST) -m "not slow"
+
+# What takes long. A short version of each is in `unit`.
+slow: setup
+	$(PYTEST) -m slow
 
 # New tests and the shortest others: what to run while working.
 quick: setup
-	$(PYTEST) --quick
+	$(PYTEST) --quick -m "not slow"
 
-# The seconds of each test, by which `unit` orders and `quick` chooses them.
+# The seconds of each test, by which `unit` and `slow` order and `quick` chooses them.
 durations: setup
 	$(PYTEST) --record-durations tests/durations.json
 

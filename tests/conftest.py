@@ -32,14 +32,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(durations.Recorder(config.option.record_durations))
 
 
+@pytest.hookimpl(trylast=True)  # after -m has left out what does not run
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     seconds = durations.read()
-    durations.longest_first(items, seconds)
     if config.option.quick:
         chosen = durations.quick(items, seconds)
-        left_out = [item for item in items if durations.function_of(item.nodeid) not in chosen]
-        items[:] = [item for item in items if durations.function_of(item.nodeid) in chosen]
-        config.hook.pytest_deselected(items=left_out)
+        left_out = {*items} - {*chosen}
+        items[:] = chosen
+        config.hook.pytest_deselected(items=[*left_out])
+    durations.longest_first(items, seconds)
 
 
 def pytest_collection_finish() -> None:

@@ -11,41 +11,52 @@ import durations
 import pytest
 
 
-def items(*nodeids: str, ray: tuple[str, ...] = ()) -> list[pytest.Item]:
-    """Return what `durations` asks of tests."""
+def items(*nodeids: str, **marked: tuple[str, ...]) -> list[pytest.Item]:
+    """Return what `durations` asks of tests; those of each marker are given by its name."""
     made = [
-        SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda name, id=nodeid: (name == "ray" and id in ray) or None)
+        SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda name, id=nodeid: id in marked.get(name, ()) or None)
         for nodeid in nodeids
     ]
     return cast("list[pytest.Item]", made)
 
 
-SECONDS = {"a.py::one": 1.0, "a.py::two": 2.0, "b.py::three": 4.0, "c.py::four": 0.5}
+SECONDS = {"a.py::one": 1.0, "a.py::one slow": 60.0, "a.py::two": 2.0, "b.py::three": 4.0, "c.py::four": 0.5}
 
 
 def test_the_longest_file_begins() -> None:
     found = items("c.py::four", "a.py::one", "b.py::three", "a.py::two", "new.py::five")
     durations.longest_first(found, SECONDS)
     assert [item.nodeid for item in found] == ["b.py::three", "a.py::one", "a.py::two", "c.py::four", "new.py::five"]
+    found += items("a.py::one[long]", slow=("a.py::one[long]",))
+    durations.longest_first(found, SECONDS)
+    assert found[0].nodeid == "a.py::one", "what is slow counts if it runs"
 
 
 @pytest.mark.parametrize(
     ("budget", "expected"),
     [
-        (0.0, {"new.py::five"}),
-        (1.6, {"new.py::five", "c.py::four", "a.py::one"}),
-        (100.0, {"new.py::five", "c.py::four", "a.py::one", "a.py::two"}),  # tests of clusters are never quick
+        (0.0, ["new.py::five[0]"]),
+        (1.6, ["a.py::one[x]", "a.py::one[y]", "c.py::four", "new.py::five[0]"]),
+        # tests of clusters are never quick
+        (100.0, ["a.py::one[x]", "a.py::one[y]", "a.py::two", "c.py::four", "new.py::five[0]"]),
     ],
 )
-def test_new_tests_and_the_shortest_others_are_quick(budget: float, expected: set[str]) -> None:
+def test_new_tests_and_the_shortest_others_are_quick(budget: float, expected: list[str]) -> None:
     found = items("a.py::one[x]", "a.py::one[y]", "a.py::two", "b.py::three", "c.py::four", "new.py::five[0]",
                   ray=("b.py::three",))  # fmt: skip
-    assert durations.quick(found, SECONDS, budget) == expected
+    assert [item.nodeid for item in durations.quick(found, SECONDS, budget)] == expected
 
 
 def test_durations_are_summed_over_parameters_and_phases(tmp_path: Path) -> None:
     recorder = durations.Recorder(tmp_path / "durations.json")
-    for nodeid, duration in (("a.py::one[x]", 0.25), ("a.py::one[y]", 0.5), ("a.py::two", 0.125), ("a.py::two", 1.0)):
-        recorder.pytest_runtest_logreport(cast("Any", SimpleNamespace(nodeid=nodeid, duration=duration)))
+    measured = [("a.py::one[x]", 0.25, ""), ("a.py::one[y]", 0.5, ""), ("a.py::one[z]", 8.0, "slow")]
+    measured += [("a.py::two", 0.125, ""), ("a.py::two", 1.0, "")]
+    for nodeid, duration, mark in measured:
+        report = SimpleNamespace(nodeid=nodeid, duration=duration, keywords={mark: 1})
+        recorder.pytest_runtest_logreport(cast("Any", report))
     recorder.pytest_sessionfinish(cast("Any", SimpleNamespace(config=SimpleNamespace())))
-    assert json.loads((tmp_path / "durations.json").read_text()) == {"a.py::one": 0.75, "a.py::two": 1.125}
+    assert json.loads((tmp_path / "durations.json").read_text()) == {
+        "a.py::one": 0.75,
+        "a.py::one slow": 8.0,
+        "a.py::two": 1.125,
+    }

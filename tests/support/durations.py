@@ -1,7 +1,8 @@
 """Measured durations of the tests: which files begin first, and which tests `make quick` runs.
 
-`tests/durations.json` holds the seconds of every test function, with its fixtures, summed over its parameters.
-`make durations` measures them again. Where the file is out of date a run only takes longer.
+`tests/durations.json` holds the seconds of every test function, with its fixtures, summed over its parameters; those
+that are marked `slow` have a line of their own, with ` slow` after the name. `make durations` measures them again.
+Where the file is out of date a run only takes longer.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ QUICK_SECONDS = 75.0
 """Processor time that `--quick` may spend in tests; collecting them and starting processes comes on top."""
 
 
-def function_of(nodeid: str) -> str:
-    """Return the id of a test without its parameters: `tests/web/test_page.py::test_it`."""
-    return nodeid.partition("[")[0]
+def function_of(nodeid: str, slow: bool = False) -> str:
+    """Return the name of a test function: `tests/web/test_page.py::test_it`, with ` slow` after it if it is marked."""
+    return nodeid.partition("[")[0] + " slow" * slow
+
+
+def _name(item: pytest.Item) -> str:
+    return function_of(item.nodeid, item.get_closest_marker("slow") is not None)
 
 
 def read(path: Path = FILE) -> dict[str, float]:
@@ -35,20 +40,20 @@ def read(path: Path = FILE) -> dict[str, float]:
 def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> None:
     """Sort tests in place by file, the file that takes longest first, so that no process ends with it alone."""
     files: dict[str, float] = defaultdict(float)
-    for name, duration in seconds.items():
-        files[name.partition("::")[0]] += duration
+    for name in {_name(item) for item in items}:
+        files[name.partition("::")[0]] += seconds.get(name, 0.0)
     items.sort(key=lambda item: -files[item.nodeid.partition("::")[0]])
 
 
-def quick(items: list[pytest.Item], seconds: Mapping[str, float], budget: float = QUICK_SECONDS) -> set[str]:
-    """Return the test functions to run in a budget: new ones, then as many of the others as fit, the shortest first.
+def quick(items: list[pytest.Item], seconds: Mapping[str, float], budget: float = QUICK_SECONDS) -> list[pytest.Item]:
+    """Return the tests to run in a budget: of new functions, then of as many others as fit, the shortest first.
 
     Args:
         items: all tests that were collected.
         seconds: those of each function; a function that is not among them is new.
         budget: seconds in all.
     """
-    functions = {function_of(item.nodeid) for item in items if item.get_closest_marker("ray") is None}
+    functions = {_name(item) for item in items if item.get_closest_marker("ray") is None}
     chosen = {name for name in functions if name not in seconds}
     spent = 0.0
     for name in sorted(functions - chosen, key=lambda name: (seconds[name], name)):
@@ -56,7 +61,7 @@ def quick(items: list[pytest.Item], seconds: Mapping[str, float], budget: float 
         if spent > budget:
             break
         chosen.add(name)
-    return chosen
+    return [item for item in items if _name(item) in chosen]
 
 
 class Recorder:
@@ -68,7 +73,7 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add the set-up, the call or the end of a test."""
-        self._seconds[function_of(report.nodeid)] += report.duration
+        self._seconds[function_of(report.nodeid, "slow" in report.keywords)] += report.duration
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the file; a process of xdist leaves that to the one that started it."""
