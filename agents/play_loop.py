@@ -25,7 +25,7 @@ from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
 from .time_control import Clocks, TimeControl
 
-__all__ = ["START_S", "Played", "moves", "parse_move", "parse_moves", "play", "random_openings"]
+__all__ = ["START_S", "Played", "move_in_words", "moves", "parse_move", "parse_moves", "play", "random_openings"]
 
 
 START_S = 60.0
@@ -283,6 +283,23 @@ def moves(game: Game, played: Played, env_id: int) -> list[str]:
             names.append(game.action_to_string(flat))
         lines.append(" ".join(names))
     return lines
+
+
+def move_in_words(game: Game, state: State, move: str) -> list[str]:
+    """Return the actions of one turn as people read them, one for each seat that acts.
+
+    Args:
+        game: the game.
+        state: the position before the turn, a batch of one.
+        move: a string by `moves`.
+
+    Raises:
+        ValueError: an action that the game does not know.
+    """
+    if not game.info.simultaneous:
+        return [game.action_in_words(state, int(state.current_player), game.string_to_action(move))]
+    names = enumerate(move.split(" "))
+    return [game.action_in_words(state, seat, game.string_to_action(name)) for seat, name in names]
 
 
 def parse_move(game: Game, move: str) -> Tensor:

@@ -47,6 +47,16 @@ class Notation(BaseGame[S]):
             raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {shown(text)}")
         return int(text)
 
+    def action_in_words(self, state: S, player: int, action: int) -> str:
+        """Return an action as lists for people show it: its name, and what the position says of it.
+
+        Args:
+            state: the position before the action, a batch of one.
+            player: whose action it is.
+            action: as in `action_to_string`, whose text is the default.
+        """
+        return self.action_to_string(action)
+
     def choice_to_string(self, component: int, choice: int) -> str:
         """Return one component's choice as people write it; the action's name if there is only one component."""
         return self.action_to_string(choice) if len(self.info.action_nvec) == 1 else str(choice)

@@ -23,6 +23,7 @@ from . import dealing, notation, observation, placement
 from .dealing import PLACEABLE
 from .end import leaders
 from .notation import Position
+from .patterns.stamps import usual_name
 from .simulator import MAX_GENERATIONS, TOLERANCE, Result, Survivors, run
 from .state import CupState
 
@@ -289,6 +290,16 @@ class ToroidalCup(Game[CupState]):
         if not 0 <= action < self.lattice.actions:
             raise GameError(self.id, f"expected an action from 0 to {self.lattice.actions - 1}, got {action}")
         return notation.placement_to_string(*self.lattice.centre(action))
+
+    @override
+    def action_in_words(self, state: CupState, player: int, action: int) -> str:
+        """Return `R-pentomino r6c10/3`: the shape that the team has in hand, and where it goes."""
+        stamp = int(state.queue[0, player, 0])
+        return self.placement_in_words(stamp, action) if stamp >= 0 else self.action_to_string(action)
+
+    def placement_in_words(self, stamp: int, action: int) -> str:
+        """Return the usual name of a shape, one of `stamps` by its index, and its place by `action_to_string`."""
+        return f"{usual_name(self.stamps[stamp])} {self.action_to_string(action)}"
 
     @override
     def string_to_action(self, text: str) -> int:

@@ -17,6 +17,7 @@ from cellgames.cli.main import main
 from cellgames.cli.move_lists import brief_moves
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
+from cellgames.web.frames import replay_data
 
 SMALL = ("play", "torus-v0", "--size", "3", "--agents", "arena_bots:Last")
 
@@ -39,13 +40,27 @@ def test_a_hint_names_the_winning_move_and_its_value(
     assert re.match(r"\S+ suggests a3: you are winning, your chance to win is 100 %\.\n", answers[1])
 
 
+def test_moves_of_the_cup_are_read_with_the_names_of_their_shapes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "cup.jsonl"
+    words = ("play", "toroidal-cup-small-v0", "--param", "shapes=1", "--out", str(out))
+    answers = played(monkeypatch, capsys, words, "r2c6/0")
+    assert "\nteam_1 (you) plays R-pentomino r2c6/0\n" in answers[1]
+    assert main(["replay", str(out), "--show"]) == 0
+    assert re.search(r"^1\. R-pentomino r2c6/0, R-pentomino r\d+c\d+/\d$", capsys.readouterr().out, re.M)
+    (record,) = read_records(out).records
+    assert re.fullmatch(r"r2c6/0 r\d+c\d+/\d", record.moves[0])  # records keep the short names
+    assert replay_data(record)["record"]["words"][0][0] == "R-pentomino r2c6/0"
+
+
 @pytest.mark.parametrize("id", ["grid-adaptation-small-v0", "toroidal-cup-small-v0"])
 def test_hints_where_all_act_at_once_are_legal_and_use_what_the_seat_sees(id: str) -> None:
     game = cellgames.make(id)
     state = game.init(torch.tensor([5]))
     for seat in range(game.info.num_players):
         text = hint(game, state, seat)
-        move = re.match(r"greedy suggests (\S+)\. ", text)
+        move = re.match(r"greedy suggests (?:R-pentomino )?(\S+)\. ", text)
         assert move is not None
         chosen = game.string_to_action(move[1])
         seen = game.legal_actions(state)[0, seat].split(list(game.info.action_nvec))

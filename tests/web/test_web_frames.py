@@ -264,6 +264,14 @@ def test_a_trial_run_of_cloth_of_gold_is_the_round_that_would_follow() -> None:
         trial_data(game, states[0], 0)
 
 
+def test_what_players_have_earned_stands_beside_their_names_for_people() -> None:
+    game: Any = cellgames.make("cloth-of-gold-wild-small-v0", height=16, width=16)
+    words = dict(frame(game, game.init(seeds(3, 1)), None)["text"])
+    assert {"Weather", "Player A", "Player B"} <= words.keys()
+    assert words["Player A"].startswith("supply 0")
+    assert "player_a" not in json.dumps(list(words))
+
+
 def test_a_trial_run_of_wild_cloth_of_gold_does_not_tell_the_dice_to_come() -> None:
     game: Any = cellgames.make("cloth-of-gold-wild-small-v0", height=16, width=16, generations=40)
     state = game.init(seeds(3, 1))

@@ -138,8 +138,7 @@ class CupWorld:
         return list(made[kind]())
 
     def _named(self, placed: Placement) -> str:
-        where = self.game.action_to_string(placed.action)
-        return f"{self.game.info.players[placed.seat]} {self.game.stamps[placed.stamp]} {where}"
+        return f"{self.game.info.players[placed.seat]} {self.game.placement_in_words(placed.stamp, placed.action)}"
 
     def _placements(self) -> Iterator[Intervention]:
         for placed in self.placements:

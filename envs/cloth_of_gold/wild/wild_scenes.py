@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from . import perks, weather
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["earned_words", "weather_words", "wild_view"]
 
 
-def wild_view(game: ClothOfGold, state: WildState) -> WildView:
-    """Return what the options add to the picture of a batch of one."""
+def wild_view(game: ClothOfGold, state: WildState, names: Sequence[str] | None = None) -> WildView:
+    """Return what the options add to the picture of a batch of one; players have `names`, by default their ids."""
     ground = {}
     if game.terrain:
         land = game.grid.unpack(ground_planes(game, state).movedim(0, -1))[0].numpy(force=True)
@@ -32,7 +33,7 @@ def wild_view(game: ClothOfGold, state: WildState) -> WildView:
         places = zip(kinds_of(game.wildlife), state.animals[0].tolist(), strict=True)
         animals = [(kind, *divmod(cell, game.width)) for kind, cell in places if cell != GONE]
     wards = game.grid.unpack(state.wards.movedim(0, -1))[0].numpy(force=True) if game.perks else None
-    earned = earned_words(game, state)
+    earned = earned_words(game, state, game.info.players if names is None else names)
     return WildView(ground, wards, animals, weather_words(game, state), (earned[0], earned[1]))
 
 
@@ -47,12 +48,12 @@ def weather_words(game: ClothOfGold, state: WildState) -> str:
     return f"Weather: {weather.KINDS[now]}, water level {int(state.level)}; next round: {chances}"
 
 
-def earned_words(game: ClothOfGold, state: WildState) -> list[str]:
-    """Return what each player has earned by still lifes in a batch of one, "" without perks."""
+def earned_words(game: ClothOfGold, state: WildState, names: Sequence[str]) -> list[str]:
+    """Return what each player, by name, has earned by still lifes in a batch of one, "" without perks."""
     if not game.perks:
         return ["", ""]
     words = []
-    for player, name in enumerate(game.info.players):
+    for player, name in enumerate(names):
         more = int(perks.allowance(game.max_units, state.supply[0, player])) - game.max_units
         reach, spells = int(state.reach[0, player]), int(state.spells[0, player])
         bolts = f"{spells} bolt{'s' * (spells != 1)}"

@@ -29,6 +29,7 @@ __all__ = [
     "look_up",
     "offsets",
     "orient",
+    "usual_name",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -55,6 +56,12 @@ USUAL_NAMES: Mapping[str, str] = MappingProxyType(
     }
 )
 """The names that people use for stamps, where they differ from the ids."""
+
+
+def usual_name(stamp: str) -> str:
+    """Return the name that people use for a stamp, such as R-pentomino for rpentomino."""
+    return USUAL_NAMES.get(stamp, stamp)
+
 
 _DRAWINGS = {
     "crabstretcher": """

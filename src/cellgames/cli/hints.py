@@ -68,4 +68,5 @@ def _from_greedy(game: Game, state: State, seat: int) -> str:
     flat = 0
     for component, choices in zip(chosen.reshape(-1).tolist(), game.info.action_nvec, strict=True):
         flat = flat * choices + component
-    return f"greedy suggests {game.action_to_string(flat)}. It looks one move ahead and gives no chance to win."
+    words = game.action_in_words(state, seat, flat)
+    return f"greedy suggests {words}. It looks one move ahead and gives no chance to win."

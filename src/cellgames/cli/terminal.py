@@ -17,7 +17,7 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.containment import contain
 from cellgames.agents.forfeits import Faults, select_or_fail
-from cellgames.agents.play_loop import parse_move
+from cellgames.agents.play_loop import move_in_words, parse_move
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.selection import select
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, clock_text
@@ -250,11 +250,12 @@ class Table:
 
     def _turn_of_agent(self) -> None:
         """Let an agent move until it is another one's turn, and show what it did in one line."""
-        seat, played = self._mover, []
+        seat, words = self._mover, list[str]()
         while not bool(self.state.done) and self._mover == seat:
-            played.append(self._choice_of(seat))
-            self._keep([self._after(self.state, played[-1])], played[-1:])
-        self._show(f"\n{self._title(seat)} plays {' '.join(played)}{self._left(seat)}\n\n{self._text()}")
+            move = self._choice_of(seat)
+            words += move_in_words(self._game, self.state, move)
+            self._keep([self._after(self.state, move)], [move])
+        self._show(f"\n{self._title(seat)} plays {' '.join(words)}{self._left(seat)}\n\n{self._text()}")
 
     def _turn_of_person(self) -> None:
         seat = self._mover
@@ -326,11 +327,12 @@ class Table:
             )
             self._show(self._refusal(" ".join(moves.values()), error) + before_it)
             return False
+        words = move_in_words(self._game, self.state, " ".join(names))
         self._keep([after], [" ".join(names)])
         for seat in moves:
             self._charge(seat)
         shown = range(len(names)) if not self._people else self._people
-        self._show("\n" + "\n".join(f"{self._title(seat)} plays {names[seat]}{self._left(seat)}" for seat in shown))
+        self._show("\n" + "\n".join(f"{self._title(seat)} plays {words[seat]}{self._left(seat)}" for seat in shown))
         return True
 
     def _forced(self, seat: int) -> str | None:

@@ -213,6 +213,7 @@ def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> di
 
     Returns:
         `layout`; `record` (agents, parameters, seed, result, moves, `movers`: the seat of each, None where all act;
+        `words`: each move as people read it, by seat where all act;
         `seconds` of each in a game with clocks);
         `frames` (see `packed`) with `marks`, how many moves have been played in each of them.
 
@@ -226,6 +227,7 @@ def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> di
 
 
 def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
+    from cellgames.agents.play_loop import move_in_words
     from cellgames.arena.records.record_lines import plain
     from cellgames.arena.records.replays import game_of, replay
     from cellgames.envs.registry import REGISTRY
@@ -248,6 +250,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
         "opening": record.opening,
         "moves": list(record.moves),
         "movers": movers,
+        "words": [move_in_words(game, state, move) for state, move in zip(states, record.moves, strict=False)],
         "result": plain(record.to_data()["result"]),
         **({"seconds": _seconds(record, movers)} if record.seconds else {}),
     }
@@ -318,6 +321,7 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
         "opening": 0,
         "moves": [],
         "movers": [],
+        "words": [],
         "result": {
             "outcome": list(record.outcome),
             "scores": list(record.scores),

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.play_loop import Played, moves
+from cellgames.agents.play_loop import Played, move_in_words, moves
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
 from cellgames.arena.records.positions import check_unfinished
 from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, plain
@@ -65,6 +65,7 @@ class Event:
         turn: The number of turns after it.
         seat: Who acted, None if all did at once.
         move: The step as records write it.
+        words: The step as people read it, by seat if all did at once.
         shown: For each seat that looks, the pictures (see `frames.step_data`); dropped after a while.
         actions: By the seat of a person, the own part of a joint action.
     """
@@ -72,6 +73,7 @@ class Event:
     turn: int
     seat: int | None
     move: str
+    words: Sequence[str]
     shown: Mapping[int | None, Mapping[str, Any]] = field(repr=False)
     actions: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
@@ -341,7 +343,7 @@ class Session:
                 "epoch": self._epoch,
                 "turn": self._turn,
                 "seed": self.seed if done else None,  # hidden draws follow from it
-                "events": [event.to_data(viewer) | {"move": self._move_text(event.move)} for event in fresh],
+                "events": [event.to_data(viewer) | {"move": self._move_text(event)} for event in fresh],
                 "frame": shown,
                 "seat": seat,
                 "curtain": curtain,
@@ -373,7 +375,7 @@ class Session:
             "nvec": list(self.game.info.action_nvec),
             "names": list(self.names),
             "people": list(self.people),
-            "moves": [] if self._curtain() else [self._move_text(event.move) for event in self._events],
+            "moves": [] if self._curtain() else [self._move_text(event) for event in self._events],
         }
 
     def snapshot(self, last: bool = False) -> dict[str, Any]:
@@ -623,7 +625,7 @@ class Session:
         played = Played(actions[None], torch.ones(1, dtype=torch.int64, device="cpu"), after)
         (move,) = moves(self.game, played, 0)
         seat = None if self.game.info.simultaneous else int(before.current_player)
-        return after, Event(self._turn + 1, seat, move, shown, own)
+        return after, Event(self._turn + 1, seat, move, move_in_words(self.game, before, move), shown, own)
 
     def _keep(self, after: State, event: Event) -> None:
         """Go on to a position of `_step`; positions of long ago are dropped, and of their steps only the names stay."""
@@ -634,12 +636,12 @@ class Session:
         if (old := self._turn - _STEPS_KEPT) > 0:
             self._events[old - 1] = replace(self._events[old - 1], shown={})
 
-    def _move_text(self, move: str) -> str:
+    def _move_text(self, event: Event) -> str:
         """Return as much of a step as the person may know: the own part of a joint action, until the game is over."""
         if not self.people or not self.game.info.simultaneous or self.done:
-            return move
+            return ", ".join(event.words)
         seat = self._seat()
-        return "" if seat is None else move.split(" ")[seat]
+        return "" if seat is None else event.words[seat]
 
     def _viewer(self, state: State) -> int | None:
         """Return the seat that looks at frames; None after the end, when everybody sees all."""

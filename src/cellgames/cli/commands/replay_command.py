@@ -300,6 +300,7 @@ def _line(record: Record) -> str:
 
 
 def _texts(record: Record) -> list[str]:
+    from cellgames.agents.play_loop import move_in_words
     from cellgames.arena.records import replays
 
     game = replays.game_of(record)
@@ -309,7 +310,7 @@ def _texts(record: Record) -> list[str]:
         seat = int(before.current_player)
         who = "" if game.info.simultaneous else f"{game.info.players[seat]} ({record.agents[seat]}) "
         forced = " (opening)" if number <= record.opening else ""
-        texts.append(f"{number}. {who}{move}{forced}\n\n{game.text(after)}")
+        texts.append(f"{number}. {who}{', '.join(move_in_words(game, before, move))}{forced}\n\n{game.text(after)}")
     return texts
 
 

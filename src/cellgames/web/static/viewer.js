@@ -315,11 +315,10 @@
     moves() {
       const { record, marks } = this.data;
       this.list = element("ol", { class: "cg-moves", "aria-label": "Moves" });
-      this.items = record.moves.map((move, number) => {
+      this.items = record.words.map((seats, number) => {
         const mover = record.movers[number];
         const button = element("button", { type: "button", "data-move": number + 1 });
         button.append(element("span", { class: "cg-ply" }, `${number + 1}`));
-        const seats = mover === null ? move.split(" ") : [move];
         const times = (record.seconds || [])[number] || [];
         const parts = seats.map((part, seat) => {
           const colour = Cellgames.seatColour(this.layout, mover === null ? seat : mover);

@@ -215,7 +215,7 @@ def _with_wild(game: ClothOfGold, world: ClothSolo | WildWorld, frame: Frame) ->
     """Return a frame with what wild options add: marks of the land and of wards, `animals`, and words."""
     if not isinstance(world, WildWorld):
         return frame
-    seen = wild_view(game, world.state())
+    seen = wild_view(game, world.state(), player_names(game))
     marks = np.zeros((game.height, game.width), np.uint8)
     for name, mask in seen.ground.items():
         marks = np.where(mask, np.uint8(_WILD_MARKS["ground"] * _LAND.index(name)), marks)

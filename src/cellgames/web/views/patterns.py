@@ -14,12 +14,12 @@ from typing import Any
 from cellgames.arena.insight.census.apgcode import cells_of
 from cellgames.arena.insight.census.object_names import NAMES
 from cellgames.envs.boards.orientations import Cell
-from cellgames.envs.toroidal_cup.patterns.stamps import USUAL_NAMES, grid
+from cellgames.envs.toroidal_cup.patterns.stamps import grid, usual_name
 
 __all__ = ["GROUPS", "patterns"]
 
 _STAMPS = {  # of the Cup that live long, by their usual names
-    USUAL_NAMES.get(stamp, stamp): stamp
+    usual_name(stamp): stamp
     for stamp in (
         *("rpentomino", "piheptomino", "bheptomino", "cheptomino", "eheptomino"),
         *("rabbit", "multuminparvo", "switchengine"),

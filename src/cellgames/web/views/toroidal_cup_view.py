@@ -19,7 +19,7 @@ from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
-from cellgames.envs.toroidal_cup.patterns.stamps import USUAL_NAMES, grid
+from cellgames.envs.toroidal_cup.patterns.stamps import grid, usual_name
 from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
 from cellgames.envs.toroidal_cup.state import CupState
 
@@ -139,7 +139,7 @@ class CupView(View):
         lattice, stamp = self.game.lattice, int(state.queue[0, seat, 0])
         around = placement.cells((self.game.stamps[stamp],), torch.device("cpu"))[0].tolist()  # [8][L][2]
         return {
-            "shape": USUAL_NAMES.get(self.game.stamps[stamp], self.game.stamps[stamp]),
+            "shape": usual_name(self.game.stamps[stamp]),
             "around": [sorted(set(map(tuple, cells))) for cells in around],
             "left": int((state.queue[0, seat] >= 0).sum()),
             "first": lattice.stride // 2,
