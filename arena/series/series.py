@@ -149,7 +149,7 @@ def play_series(
             journal = Journal(folder / RECORDS, umpire, options.seed, warn, keep, ForfeitLog(folder), days=())
             run = _Run(game, list(players), umpire, journal, options, most, warn)
             found: list[Series] = []
-            with show_progress(options.series * most, label="matches", shown=progress) as finished:
+            with show_progress(options.series * most, label="series", unit="matches", shown=progress) as finished:
                 for start in range(1, 1 + options.series, options.chunk):
                     found += run.play(range(start, min(start + options.chunk, 1 + options.series)), finished)
             journal.close()

@@ -45,6 +45,7 @@ __all__ = [
     "add_store",
     "default_text",
     "file_name",
+    "folder_of",
     "folder_words",
     "make_game",
     "parameters",
@@ -303,6 +304,15 @@ def add_folder(command: argparse.ArgumentParser, folder: str, quiet: str = "show
     """Add the folder of a run, and whether progress is shown."""
     add_out(command, f"the folder (default {folder})")
     add_quiet(command, quiet)
+
+
+def folder_of(arguments: argparse.Namespace, kind: str, words: Sequence[str]) -> Path:
+    """Return the folder that is given, or one of a kind that is named after the game and some words.
+
+    The words name what cannot change when a run goes on.
+    """
+    own = sorted(f"{name}={value}" for name, value in parameters(arguments).items())
+    return arguments.out or Path("results") / kind / file_name([arguments.game, *own, *words])
 
 
 def folder_words(arguments: argparse.Namespace, options: RoundRobinOptions | FreeForAllOptions) -> list[str]:

@@ -251,7 +251,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert re.match(r"Match 1, 3 players: Tokens to .*; random \d leaves\nMatch 2, 2 players: ", out)
     assert re.search(r"^Winner: random \d$", out, re.MULTILINE)
     assert max(map(len, out.splitlines()[:8])) < 120
-    assert "matches: 2 of 2 games" in err
+    assert "series: 2 of 2 matches" in err
     with Store("games.db", create=False) as store:
         assert len(store) == 2
     assert main(["replay", "run", "--record", "2", "--out", "game.html"]) == 0
@@ -266,6 +266,8 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert main(["leaderboard", "--add", str(made), "--store", "other.db"]) == 0
     assert "8 new games" in capsys.readouterr().out
     assert "## Agents" in (made / "report.md").read_text()
+    assert main([*many, "--chunk", "2"]) == 0, "another run, in a folder of its own"
+    assert len(list(folder.iterdir())) == 2
     for agent in ("torus-v0 --agents random", "grid-adaptation-v0 --agents nobody"):
         assert main(["series", *agent.split(), "--quiet", "--out", "new"]) == 2
         assert not Path("new").exists()

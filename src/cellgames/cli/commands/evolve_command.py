@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.evolution.evolve_options import EvolveOptions
@@ -18,9 +17,8 @@ from cellgames.cli.shared_options import (
     add_game,
     add_options,
     add_ray,
-    file_name,
+    folder_of,
     make_game,
-    parameters,
     workers_of,
 )
 from cellgames.utils.extras import install
@@ -67,8 +65,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError(f"evolution needs pyribs: {install('evolve')} ({error})") from error
     from cellgames.arena.evolution.evolution import SETTINGS, evolve
 
-    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
-    out = arguments.out or Path("results") / "evolve" / file_name([*words, f"seed={options.seed}"])
+    out = folder_of(arguments, "evolve", [f"seed={options.seed}"])
     line, shown = StatusLine(not arguments.quiet, every_s=10.0), ""
 
     def report(family: FamilyRun, number: int, total: int) -> None:

@@ -9,11 +9,10 @@ import argparse
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError, print_table, program, recorded, stopped, warn
-from cellgames.cli.shared_options import add_command, add_folder, add_game, add_options, file_name, parameters
+from cellgames.cli.shared_options import add_command, add_folder, add_game, add_options, folder_of
 from cellgames.cluster.connection import load_ray
 from cellgames.training.sweeps.sweep_options import SweepOptions, evaluate_in_time
 from cellgames.utils.progress import StatusLine
@@ -24,7 +23,6 @@ from .train_command import add_algorithm, add_arguments, arguments_given
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
-    from cellgames.training.arguments import Arguments
     from cellgames.training.sweeps.sweep import Sweep
 
 __all__ = ["add"]
@@ -72,7 +70,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
     if options.stopping and arguments.eval_every is None:
         base = evaluate_in_time(base, space)
-    out = arguments.out or _default_out(arguments, base)
+    words = [arguments.algo, *(text.partition("=")[0] for text in arguments.vary), f"seed={base.seed}"]
+    out = folder_of(arguments, "sweep", words)
     line, shown = StatusLine(not arguments.quiet, every_s=30.0), -1
 
     def report(trials: Sequence[FrozenTrial]) -> None:
@@ -92,12 +91,6 @@ def _run(arguments: argparse.Namespace) -> int:
         line.end()
     _report(found, options)
     return 0 if found.best is not None else 1
-
-
-def _default_out(arguments: argparse.Namespace, base: Arguments) -> Path:
-    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
-    words += [arguments.algo, *(text.partition("=")[0] for text in arguments.vary), f"seed={base.seed}"]
-    return Path("results") / "sweep" / file_name(words)
 
 
 def _progress_text(trials: Sequence[FrozenTrial]) -> str:

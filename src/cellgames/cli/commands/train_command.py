@@ -21,7 +21,7 @@ from cellgames.cli.shared_options import (
     add_folder,
     add_game,
     add_options,
-    file_name,
+    folder_of,
     make_game,
     parameters,
 )
@@ -106,7 +106,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if world > 1 and os.environ.get("LOCAL_RANK", "0") != "0":
             return 2
         raise
-    out = arguments.out or _default_out(arguments, settings, world)
+    out = folder_of(arguments, "train", _folder_words(arguments, settings, world))
     line = StatusLine(not arguments.quiet and rank == 0)
     began = False
 
@@ -186,17 +186,15 @@ def _all_names() -> set[str]:
     return {option.name for algorithm in ALGORITHMS.values() for option in algorithm.arguments.options()}
 
 
-def _default_out(arguments: argparse.Namespace, asked: Arguments, processes: int = 1) -> Path:
-    """Return a folder named by the settings that cannot change when a run is continued."""
-    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
-    words += [arguments.algo, f"seed={asked.seed}"]
+def _folder_words(arguments: argparse.Namespace, asked: Arguments, processes: int = 1) -> list[str]:
+    """Return the settings that cannot change when a run is continued, but for those that are usual for the game."""
+    words = [arguments.algo, f"seed={asked.seed}"]
     usual = type(asked).fitted(make_game(arguments))
     for option in type(asked).options():
         value = getattr(asked, option.name)
         if option.name not in (*FREE, GROWS, "seed") and value != getattr(usual, option.name):
             words.append(f"{option.name}={'+'.join(value) if isinstance(value, tuple) else value}")
-    words += [f"processes={processes}"] if processes > 1 else []
-    return Path("results") / "train" / file_name(words)
+    return [*words, *[f"processes={processes}"] * (processes > 1)]
 
 
 def progress_text(at: Progress) -> str:

@@ -14,6 +14,7 @@ from cellgames.cli.console import print_leaderboard, program, recorded, stopped,
 from cellgames.cli.shared_options import (
     add_command,
     add_game,
+    folder_of,
     parameters,
     store_of,
     workers_of,
@@ -21,7 +22,7 @@ from cellgames.cli.shared_options import (
 from cellgames.training.league.league_options import LeagueOptions
 from cellgames.utils.progress import StatusLine
 
-from .trainings import add_trainings, check_steps, folder_of, settings_of
+from .trainings import add_trainings, check_steps, settings_of
 
 if TYPE_CHECKING:
     from cellgames.training.league.league import LeagueProgress

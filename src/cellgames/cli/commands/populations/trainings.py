@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellgames.cli.commands.train_command import add_algorithm, add_arguments, arguments_given
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import add_folder, add_options, add_ray, add_store, file_name, parameters
+from cellgames.cli.shared_options import add_folder, add_options, add_ray, add_store
 
 if TYPE_CHECKING:
     from cellgames.training.arguments import Arguments
     from cellgames.utils.options import Option
 
-__all__ = ["add_trainings", "check_steps", "folder_of", "settings_of"]
+__all__ = ["add_trainings", "check_steps", "settings_of"]
 
 
 def add_trainings(
@@ -59,9 +58,3 @@ def settings_of(arguments: argparse.Namespace) -> Arguments:
     settings = arguments_given(arguments)
     arguments.ray = cluster
     return settings
-
-
-def folder_of(arguments: argparse.Namespace, kind: str, words: Sequence[str]) -> Path:
-    """Return the folder that is given, or one of a kind that is named after the game and some words."""
-    own = sorted(f"{name}={value}" for name, value in parameters(arguments).items())
-    return arguments.out or Path("results") / kind / file_name([arguments.game, *own, *words])

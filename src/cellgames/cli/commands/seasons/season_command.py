@@ -35,7 +35,7 @@ from cellgames.cli.shared_options import (
     add_ray,
     add_spending,
     add_store,
-    file_name,
+    folder_of,
     make_game,
     parameters,
     store_of,
@@ -104,7 +104,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError(f"--league-sizes is for games for two; at tables of {seats} all teams are in one field")
     umpire = _umpire(arguments, asked, teams)
     number = 1 if before is None else before.title.season
-    out = arguments.out if arguments.out is not None else _default_out(arguments, asked, options, teams, number)
+    out = folder_of(arguments, "season", _folder_words(arguments, asked, options, teams, number))
     try:
         with workers_of(arguments) as workers:
             say = None if arguments.quiet else _say
@@ -170,13 +170,12 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
     return CupUmpire(asked.patterns or None, **rules, **given)
 
 
-def _default_out(
+def _folder_words(
     arguments: argparse.Namespace, asked: TeamOptions, options: SeasonOptions, teams: Sequence[Team], season: int
-) -> Path:
-    """Return a folder named by the settings."""
-    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
+) -> list[str]:
+    """Return the settings, but for most of those that are usual."""
     named = len(teams) if options.after is not None and arguments.teams is None else Path(asked.teams).stem
-    words += [f"season={season}"] * (season > 1)
+    words = [f"season={season}"] * (season > 1)
     words += [f"teams={named}", f"days={options.days}"]
     words += ["seed=secret" if options.secret_seed else f"seed={options.seed}"]
     several = {"agents": asked.agents, "patterns": asked.patterns, "sizes": asked.league_sizes}
@@ -186,8 +185,7 @@ def _default_out(
     plies = asked.opening_plies
     usual = MatchOptions.opening_plies if teams[0].league else FreeForAllOptions.opening_plies
     words += [f"plies={plies}"] if plies not in (None, usual) else []
-    words += [f"chunk={asked.chunk}"] if asked.chunk is not None else []
-    return Path("results") / "season" / file_name(words)
+    return [*words, *([f"chunk={asked.chunk}"] if asked.chunk is not None else [])]
 
 
 def _report(finished: Season, game: str) -> None:

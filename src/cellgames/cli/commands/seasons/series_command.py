@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_names import names_of
@@ -30,9 +29,8 @@ from cellgames.cli.shared_options import (
     add_options,
     add_spending,
     add_store,
-    file_name,
+    folder_of,
     make_game,
-    parameters,
     store_of,
 )
 
@@ -70,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     game = make_game(arguments)
     options = SeriesOptions.from_given(vars(arguments))
-    out = arguments.out or _default_out(arguments, options)
+    out = folder_of(arguments, "series", _folder_words(arguments, options))
     try:
         finished = play_series(
             game,
@@ -87,15 +85,14 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _default_out(arguments: argparse.Namespace, options: SeriesOptions) -> Path:
-    """Return a folder named by the settings."""
-    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
-    words += [f"series={options.series}", f"seed={options.seed}"]
+def _folder_words(arguments: argparse.Namespace, options: SeriesOptions) -> list[str]:
+    """Return the settings, but for most of those that are usual."""
+    words = [f"series={options.series}", f"seed={options.seed}"]
     words += [f"matches={options.matches}"] if options.matches is not None else []
     words += [f"gifts={options.gifts}"] if options.gifts != SeriesOptions.gifts else []
     words += [f"clock={limits}"] if (limits := options.time_control) is not None else []
-    words += [f"agents={'+'.join(names_of(arguments.agents))}"]
-    return Path("results") / "series" / file_name(words)
+    words += [f"chunk={options.chunk}"] if options.chunk != SeriesOptions.chunk else []
+    return [*words, f"agents={'+'.join(names_of(arguments.agents))}"]
 
 
 def _report(finished: SeriesRun, arguments: argparse.Namespace) -> None:
