@@ -61,6 +61,15 @@ def test_seasons_are_found_and_read_below_the_folder_only(results: Path) -> None
         season_data(library, "other")
 
 
+def test_a_damaged_file_hides_no_season(tmp_path: Path) -> None:
+    for name, settings in (("whole", '"teams": [1, 2]'), ("torn", '"teams": [1, 2, 3]'), ("other", '"teams": 8')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "season.json").write_text(f'{{"game": "torus-v0", {settings}}}')
+        (tmp_path / name / "bracket.json").write_text('{"champion": "Ants"}' if name == "whole" else '{"champion"')
+    found = {one["folder"]: (one["players"], one["champion"]) for one in season_list(Library(tmp_path))}
+    assert found == {"whole": (2, "Ants"), "torn": (3, None)}
+
+
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
 def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(
     chromium: Any, site: str, results: Path, size: tuple[int, int]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cellgames.arena.records.record_lines import RECORDS
@@ -25,14 +26,16 @@ def season_list(library: Library) -> list[dict[str, Any]]:
             settings = _settings(library, folder, name)
         except (LookupError, ValueError):
             continue  # another file of this name
-        ends = _ends(library, folder)
-        players = settings.get("teams", settings.get("players", ()))
+        try:
+            ends = _ends(library, folder)
+        except ValueError:  # a damaged file hides neither its season nor the others
+            ends = {}
         found.append(
             {
                 "folder": folder,
                 "kind": _KINDS[name],
                 "game": str(settings["game"]),
-                "players": len(players),
+                "players": len(_players(settings)),
                 "champion": ends.get("champion"),
                 "time": time,
             }
@@ -68,9 +71,14 @@ def _in(folder: str, name: str) -> str:
 
 def _settings(library: Library, folder: str, name: str) -> dict[str, Any]:
     found = library.json(_in(folder, name))
-    if not isinstance(found.get("game"), str):
-        raise ValueError(f"expected the settings of a season with its game in {name}")
+    if not isinstance(found.get("game"), str) or not isinstance(_players(found), list | dict):
+        raise ValueError(f"expected the settings of a season with its game and its teams or players in {name}")
     return found
+
+
+def _players(settings: Mapping[str, Any]) -> Any:
+    """Return the teams of a season, or the players of a series."""
+    return settings.get("teams", settings.get("players"))
 
 
 def _part(library: Library, folder: str, part: str) -> dict[str, Any] | None:
@@ -100,7 +108,7 @@ def _games(library: Library, name: str) -> dict[str, Any]:
         try:
             fixture = Fixture.from_json(line)
         except ValueError:
-            games.append(about)  # of a series, whose matches have no fixtures
+            games.append(about)  # a record without its place in a season
             continue
         place = {"stage": fixture.stage, "round": fixture.game, "attempt": fixture.attempt}
         games.append(about | place | {"teams": list(fixture.teams), "holder": fixture.holder})
