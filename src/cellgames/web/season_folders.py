@@ -59,7 +59,7 @@ def season_data(library: Library, folder: str) -> dict[str, Any]:
             settings = _settings(library, folder, name)
         except LookupError:
             continue
-        shown = {key: settings.get(key) for key in ("game", "seed", "days", "teams", "players", "title", "version")}
+        shown = {key: settings.get(key) for key in ("game", "seed", "days", "teams", "players", "series", "title", "version")}
         parts = {part: _part(library, folder, part) for part in _PARTS}
         return {"folder": folder, "kind": kind, "settings": shown, **parts, **_games(library, _in(folder, RECORDS))}
     raise LookupError("no season or series in this folder of the results")

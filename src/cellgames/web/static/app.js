@@ -110,6 +110,14 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
 
   app.shortened = (text, most = 42) => (text.length <= most ? text : `${text.slice(0, 12)}…${text.slice(13 - most)}`);
 
+  // A table whose rows are cards on a phone, where each cell says its column's name; `rows` are lists of cells.
+  app.cards = (name, heads, rows, caption = null) => {
+    for (const cells of rows) cells.forEach((cell, place) => { cell.dataset.label = heads[place]; });
+    return app.el("div", { class: "scroll" }, app.el("table", { class: `${name} stacked` }, caption && app.el("caption", {}, caption),
+      app.el("thead", {}, app.el("tr", {}, heads.map((head, place) => app.el("th", { scope: "col", class: rows.length && rows[0][place].classList.contains("number") ? "number" : "" }, head)))),
+      app.el("tbody", {}, rows.map((cells) => app.el("tr", {}, cells)))));
+  };
+
   // Save text under a name.
   app.save = (name, text, type) => {
     const address = URL.createObjectURL(new Blob([text], { type }));

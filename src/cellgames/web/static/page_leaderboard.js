@@ -24,17 +24,22 @@
   const ratings = (board) => {
     const known = board.agents.flatMap((line) => [line.elo, line.elo_low, line.elo_high]).filter((value) => value !== null);
     const low = Math.min(0, ...known), high = Math.max(0, ...known);
-    const many = board.agents.some((line) => line.mean_place !== undefined);
-    const nash = board.agents.some((line) => line.nash !== null), alpha = board.agents.some((line) => line.alpha_rank !== null), deviation = board.agents.some((line) => line.deviation_rating !== null);
-    const heads = ["", "agent", "rating", `${Math.round(100 * board.level)} % interval`, "score", ...(many ? ["mean place"] : []), ...(nash ? ["Nash"] : []), ...(alpha ? ["alpha-Rank"] : []), ...(deviation ? ["deviation"] : []), "games"];
-    return el("div", { class: "scroll" }, el("table", { class: "ratings" },
-      el("thead", {}, el("tr", {}, heads.map((name, place) => el("th", { scope: "col", class: place === 1 || place === 3 ? "" : "number" }, name)))),
-      el("tbody", {}, board.agents.map((line) => el("tr", {},
-        el("td", { class: "number" }, line.rank), el("th", { scope: "row", title: line.agent }, app.shortened(line.agent, 36)),
-        el("td", { class: "number" }, elo(line.elo)), el("td", {}, bar(line, low, high)),
-        el("td", { class: "number" }, percent(line.score, 1)), many && el("td", { class: "number" }, line.mean_place === null ? "–" : line.mean_place.toFixed(2)),
-        nash && el("td", { class: "number" }, percent(line.nash)), alpha && el("td", { class: "number" }, percent(line.alpha_rank)), deviation && el("td", { class: "number" }, gain(line.deviation_rating)),
-        el("td", { class: "number" }, line.games))))));
+    const number = (text) => el("td", { class: "number" }, text);
+    const range = (line) => (line.elo_low === null || line.elo_high === null ? null : el("small", { class: "range" }, `${elo(line.elo_low)} to ${elo(line.elo_high)}`));
+    const some = (name) => board.agents.some((line) => line[name] !== null && line[name] !== undefined);
+    const columns = [ // head, cell, and whether the board has it
+      ["", (line) => number(line.rank), true],
+      ["agent", (line) => el("th", { scope: "row", title: line.agent }, app.shortened(line.agent, 36)), true],
+      ["rating", (line) => number(elo(line.elo)), true],
+      [`${Math.round(100 * board.level)} % interval`, (line) => el("td", { class: "whole" }, bar(line, low, high), range(line)), true],
+      ["score", (line) => number(percent(line.score, 1)), true],
+      ["mean place", (line) => number(line.mean_place === null ? "–" : line.mean_place.toFixed(2)), board.agents.some((line) => line.mean_place !== undefined)],
+      ["Nash", (line) => number(percent(line.nash)), some("nash")],
+      ["alpha-Rank", (line) => number(percent(line.alpha_rank)), some("alpha_rank")],
+      ["deviation", (line) => number(gain(line.deviation_rating)), some("deviation_rating")],
+      ["games", (line) => number(line.games), true],
+    ].filter(([, , has]) => has);
+    return app.cards("ratings", columns.map(([head]) => head), board.agents.map((line) => columns.map(([, cell]) => cell(line))));
   };
 
   const cross = (board) => {
@@ -48,10 +53,9 @@
       made.style.background = `color-mix(in srgb, ${pair.score >= 0.5 ? "#0072b2" : "#d55e00"} ${Math.round(100 * strength)}%, var(--cg-panel))`;
       return made;
     };
-    return el("div", { class: "scroll" }, el("table", { class: "cross" },
-      el("caption", {}, "The row's score against the column, in %"),
-      el("thead", {}, el("tr", {}, el("td", {}), agents.map((name, place) => el("th", { scope: "col", title: name }, place + 1)))),
-      el("tbody", {}, agents.map((agent, place) => el("tr", {}, el("th", { scope: "row", title: agent }, `${place + 1} ${app.shortened(agent, 28)}`), agents.map((opponent) => cell(agent, opponent)))))));
+    return app.cards("cross", ["", ...agents.map((_, place) => String(place + 1))], agents.map((agent, place) => [
+      el("th", { scope: "row", title: agent }, `${place + 1} ${app.shortened(agent, 28)}`), ...agents.map((opponent) => cell(agent, opponent))]),
+    "Each agent's score against the others, by their numbers, in %");
   };
 
   const section = (board) => {

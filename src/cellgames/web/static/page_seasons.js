@@ -15,9 +15,9 @@
     ["rolls", "die", (rolls) => (rolls || []).flat().join(" ")],
   ];
 
-  const table = (heads, rows) => el("div", { class: "scroll" }, el("table", { class: "standings" },
-    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell) => el("td", {}, cell)))))));
+  // The second column names the row.
+  const table = (heads, rows) => app.cards("standings", heads, rows.map((row) => row.map((cell, place) => (
+    place === 1 ? el("th", { scope: "row" }, cell) : el("td", { class: /^[-\d.–]+$/.test(cell.textContent ?? cell) ? "number" : "" }, cell)))));
 
   const standings = (lines, holder) => {
     const columns = COLUMNS.filter(([name]) => lines.some((line) => (Array.isArray(line[name]) ? line[name].flat().length : line[name] !== undefined && line[name] !== "")));
@@ -59,6 +59,20 @@
         series.filter((one) => one.round === round).map((one) => box(season, one, seeded)))))));
   };
 
+  // The final table of a season of more seats: the score of each team in each game.
+  const finale = (season) => {
+    const { champion, teams, wins, results } = season.final;
+    const played = results.map((result, place) => season.games.findLast((game) => game.round === place + 1 && game.attempt === result.attempts - 1));
+    const heads = ["wins", "team", ...results.map((_, place) => `game ${place + 1}`)];
+    const rows = teams.map((team, row) => [number(wins[row]), text(team), ...results.map((result, place) => {
+      const seat = result.teams.indexOf(team), score = number(result.scores[seat]);
+      const shown = result.winner === team ? el("b", {}, score) : score;
+      return played[place] ? link(season, played[place], shown) : shown;
+    })]);
+    return el("section", { class: "panel" }, el("h2", {}, "Final table"), el("p", { class: "champion" }, "Champion: ", el("b", {}, text(champion))),
+      el("p", { class: "hint" }, "Choose a score to watch that game."), table(heads, rows));
+  };
+
   // Games by stage: the days with all that is still to be played, and what came after them.
   const schedule = (season) => {
     const stages = new Map();
@@ -74,7 +88,7 @@
     return el("section", { class: "panel" }, el("h2", {}, "Games"), [...stages].map(([stage, games], place) => el("details", { open: place === 0 },
       el("summary", {}, `${stage[0].toUpperCase()}${stage.slice(1)}`),
       el("ul", { class: "files" }, games.length
-        ? games.map((game) => el("li", {}, scored(season, game), game.attempt ? el("small", {}, ` replay ${game.attempt}`) : null, game.forfeit ? el("small", {}, " forfeit") : null))
+        ? games.map((game) => el("li", {}, scored(season, game), season.kind === "series" && season.settings.series > 1 ? el("small", {}, ` series ${game.round}`) : null, game.attempt ? el("small", {}, ` replay ${game.attempt}`) : null, game.forfeit ? el("small", {}, " forfeit") : null))
         : planned(stage).map((teams) => el("li", {}, teams.map(text).join(" v ")))))));
   };
 
@@ -90,6 +104,7 @@
 
   // The final order of each series.
   const orders = (season) => ((season.standings || {}).series || []).slice(0, 20).map((one) => el("section", { class: "panel" }, el("h2", {}, `Series ${number(one.series)}`),
+    one.order && one.order.length > 0 && el("p", { class: "champion" }, "Winner: ", el("b", {}, text(one.order[0].name))),
     table(["place", "player", "Tokens won", "garnets", "points"], (one.order || []).map((player, place) => [place + 1, text(player.name), number(player.won), number(player.garnets), number(player.points)]))));
 
   const about = ({ settings, kind, bracket: ended, final }) => {
@@ -118,7 +133,7 @@
     if (!current()) return null;
     document.title = "Season · Cellgames";
     clear(main, el("p", {}, el("a", { href: "#/seasons" }, "← All seasons and series")), el("h1", { class: "path" }, season.folder || "The results folder"),
-      about(season), season.bracket && bracket(season), leagues(season), orders(season), season.games.length || season.schedule ? schedule(season) : null);
+      about(season), season.bracket && bracket(season), season.final && finale(season), leagues(season), orders(season), season.games.length || season.schedule ? schedule(season) : null);
     return null;
   });
 })();
