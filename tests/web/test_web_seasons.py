@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from browser import DESKTOP, PHONE, browser, expect, page
-from web_server import served
+from web_server import played, served
 
 from cellgames.cli.main import main
 from cellgames.web.record_library import Library
@@ -114,4 +115,81 @@ def test_a_list_is_filtered_and_the_address_keeps_the_filter(chromium: Any, site
         p.get_by_label("Result").select_option("draw")
         p.click("button:has-text('Filter')")
         expect(p.locator("main")).to_contain_text("No game fits.")
+        assert not complaints
+
+
+FILTERS = [
+    {"only-agent": "RANDOM", "only-least": "7"},
+    {"only-result": "decided", "only-most": "8"},
+    {"only-result": "forfeit"},
+    {"only-result": "draw"},
+    {"only-game": "orus", "only-agent": "greedy"},
+    {"only-game": "hex"},
+]
+
+
+@pytest.fixture(scope="module")
+def mixed(results: Path) -> Path:
+    """A file of records with a torn line, a forfeit, a resignation and another game."""
+    first, *others = (results / "cup" / "first" / "games.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in others[:20]]
+    for record, reason in zip(records, ("resigned", "ran out of time: 3 s", "it crashed"), strict=False):
+        record["result"]["forfeit"] = {"seat": 0, "reason": reason}
+    file = results / "mixed.jsonl"
+    lines = [*map(json.dumps, records), first[: len(first) // 2], played("hex-v0", size=3).to_json()]
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def rows_of(p: Any) -> list[str]:
+    """The games that a list shows, without those that could not be read."""
+    p.wait_for_selector("form.filters")
+    return [row for row in p.locator("table.list tbody tr").all_inner_texts() if "Not a record" not in row]
+
+
+def test_a_file_of_ones_own_is_filtered_as_a_file_of_the_server_is(chromium: Any, site: str, mixed: Path) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        found = {}
+        for filters in ({}, *FILTERS):
+            p.goto(f"{site}/#/watch?{urlencode({'file': mixed.name, **filters})}")
+            p.wait_for_selector(".path:has-text('mixed.jsonl')")
+            found[urlencode(filters)] = rows_of(p)
+            p.goto("about:blank")
+        assert 0 < len(found[urlencode(FILTERS[0])]) < len(found[""]) == 21
+        assert len(found[urlencode(FILTERS[2])]) == 3
+        assert [len(found[urlencode(one)]) for one in FILTERS[3:]] == [0, len(found[urlencode(FILTERS[4])]), 1]
+        p.goto(f"{site}/#/watch")
+        p.set_input_files("#record-file", mixed)
+        p.wait_for_selector("form.filters")
+        assert rows_of(p) == found[""]
+        for filters in FILTERS:
+            p.evaluate("(query) => { location.hash = `#/watch?list=own&${query}`; }", urlencode(filters))
+            expect(p.locator("form.filters [name=game]")).to_have_value(filters.get("only-game", ""))
+            expect(p.locator("form.filters [name=result]")).to_have_value(filters.get("only-result", ""))
+            expect(p.locator("table.list tbody tr")).to_have_count(len(found[urlencode(filters)]))
+            assert rows_of(p) == found[urlencode(filters)], filters
+        assert not complaints
+
+
+def test_the_address_keeps_the_filter_of_a_file_of_ones_own(chromium: Any, site: str, mixed: Path) -> None:
+    with page(chromium, PHONE, touch=True) as (p, complaints):
+        p.goto(f"{site}/#/watch")
+        p.set_input_files("#record-file", mixed)
+        p.get_by_label("Game", exact=True).fill("hex")
+        p.click("button:has-text('Filter')")
+        rows = p.locator("table.list tbody tr")
+        expect(rows).to_have_count(1)
+        assert p.url.endswith("#/watch?list=own&only-game=hex")
+        assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+        p.click("text=Game 22")
+        p.wait_for_selector(".cg-viewer input[type=range]")
+        p.click("text=← Back")
+        expect(rows).to_have_count(1)
+        p.reload()
+        expect(p.locator("main")).to_contain_text("The page does not keep your files. Choose this one again.")
+        p.set_input_files("#record-file", mixed)
+        expect(rows).to_have_count(1)
+        p.get_by_label("Game", exact=True).fill("")
+        p.click("button:has-text('Filter')")
+        expect(rows).to_have_count(22)
         assert not complaints

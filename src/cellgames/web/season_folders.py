@@ -14,6 +14,7 @@ __all__ = ["season_data", "season_list"]
 
 _KINDS = {"season.json": "season", "series.json": "series"}  # by the file that has the settings
 _MOST_GAMES = 20_000  # of a season; later ones are left out
+_SETTINGS = ("game", "seed", "days", "teams", "players", "series", "title", "version")  # those that the page shows
 _PARTS = ("standings", "schedule", "bracket", "final")  # files that a season has, some of them only at its end
 
 
@@ -59,7 +60,7 @@ def season_data(library: Library, folder: str) -> dict[str, Any]:
             settings = _settings(library, folder, name)
         except LookupError:
             continue
-        shown = {key: settings.get(key) for key in ("game", "seed", "days", "teams", "players", "series", "title", "version")}
+        shown = {key: settings.get(key) for key in _SETTINGS}
         parts = {part: _part(library, folder, part) for part in _PARTS}
         return {"folder": folder, "kind": kind, "settings": shown, **parts, **_games(library, _in(folder, RECORDS))}
     raise LookupError("no season or series in this folder of the results")

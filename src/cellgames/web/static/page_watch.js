@@ -4,7 +4,7 @@
   const app = Cellgames.app;
   const { el, add, clear, api } = app;
   const PAGE = 50;
-  const MOST_FILE = 200e6, MOST_LINE = 2e6;
+  const MOST_FILE = 200e6, MOST_LINE = 2e6, MOST_SEARCHED = 20000;
   let own = null; // {name, lines} of the visitor's file; it never leaves the browser but for the game that is watched
 
   const words = { win: "won", draw: "drew", loss: "lost" };
@@ -39,9 +39,13 @@
       const list = (value) => (Array.isArray(value) ? value.slice(0, 8) : []);
       if (data.season && data.pattern) { // a game of the Cup's own season: teams, and no moves
         const outcome = list(data.scores).map((_, seat) => (!data.winner ? "draw" : data.winner === seat + 1 ? "win" : "loss"));
-        return { number, game: "toroidal-cup-v0", agents: list(data.season.teams).map((name) => String(name).slice(0, 200)), outcome, scores: list(data.scores).map(Number), turns: Number(data.generations), forfeit: false, late: false };
+        return { number, game: "toroidal-cup-v0", agents: list(data.season.teams).map((name) => String(name).slice(0, 200)), outcome, scores: list(data.scores).map(Number), turns: Number(data.generations), forfeit: false, late: false, resigned: false };
       }
-      return { number, game: String(data.game).slice(0, 100), agents: list(data.agents).map((name) => String(name).slice(0, 200)), outcome: list(data.result.outcome).map(String), scores: list(data.result.scores).map(Number), turns: Number(data.result.turns), forfeit: !!data.result.forfeit, late: String((data.result.forfeit || {}).reason).startsWith(Cellgames.LATE) };
+      const { outcome, scores, turns, forfeit } = data.result, reason = String((forfeit || {}).reason);
+      return {
+        number, game: String(data.game).slice(0, 100), agents: list(data.agents).map((name) => String(name).slice(0, 200)), outcome: list(outcome).map(String), scores: list(scores).map(Number),
+        turns: Number(turns), forfeit: !!forfeit, late: reason.startsWith(Cellgames.LATE), resigned: reason === Cellgames.RESIGNED,
+      };
     } catch {
       return { number, error: "not a record of a game" };
     }
@@ -53,7 +57,7 @@
     const lines = (await file.text()).split("\n").filter((line) => line.trim());
     if (!lines.length) { app.notice(`${file.name} is empty.`); return; }
     own = { name: file.name, lines };
-    const hash = address(lines.length === 1 ? { own: 1 } : { list: "own" });
+    const hash = address(lines.length === 1 ? { own: 1 } : { list: "own", ...kept(new URLSearchParams(location.hash.split("?")[1])) });
     if (location.hash === hash) app.open(); else location.hash = hash;
   }
 
@@ -85,6 +89,25 @@
   const filtered = (query) => Object.fromEntries(FILTERS.filter((name) => query.get(`only-${name}`)).map((name) => [name, query.get(`only-${name}`)]));
   const kept = (query) => Object.fromEntries(Object.entries(filtered(query)).map(([name, value]) => [`only-${name}`, value]));
 
+  // Whether a game of the visitor's own file is chosen; the server does the same with its lists (GameFilter).
+  const keeps = (query) => {
+    const { game = "", agent = "", result = "", least = 0, most = 0 } = filtered(query);
+    const part = (text, sought) => text.toLowerCase().includes(sought.toLowerCase());
+    return (one) => {
+      if (one.error) return false;
+      const ends = { decided: one.outcome.includes("win"), draw: one.outcome.includes("draw"), forfeit: one.forfeit };
+      return part(one.game, game) && one.agents.some((name) => part(name, agent)) && (ends[result] ?? true) && one.turns >= Number(least) && (!Number(most) || one.turns <= Number(most));
+    };
+  };
+
+  // The visitor's own file: all its lines, or the games that the address chooses.
+  function ownList(main, first, query, current) {
+    const all = Object.keys(filtered(query)).length === 0;
+    const found = all ? own.lines : own.lines.slice(0, MOST_SEARCHED).map((line, place) => glance(line, place + 1)).filter(keeps(query));
+    const shown = found.slice(first - 1, first - 1 + PAGE);
+    return list(main, own.name, all ? shown.map((line, place) => glance(line, first + place)) : shown, found.length, first, (one) => address({ own: one, ...kept(query) }), (start) => address({ list: "own", first: start, ...kept(query) }), current, query);
+  }
+
   const chooserOf = (query) => {
     const input = (name, label, options) => el("label", {}, `${label} `, el("input", { name, value: query.get(`only-${name}`) || "", size: 10, ...options }));
     const result = el("select", { name: "result" }, [["", "any"], ["decided", "decided"], ["draw", "drawn"], ["forfeit", "forfeited"]].map(([value, words]) => el("option", { value, selected: value === (query.get("only-result") || "") }, words)));
@@ -107,6 +130,7 @@
     const data = await fetched;
     if (!current()) return null;
     const place = el("div", {}), given = new URLSearchParams(location.hash.split("?")[1]);
+    for (const name of Object.keys(kept(given))) given.delete(name);
     const analyse = given.has("own") ? el("button", { type: "button", onclick: () => app.analyse(own.lines[Number(given.get("own")) - 1]) }, "Analyse")
       : ["game", "file", "store"].some((name) => given.has(name)) && el("a", { class: "button", href: `#/analysis?${given}` }, "Analyse");
     clear(main, el("div", { class: "buttons bar" }, el("a", { href: back }, "← Back"), el("h1", { class: "path" }, title), analyse, html), place);
@@ -123,11 +147,11 @@
       return viewer(main, "The game just played", api(`${path}/replay`), save(`${path}/record.html`), `#/game/${query.get("game")}`, current);
     }
     if (query.has("own") || query.get("list") === "own") {
-      if (!own) { location.replace("#/watch"); return null; }
-      if (!query.has("own")) {
-        const games = own.lines.slice(first - 1, first - 1 + PAGE).map((line, place) => glance(line, first + place));
-        return list(main, own.name, games, own.lines.length, first, (one) => address({ own: one }), (start) => address({ list: "own", first: start }), current);
+      if (!own) {
+        clear(main, el("p", {}, el("a", { href: "#/watch" }, "← All records")), el("h1", {}, "A file of yours"), el("p", {}, "The page does not keep your files. Choose this one again."), chooser());
+        return null;
       }
+      if (!query.has("own")) return ownList(main, first, query, current);
       const line = own.lines[Number(query.get("own")) - 1] || "";
       if (line.length > MOST_LINE) throw new Error("The record is too long for the page.");
       const button = el("button", { type: "button", onclick: async () => {
@@ -137,21 +161,21 @@
           app.save("game.html", await answer.text(), "text/html");
         } catch (error) { app.notice(error.message); }
       } }, "Save as HTML");
-      return viewer(main, own.name, api("/api/replay", { record: line }), button, own.lines.length > 1 ? address({ list: "own" }) : "#/watch", current, () => api("/api/worth", { record: line }));
+      return viewer(main, own.name, api("/api/replay", { record: line }), button, own.lines.length > 1 ? address({ list: "own", ...kept(query) }) : "#/watch", current, () => api("/api/worth", { record: line }));
     }
     if (query.has("file")) {
       const file = query.get("file"), named = new URLSearchParams({ file, number });
-      if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`), address({ file }), current, () => api(`/api/records/worth?${named}`));
+      if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`), address({ file, ...kept(query) }), current, () => api(`/api/records/worth?${named}`));
       const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE, ...filtered(query) })}`);
-      return list(main, file, page.games, page.total, first, (one) => address({ file, number: one }), (start) => address({ file, first: start, ...kept(query) }), current, query);
+      return list(main, file, page.games, page.total, first, (one) => address({ file, number: one, ...kept(query) }), (start) => address({ file, first: start, ...kept(query) }), current, query);
     }
     if (query.has("store")) {
       const stored = new URLSearchParams({ number: query.get("store") });
-      return viewer(main, `The store, game ${query.get("store")}`, api(`/api/store/replay?${stored}`), save(`/api/store/html?${stored}`), address({ list: "store" }), current, () => api(`/api/store/worth?${stored}`));
+      return viewer(main, `The store, game ${query.get("store")}`, api(`/api/store/replay?${stored}`), save(`/api/store/html?${stored}`), address({ list: "store", ...kept(query) }), current, () => api(`/api/store/worth?${stored}`));
     }
     if (query.get("list") === "store") {
       const page = await api(`/api/store/games?${new URLSearchParams({ first, count: PAGE, ...filtered(query) })}`);
-      return list(main, "The store", page.games, page.total, first, (one) => address({ store: one }), (start) => address({ list: "store", first: start, ...kept(query) }), current, query);
+      return list(main, "The store", page.games, page.total, first, (one) => address({ store: one, ...kept(query) }), (start) => address({ list: "store", first: start, ...kept(query) }), current, query);
     }
     await overview(main, current);
     return null;
