@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
@@ -25,20 +26,22 @@ def after_moves(game: Game[S], moves: Sequence[str], *, position: str = "", seed
     Raises:
         ValueError: A bad position; a move that is illegal or comes after the end, with its number from 1.
     """
-    return states_of_moves(game, moves, position=position, seed=seed)[-1]
+    (state,) = deque(states_of_moves(game, moves, position=position, seed=seed), 1)
+    return state
 
 
-def states_of_moves(game: Game[S], moves: Sequence[str], *, position: str = "", seed: int = 0) -> list[S]:
-    """Return the states before and after each of the moves; arguments and errors are those of `after_moves`."""
-    states = [start(game, seed, position)]
+def states_of_moves(game: Game[S], moves: Sequence[str], *, position: str = "", seed: int = 0) -> Iterator[S]:
+    """Yield the states before and after each of the moves; arguments and errors are those of `after_moves`."""
+    state = start(game, seed, position)
+    yield state
     for number, move in enumerate(moves, 1):
-        if bool(states[-1].done):
+        if bool(state.done):
             raise ValueError(f"move {number}, {shown(move)}: the game is over after move {number - 1}")
         try:
-            states.append(game.step(states[-1], parse_move(game, move)[None]))
+            state = game.step(state, parse_move(game, move)[None])
         except ValueError as error:
             raise ValueError(f"move {number}, {shown(move)}: {brief(error)}") from None
-    return states
+        yield state
 
 
 def pick(path: PathLike, number: int | None = None) -> Record:

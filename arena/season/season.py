@@ -46,12 +46,13 @@ from .prefetch import Ahead, Batch, beside_bar
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
 from .standings import GameResult, Line, seed_teams, standings
 from .teams import Team, by_league, check_names
-from .titles.title import NO_TITLE, Title, season_before
+from .titles.title import FINAL_FILE, NO_TITLE, Title, season_before
 
 __all__ = ["AnySeason", "Form", "Run", "Season", "SeasonIO", "conduct", "play_season"]
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
-_FILES = (SETTINGS, GAMES, DIGESTS, FORFEIT_LOG, ANSWERS, *reports.FILES)
+# Files of every form, since a season that starts over may take the place of one of another form.
+_FILES = (SETTINGS, GAMES, DIGESTS, FORFEIT_LOG, ANSWERS, *reports.FILES, FINAL_FILE)
 
 
 @dataclass(frozen=True, kw_only=True)

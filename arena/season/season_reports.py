@@ -27,7 +27,7 @@ from .playoffs import Bracket, Series
 from .schedule import SeasonSchedule, league_counts
 from .standings import GameResult, Line
 from .teams import Leagues, Team, by_league
-from .titles.title import NO_TITLE, Title, champions_table, kept_text
+from .titles.title import BRACKET_FILE, NO_TITLE, Title, champions_table, kept_text
 
 __all__ = [
     "FILES",
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 SCHEDULE, STANDINGS = "schedule.json", "standings.json"
-FILES = (SCHEDULE, STANDINGS, "bracket.json", "report.md", "bracket.svg", "bracket.png")
+FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, "report.md", "bracket.svg", "bracket.png")
 """Files that this module writes, some of them before the season is over."""
 
 
@@ -334,7 +334,7 @@ def write_season(folder: Path, season: Summary, warn: Callable[[str], None]) -> 
     number = f"season {season.title.season}, " if season.title.champions else ""
     heading = f"Playoffs of {settings['game']}, {number}seed {settings['seed']}"
     picture = bracket_picture(bracket, heading, kept_text(season.title, str(bracket.champion)))
-    files: dict[str, str | bytes] = {"bracket.json": to_text(bracket_data(bracket)), "bracket.svg": to_svg(picture)}
+    files: dict[str, str | bytes] = {BRACKET_FILE: to_text(bracket_data(bracket)), "bracket.svg": to_svg(picture)}
     try:
         files["bracket.png"] = to_png(picture)
     except ImportError as error:

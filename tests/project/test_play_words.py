@@ -99,6 +99,7 @@ def test_a_saved_game_goes_on(
     [
         ("not JSON", "holds no saved game: expected JSON that `save`"),
         ("[]", "holds no saved game: expected JSON that `save`"),
+        ("[" * 100_000, "holds no saved game: expected JSON that `save`"),
         ({"moves": "a1"}, "expected 'moves' to be list"),
         ({"moves": [1]}, "with moves and seats as text"),
         ({"seed": True}, "expected 'seed' to be int"),

@@ -26,13 +26,12 @@ __all__ = ["import_run", "kind_of"]
 _RECORDS = "games.jsonl"
 _PATIENCE_S = 2.0
 
-
-_KINDS = {
+_KINDS = {  # by the file of settings
     "run.json": "round robin",
     "evaluation.json": "evaluation",
     "season.json": "season",
     "series.json": "series",
-}  # by the file of settings
+}
 
 
 def import_run(

@@ -14,7 +14,7 @@ from cellgames.arena.season import season_reports
 from cellgames.arena.season.bracket_picture import score_text
 from cellgames.arena.season.schedule import SeasonSchedule
 from cellgames.arena.season.teams import Team
-from cellgames.arena.season.titles.title import NO_TITLE, Title
+from cellgames.arena.season.titles.title import FINAL_FILE, NO_TITLE, Title
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, plain_table
@@ -35,8 +35,7 @@ __all__ = [
     "write_table_season",
 ]
 
-_FINAL = "final.json"
-FILES = (season_reports.SCHEDULE, season_reports.STANDINGS, _FINAL, "report.md")
+FILES = (season_reports.SCHEDULE, season_reports.STANDINGS, FINAL_FILE, "report.md")
 """Files of a season of tables, some of them written before it is over."""
 
 
@@ -193,7 +192,7 @@ def write_table_season(folder: Path, season: TableSummary, warn: Callable[[str],
     Returns:
         The files there are, in the order of `FILES`.
     """
-    files: dict[str, str | bytes] = {_FINAL: season_reports.to_text(_final_data(season.final))}
+    files: dict[str, str | bytes] = {FINAL_FILE: season_reports.to_text(_final_data(season.final))}
     report = Report(f"A season of {season.settings['game']}", _sections(season), more_files=files)
     write_report(folder, report, warn)
     return [folder / name for name in FILES]

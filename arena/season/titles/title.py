@@ -21,9 +21,20 @@ from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.model import Table
 from cellgames.utils.run_folders import PathLike, RunError
 
-__all__ = ["NO_TITLE", "Champion", "SeasonBefore", "Title", "champions_table", "kept_text", "season_before"]
+__all__ = [
+    "BRACKET_FILE",
+    "FINAL_FILE",
+    "NO_TITLE",
+    "Champion",
+    "SeasonBefore",
+    "Title",
+    "champions_table",
+    "kept_text",
+    "season_before",
+]
 
-_ENDS = ("bracket.json", "final.json")  # of leagues, of tables
+BRACKET_FILE, FINAL_FILE = "bracket.json", "final.json"
+"""The files with the champion of a season of leagues, and of one of tables."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,7 @@ def season_before(folder: PathLike) -> SeasonBefore:
         text = (folder / "season.json").read_bytes()
     except OSError as error:
         raise RunError(f"{folder}: expected the folder of a season, got none ({error.strerror or error})") from None
-    ends = [folder / name for name in _ENDS if (folder / name).exists()]
+    ends = [folder / name for name in (BRACKET_FILE, FINAL_FILE) if (folder / name).exists()]
     if not ends:
         raise RunError(
             f"{folder}: expected a season that is over, but it has no champion yet; the command that began it ends it"
@@ -145,7 +156,7 @@ def season_before(folder: PathLike) -> SeasonBefore:
             (*before.champions, Champion(before.season, champion, seed, hashlib.sha256(text).hexdigest()[:16]))
         )
         return SeasonBefore(reader.text("game"), seed, teams, title)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise RunError(f"{folder}: expected a season that is over, got files that cannot be read ({error})") from None
 
 

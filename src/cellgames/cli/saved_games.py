@@ -55,7 +55,7 @@ class SavedGame:
         try:
             with path.open("rb") as file:
                 data = json.loads(file.read(_MOST_BYTES))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UserError(f"{wrong}: expected JSON that `save` in `cellgames play` wrote ({error})") from error
         if not isinstance(data, dict) or data.pop("saved", None) != "cellgames play":
             raise UserError(f"{wrong}: expected JSON that `save` in `cellgames play` wrote, got {shown(data)}")

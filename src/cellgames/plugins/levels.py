@@ -58,8 +58,8 @@ def levels(id: str, game: str, parameters: Mapping[str, Any]) -> tuple[Level, ..
         game: The game's own id.
         parameters: All parameters; with other than the measured ones, the numbers are left out.
     """
-    stem = game.rpartition("-v")[0]
-    key = id if id in _measured() else f"{stem}-small-v{game.rpartition('-v')[2]}"
+    stem, _, version = game.rpartition("-v")
+    key = id if id in _measured() else f"{stem}-small-v{version}"
     found = _measured().get(key)
     if found is None:
         return ()

@@ -10,7 +10,7 @@ import math
 import os
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ from cellgames.agents.play_loop import parse_move
 from cellgames.arena.insight import move_review
 from cellgames.arena.insight.move_review import MARKS, best_lines, review, seat_chance
 from cellgames.arena.insight.search_analysis import DEFAULT_AGENTS, Analysis, RootEvaluator, analyse, to_data
+from cellgames.arena.records.positions import states_of_moves
 from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.replays import start
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.errors import brief
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.text import rounded
@@ -121,21 +121,8 @@ def game_of(id: str, parameters: Mapping[str, Any], moves: Sequence[str] = ()) -
 def place_of(wish: Wish) -> Place:
     """Return the position that a request names; raise a `ValueError` for a game, position or move that is none."""
     game = game_of(wish.game, wish.parameters, wish.moves)
-    before, state = None, start(game, wish.seed, wish.position)
-    for number, move in enumerate(wish.moves, 1):
-        before, state = state, _played(game, state, move, number)
-    return Place(game, before, state)
-
-
-def _played(game: Game, state: State, move: str, number: int) -> State:
-    """Return the position after a move; a `ValueError` has the number of a move that cannot be played."""
-    try:
-        if bool(state.done):
-            raise ValueError("the game is over")
-        after: State = game.step(state, parse_move(game, move)[None])
-        return after
-    except ValueError as error:
-        raise ValueError(f"move {number}, {shown(move)}: {brief(error)}") from None
+    *before, state = deque(states_of_moves(game, wish.moves, position=wish.position, seed=wish.seed), 2)
+    return Place(game, before[0] if before else None, state)
 
 
 def positions(
@@ -156,18 +143,20 @@ def positions(
         ValueError: An unknown game, a text that is no position of it, or an illegal move.
     """
     game = game_of(wish.game, wish.parameters, wish.moves)
-    state = start(game, wish.seed, wish.position)
+    position = wish.position
     if put is not None:
+        state = start(game, wish.seed, position)
         seat = int(state.current_player) if mover is None else mover
         if not 0 <= seat < game.info.num_players:
             raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {seat}")
         cells = math.prod(game.info.board.shape)
-        text = view_of(game).edited(state, {cell: code for cell, code in put if 0 <= cell < cells}, seat)
-        state = start(game, wish.seed, text)
+        position = view_of(game).edited(state, {cell: code for cell, code in put if 0 <= cell < cells}, seat)
+    states = states_of_moves(game, wish.moves, position=position, seed=wish.seed)
+    state = next(states)
     shown_places = [_data(game, state, None, None)]
-    for number, move in enumerate(wish.moves, 1):
-        before, state = state, _played(game, state, move, number)
-        shown_places.append(_data(game, state, before, game.action_to_string(int(parse_move(game, move)))))
+    for move, after in zip(wish.moves, states, strict=True):
+        shown_places.append(_data(game, after, state, game.action_to_string(int(parse_move(game, move)))))
+        state = after
     if action is not None:
         _check_legal(game, state, action)
         after = game.step(state, torch.tensor([action], device="cpu"))
@@ -319,7 +308,7 @@ class AnalysisBoard:
                     answer["review"] = limited(lambda: _review(game, before, wish.moves[-1], search))
                 return answer
             except OutOfTimeError as error:
-                del self._own.agents  # what was interrupted may be half a tree
+                self._own.agents = OrderedDict()  # what was interrupted may be half a tree
                 raise RefusedError(str(error)) from None
 
     def _search(self, game: Game, state: State, engine: Engine, simulations: int) -> Analysis:

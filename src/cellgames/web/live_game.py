@@ -464,7 +464,7 @@ class Session:
             self._start_clock()
 
     def _check_may_end(self, seat: int, epoch: int) -> None:
-        """Refuse the wish of a seat to end the game by agreement or by giving up, where it has no say."""
+        """Refuse the wish of a seat to end the game where it has no say."""
         if self.done:
             raise RefusedError("the game is over")
         if seat not in self.people:

@@ -58,7 +58,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _example(id: str, game: Game) -> tuple[str, Game, State]:
-    """Return a position of the game, or of its first preset whose board fits a page, with words that name it."""
+    """Return words that name a game, the game, and a position of it.
+
+    It is the game itself if its board fits a page, else the preset that does and whose id is most like its own.
+    """
     import torch
 
     plugin = registry.plugin_of(game)

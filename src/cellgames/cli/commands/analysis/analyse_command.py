@@ -256,7 +256,7 @@ def _game_from_moves(arguments: argparse.Namespace) -> tuple[Game, list[State], 
 
     game = make_game(arguments)
     moves = arguments.moves.replace(",", " ").split()
-    return game, states_of_moves(game, moves, position=arguments.position, seed=arguments.seed), moves
+    return game, list(states_of_moves(game, moves, position=arguments.position, seed=arguments.seed)), moves
 
 
 def _game_from_record(arguments: argparse.Namespace) -> tuple[Game, list[State], list[str]]:
