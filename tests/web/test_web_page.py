@@ -151,6 +151,50 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
         assert not complaints
 
 
+@pytest.mark.parametrize("id", ["hex-small-v0", "y-small-v0"])
+def test_the_swap_is_switched_off_in_the_form(chromium: Any, site: str, id: str) -> None:
+    with page(chromium, PHONE, touch=True) as (p, complaints):
+        for allowed in (True, False):
+            p.goto("about:blank")
+            p.goto(f"{site}/#/play/{id}")
+            p.wait_for_selector(FORM)
+            p.get_by_label("Your seat").select_option("white")
+            p.click("summary:has-text('Board and seed')")
+            option = p.get_by_label("White may take over the first stone (swap)")
+            assert option.is_checked()
+            option.set_checked(allowed)
+            p.wait_for_selector(FORM)
+            p.select_option("select.agent", "random")
+            p.tap("button[type=submit]")
+            p.wait_for_selector(_BEGUN)
+            button = p.locator("button:has-text('Take over the first stone')")
+            assert button.is_visible() == allowed
+            hint = p.inner_text(".controls .hint")
+            assert hint.startswith("Choose a cell with a dot")
+            assert ("take over the first stone (swap): it becomes yours" in hint) == allowed
+            assert p.evaluate("() => Cellgames.app.game.about.asked.parameters") == ({} if allowed else {"swap": False})
+            if allowed:
+                with turn(p):
+                    button.tap()
+                assert (
+                    "White has taken over the first stone" in p.evaluate("() => Cellgames.app.game.view.frame.status")
+                    or p.evaluate("() => Cellgames.app.game.view.turn") > 2
+                )
+                owner = p.evaluate("() => Cellgames.planes(Cellgames.app.game.view.frame).cells.filter(Boolean)")
+                assert sorted(owner) == [1, 2]
+            p.evaluate("() => { Cellgames.app.guard = null; }")
+        assert not complaints
+
+
+def test_black_is_told_that_the_first_stone_may_be_taken(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "y-small-v0")
+        assert "Your opponent may take over your first stone (swap)" in p.inner_text(".controls .hint")
+        play(p, p.evaluate(_LEGAL)[3])
+        assert "swap" not in p.inner_text(".controls .hint")
+        assert not complaints
+
+
 def test_hex_is_played_with_a_swap_to_the_end(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/play/hex-small-v0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -36,7 +37,7 @@ from cellgames.arena.season.games import Fixture
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.registry import REGISTRY, GamePlugin, GameSpec, plugins
 from cellgames.web import agent_seats, live_game
-from cellgames.web.catalog import check_parameters, load_agent, offered
+from cellgames.web.catalog import check_parameters, load_agent, offered, settings_of
 from cellgames.web.frames import replay_data, step_data
 from cellgames.web.live_game import BusyError, RefusedError, Session
 from cellgames.web.record_library import Library
@@ -572,6 +573,47 @@ def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
     assert "perfect" not in {agent["name"] for agent in client.get("/api/agents", params={"game": "torus-v0"}).json()}
     tiny = {"game": "torus-v0", "parameters": '{"size": 2}'}
     assert "perfect" in {agent["name"] for agent in client.get("/api/agents", params=tiny).json()}
+
+
+def test_all_yes_no_parameters_of_games_are_offered(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = {}
+    for game in client.get("/api/games").json():
+        flags = {one["name"]: one["default"] for one in game["settings"] if isinstance(one["default"], bool)}
+        offered[game["id"]] = set(flags)
+        for name, default in flags.items():
+            given = {name: not default}
+            needs = {"weather": {"terrain": True}}.get(name, {}) if not default else {}
+            off = {"weather": False} if name == "terrain" and default else {}
+            answer = client.post("/api/play", json={"game": game["id"], "parameters": {**given, **needs, **off}})
+            assert answer.status_code == 201, (game["id"], name, answer.json())
+            client.delete(f"/api/play/{answer.json()['view']['id']}")
+    assert offered["hex-v0"] == offered["y-small-v0"] == {"swap"}
+    assert offered["grid-adaptation-v0"] == set(), "without talk they mean nothing"
+    assert offered["grid-adaptation-talk-v0"] == {"scramble", "mute"}
+    for plugin in plugins():
+        made = cellgames.make(plugin.id)
+        names = {*made.parameters, *made.added_parameters}
+        wanted = {name for name in names if isinstance(getattr(made, name), bool)}
+        if plugin.page is not None and plugin.id in offered:
+            assert wanted == set().union(*(offered[id] for id in (plugin.id, *plugin.variants)))
+    for wrong in (1, "true", "no"):
+        answer = client.post("/api/play", json={"game": "hex-v0", "parameters": {"swap": wrong}})
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith("hex-v0: parameter 'swap' must be true or false, got ")
+    answer = client.post("/api/play", json={"game": "hex-v0", "parameters": {"size": True}})
+    assert "a whole number from 2 to 22" in answer.json()["error"]
+
+
+def test_a_yes_no_parameter_without_a_setting_is_offered_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = REGISTRY["hex-v0"]
+    assert entry.plugin.page is not None
+    page = dataclasses.replace(entry.plugin.page, settings=entry.plugin.page.settings[:1])
+    bare = dataclasses.replace(entry, plugin=dataclasses.replace(entry.plugin, page=page))
+    monkeypatch.setitem(REGISTRY, "hex-v0", bare)
+    found = settings_of(cellgames.make("hex-v0"))
+    assert list(found) == ["size", "swap"]
+    assert found["swap"].label == "Swap"
+    assert not check_parameters("hex-v0", {"swap": False}).parameters["swap"]
 
 
 def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,8 @@ GRID_ADAPTATION = GamePlugin(
             Setting("size", "Board size", 5, 19),
             Setting("players", "Players", 2, 8),
             Setting("rounds", "Rounds", 1, 20),
+            Setting("scramble", "Words are dealt out anew, so that they say nothing"),
+            Setting("mute", "Words do not arrive"),
         ),
         lesson="cellgames.web.lessons.grid_adaptation_lesson:GRID_ADAPTATION",
         people=("Player {}",),

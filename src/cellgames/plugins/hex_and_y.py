@@ -36,7 +36,11 @@ _MOVES = (
 )
 
 _VIEW = "cellgames.web.views.connection_view:ConnectionView"
-_SETTINGS = (Setting("size", "Board size", 2, 22), Setting("tiling", "Cells", choices=("hexagons", "octagons")))
+_SETTINGS = (
+    Setting("size", "Board size", 2, 22),
+    Setting("tiling", "Cells", choices=("hexagons", "octagons")),
+    Setting("swap", "White may take over the first stone (swap)"),
+)
 
 HEX = GamePlugin(
     id="hex-v0",

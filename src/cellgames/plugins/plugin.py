@@ -50,6 +50,8 @@ class TrainingPreset:
 class Setting:
     """A game parameter that a visitor of the web page may set.
 
+    A yes/no parameter needs only a name and a label.
+
     Attributes:
         name: the parameter.
         label: its name on the page.
@@ -74,7 +76,7 @@ class Page:
     Attributes:
         view: target of a subclass of `web.views.View`.
         rules: the rules in brief, a paragraph each.
-        settings: the parameters that a visitor may set.
+        settings: the parameters that a visitor may set; the page adds the yes/no parameters that have no setting.
         people: the names of players for people, by seat; a single one with `{}` is for all, numbered from 1. Without
             any, the page shows the players of `GameInfo`.
         goals: the goal of the game in a sentence, by seat; a single one is for all.

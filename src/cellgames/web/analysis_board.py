@@ -36,7 +36,7 @@ from cellgames.utils.report.text import rounded
 from cellgames.utils.time_limit import OutOfTimeError, limited, time_limit
 
 from .agent_seats import MOVE_S
-from .catalog import MOST_PLAYOUTS, check_parameters
+from .catalog import MOST_PLAYOUTS, check_parameters, settings_of
 from .frames import check_limits, frame, layout
 from .live_game import RefusedError
 from .sessions import FullError
@@ -200,8 +200,7 @@ def _check_legal(game: Game, state: State, action: int) -> None:
 
 def _playable(id: str, game: Game) -> dict[str, Any] | None:
     """Return the game with the settings under which it can be played on the page, None if it cannot."""
-    page = plugin_of(game).page
-    names = [setting.name for setting in page.settings] if page is not None else []
+    names = settings_of(game)
     settings = {name: value for name, value in plain(game.parameters).items() if name in names and value is not None}
     for known in (game.id, id):
         try:

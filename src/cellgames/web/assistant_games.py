@@ -263,6 +263,8 @@ def _made(game: str, parameters: Mapping[str, Any] | None) -> Game:
 
 
 def _range(setting: Mapping[str, Any]) -> str:
-    choices = setting["choices"]
+    choices, default = setting["choices"], setting["default"]
+    if isinstance(default, bool):
+        return f"{setting['name']} (true or false, default {json.dumps(default)})"
     allowed = json.dumps(list(choices)) if choices else f"{setting['low']} to {setting['high']}"
-    return f"{setting['name']} ({allowed}, default {setting['default']})"
+    return f"{setting['name']} ({allowed}, default {default})"

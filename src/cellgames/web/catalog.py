@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ __all__ = [
     "load_agent",
     "offered",
     "refuse_spec",
+    "settings_of",
 ]
 
 MOST_PLAYOUTS = 5000
@@ -50,10 +51,22 @@ _MOST_SEATS = 8  # names for people, as far as a setting may add players
 _SPEC = re.compile(r"([a-z]+)(?::([1-9][0-9]{0,8}))?")
 
 
-def _check_setting(setting: Setting, game: str, value: object) -> None:
+def settings_of(game: Game) -> dict[str, Setting]:
+    """Return the parameters that a visitor may set, by name: those of the page, and all yes/no parameters."""
+    page = registry.plugin_of(game).page
+    named = {setting.name: setting for setting in page.settings} if page is not None else {}
+    names = (field.name for field in fields(game))  # type: ignore[arg-type]  # games are dataclasses
+    flags = (name for name in names if isinstance(getattr(game, name), bool))
+    return named | {name: Setting(name, name.replace("_", " ").capitalize()) for name in flags if name not in named}
+
+
+def _check_setting(setting: Setting, game: str, value: object, default: object) -> None:
     """Raise a `ValueError` unless a visitor may choose `value`."""
     start = f"{game}: parameter {setting.name!r} must be"
-    if setting.choices:
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ValueError(f"{start} true or false, got {shown(value)}")
+    elif setting.choices:
         if value not in setting.choices:
             raise ValueError(f"{start} one of {', '.join(setting.choices)}, got {shown(value)}")
     elif isinstance(value, bool) or not isinstance(value, int) or not setting.low <= value <= setting.high:
@@ -82,7 +95,8 @@ def _offer(id: str) -> Mapping[str, Any] | None:
         return None
     info = game.info
     most_shapes = min(info.max_turns, 16)  # what a form shows for None, "the pattern's own number"
-    defaults = {setting.name: getattr(game, setting.name) for setting in page.settings}
+    settings = settings_of(game)
+    defaults = {name: getattr(game, name) for name in settings}
     return {
         "id": id,
         "game": game.id,
@@ -100,9 +114,24 @@ def _offer(id: str) -> Mapping[str, Any] | None:
         "simultaneous": info.simultaneous,
         "settings": [
             asdict(setting) | {"default": most_shapes if defaults[setting.name] is None else defaults[setting.name]}
-            for setting in page.settings
+            for setting in settings.values()
+            if _can_change(id, setting.name, defaults)
         ],
     }
+
+
+def _can_change(id: str, name: str, defaults: Mapping[str, Any]) -> bool:
+    """Return False for a yes/no parameter whose other value the game refuses, whatever the others are."""
+    if not isinstance(defaults[name], bool):
+        return True
+    flags = {flag: not default for flag, default in defaults.items() if isinstance(default, bool)}
+    for other in flags:  # one may need another one
+        try:
+            registry.make(id, **{name: flags[name], other: flags[other]})
+        except ValueError:
+            continue
+        return True
+    return False
 
 
 def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
@@ -115,17 +144,17 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
     if id not in registry.REGISTRY:
         known = ", ".join(id for id in registry.REGISTRY if _offer(id) is not None)
         raise ValueError(f"expected a game of {known}, got {shown(id)}")
-    page, offer = registry.spec(id).plugin.page, _offer(id)
-    if page is None or offer is None:
+    if (offer := _offer(id)) is None:
         raise ValueError(f"expected a game that the page has a board for, got {id}; its records can be watched")
-    settings = {setting.name: setting for setting in page.settings}
+    usual = registry.make(id)
+    settings = settings_of(usual)
     if unknown := [name for name in parameters if name not in settings]:
         raise ValueError(f"{id}: the page sets {', '.join(settings)}, got {shown(unknown[0])}")
     for name, value in parameters.items():
-        _check_setting(settings[name], id, value)
+        _check_setting(settings[name], id, value, getattr(usual, name))
     # A default is left out: what a form shows for "the pattern's own number" must not cut the pattern short.
     defaults = {setting["name"]: setting["default"] for setting in offer["settings"]}
-    return registry.make(id, **{name: value for name, value in parameters.items() if value != defaults[name]})
+    return registry.make(id, **{name: value for name, value in parameters.items() if value != defaults.get(name)})
 
 
 # ---------------------------------------------------------------- agents

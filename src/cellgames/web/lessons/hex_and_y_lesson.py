@@ -8,6 +8,9 @@ __all__ = ["HEX", "Y"]
 
 _HEX = {"size": 4, "swap": False}
 _Y = {"size": 5, "swap": False}
+_SWAP = {"swap": True}
+
+_TAKEN = "In your own game White may do so: begin with a stone that is neither strong nor weak."
 
 HEX = Lesson(
     game="hex-v0",
@@ -27,14 +30,25 @@ HEX = Lesson(
         ),
         Part(
             "The swap",
-            "The first stone would be a great advantage. So White may take it over in place of its own first move.",
+            "The first stone would be a great advantage. So White may take it over in place of its own first move. The "
+            "stone is white then and stands mirrored: row and column change places. So Black begins with a stone that "
+            "is neither strong nor weak. White finds a button for the swap beside the board.",
+            (
+                Board("Black begins in the middle: a strong stone.", "b3", _HEX | _SWAP),
+                Board("White has taken it over. It stands mirrored, at c2.", "b3 swap-pieces", _HEX | _SWAP),
+            ),
         ),
     ),
     guide=Guide(
-        parameters=_HEX,
+        parameters=_HEX | _SWAP,
         next="hex-small-v0",
         steps=(
-            Step("You are Black and connect the top with the bottom. Take a cell in the middle.", "b3", "c2"),
+            Step(
+                "You are Black and connect the top with the bottom. Take a cell in the middle. By the swap, White may "
+                "take over a first stone in place of its own first move; your teacher does not.",
+                "b3",
+                "c2",
+            ),
             Step(
                 "White goes for the top. Answer with a bridge: your two stones have two free cells between them, and "
                 "White can take only one of them.",
@@ -50,7 +64,7 @@ HEX = Lesson(
             Step("White took one of the two cells at the bottom. Take the other one, and your chain is closed.", "a4"),
         ),
         end="Your chain connects the top with the bottom. You have used bridges: with two ways to connect, the "
-        "opponent can shut only one.",
+        "opponent can shut only one. Your teacher did not take over your first stone (the swap). " + _TAKEN,
     ),
 )
 
@@ -68,17 +82,33 @@ Y = Lesson(
             "Two stones with two free cells between them are as good as connected: if the opponent takes one of the "
             "cells, you take the other one.",
         ),
+        Part(
+            "The swap",
+            "The first stone would be a great advantage. So White may take it over in place of its own first move. The "
+            "stone is white then and stays where it is. So Black begins with a stone that is neither strong nor weak. "
+            "White finds a button for the swap beside the board.",
+            (
+                Board("Black begins in the middle: a strong stone.", "b2", _Y | _SWAP),
+                Board("White has taken it over.", "b2 swap-pieces", _Y | _SWAP),
+            ),
+        ),
     ),
     guide=Guide(
-        parameters=_Y,
+        parameters=_Y | _SWAP,
         next="y-small-v0",
         steps=(
-            Step("You are Black. A chain that touches all three sides wins, so take a cell in the middle.", "b2", "c2"),
+            Step(
+                "You are Black. A chain that touches all three sides wins, so take a cell in the middle. By the swap, "
+                "White may take over a first stone in place of its own first move; your teacher does not.",
+                "b2",
+                "c2",
+            ),
             Step("Go to the left side and to the right side at the same time: place a stone below.", "b3", "a4"),
             Step("White blocks below. Your stones still have two ways to the top. Take the top side.", "b1", "d1"),
             Step("Your chain touches the top. Place a stone that touches the left side.", "a3", "a1"),
             Step("One side is left: the slope at the right. Place the last stone of your chain.", "b4"),
         ),
-        end="Your chain touches all three sides. One strong stone in the middle helps towards all of them.",
+        end="Your chain touches all three sides. One strong stone in the middle helps towards all of them. "
+        "Your teacher did not take over your first stone (the swap). " + _TAKEN,
     ),
 )

@@ -3,6 +3,7 @@
 (() => {
   const app = Cellgames.app;
   const { el, add, clear, api } = app;
+  const SPOKEN = { end: "ended the turn", "swap-pieces": "took over the first stone" };
   const CALM = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   app.route(/^game\/([^/]+)$/, async (main, [id], query, current) => {
@@ -250,7 +251,7 @@
 
     // Say to screen readers what others have played.
     tellMoves(view) {
-      const { players } = this.layout, spoken = (move) => (move === "end" ? "ended the turn" : `played ${move.replace(/\br(\d+)c(\d+)/g, "row $1, column $2")}`);
+      const { players } = this.layout, spoken = (move) => (SPOKEN[move] || `played ${move.replace(/\br(\d+)c(\d+)/g, "row $1, column $2")}`);
       const told = view.events.filter(({ seat }) => seat !== null && seat !== this.person).slice(-12).map(({ seat, move }) => `${players[seat]} ${spoken(move)}.`);
       const joint = view.events.some(({ seat, film }) => seat === null && !film);
       if (joint && this.board.painter.changes) told.push(this.board.painter.changes(view.frame, Cellgames.planes(view.frame)));

@@ -71,19 +71,20 @@
     }, titleOf(other))));
 
     const inputs = game.settings.map((setting) => {
-      const input = setting.choices.length
+      const yes = typeof setting.default === "boolean"; // a yes/no option
+      const input = yes ? el("input", { type: "checkbox", checked: setting.default }) : setting.choices.length
         ? el("select", {}, setting.choices.map((choice) => el("option", { value: choice, selected: choice === setting.default }, choice)))
         : numberInput(setting.default, setting.low, setting.high, setting.step);
       input.addEventListener("change", changed);
       settings.set(setting.name, [setting, input]);
-      return field(setting.label, input);
+      return yes ? el("label", { class: "check option" }, input, ` ${setting.label}`) : field(setting.label, input);
     });
 
     // Only what differs from the preset.
     function chosen() {
       const found = {};
       for (const [name, [setting, input]] of settings) {
-        const value = setting.choices.length ? input.value : Number(input.value);
+        const value = input.type === "checkbox" ? input.checked : setting.choices.length ? input.value : Number(input.value);
         if (value !== setting.default) found[name] = value;
       }
       return found;
@@ -206,7 +207,7 @@
     }
 
     add(form, [preset, field("Your seat", seats), sitting, rivals, eachLine, field("Clock", clock),
-      el("details", { class: "more" }, el("summary", {}, "Board and seed"), el("div", { class: "fields" }, inputs, field("Seed", seed))), submit]);
+      el("details", { class: "more" }, el("summary", {}, "Board and seed"), el("div", { class: "fields" }, inputs.filter((one) => one.matches(".field")), field("Seed", seed)), inputs.filter((one) => one.matches(".option"))), submit]);
     clear(main, el("h1", {}, game.title), el("div", { class: "two" }, form,
       el("section", { class: "panel" }, game.lesson && app.learnLinks(game.game), el("h2", {}, "Rules in brief"), rulesOf(game))));
     submit.disabled = true;

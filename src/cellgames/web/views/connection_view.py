@@ -86,7 +86,7 @@ class ConnectionView(View):
             fields["status"] = f"{name[winner]} wins after {turn} moves: its chain connects {self._won(winner)}"
         else:
             swapped = self.game.swap and turn == 2 and int(np.count_nonzero(cells)) == 1
-            after = ", after a swap" if swapped else ""
+            after = f": {name[1]} has taken over the first stone" if swapped else ""
             fields["status"] = f"{name[int(state.current_player[0])]} to move, turn {turn + 1}{after}"
         text = [["stones", int(np.count_nonzero(cells))]]
         return Frame(cells, None, {**fields, "results": results(self.game, state), "text": text, "infos": {}})
@@ -122,8 +122,16 @@ class ConnectionView(View):
 
     @override
     def controls(self, state: ConnectionState, seat: int) -> dict[str, Any]:
-        """Return the action that swaps, None in games without it."""
-        return {"swap": self.game.layout.cells if self.game.swap else None}
+        """Return the action that swaps, None in games without it, and the name of the cell to which the stone moves.
+
+        The cell is None where the stone stays, and where nobody can swap.
+        """
+        board = self.game.layout
+        if not self.game.swap:
+            return {"swap": None, "swapped": None}
+        first = int(state.last[0]) if int(state.turn[0]) == 1 else -1
+        moved = first >= 0 and board.swapped[first] != first
+        return {"swap": board.cells, "swapped": board.name(board.swapped[first]) if moved else None}
 
 
 def _rounded(numbers: Sequence[float]) -> list[float]:
