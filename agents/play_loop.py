@@ -270,19 +270,10 @@ def moves(game: Game, played: Played, env_id: int) -> list[str]:
 
     An action of several components is named by its number among all combinations, the last varying fastest.
     """
-    turns, nvec = int(played.turns[env_id]), game.info.action_nvec
-    seats = game.info.num_players if game.info.simultaneous else 1
-    parts = played.actions[:turns, env_id].reshape(turns, seats, len(nvec)).tolist()
-    lines = []
-    for turn in parts:
-        names = []
-        for components in turn:
-            flat = 0
-            for component, choices in zip(components, nvec, strict=True):
-                flat = flat * choices + component
-            names.append(game.action_to_string(flat))
-        lines.append(" ".join(names))
-    return lines
+    info, turns = game.info, int(played.turns[env_id])
+    seats = info.num_players if info.simultaneous else 1
+    parts = played.actions[:turns, env_id].reshape(turns, seats, len(info.action_nvec)).tolist()
+    return [" ".join(game.action_to_string(info.ravel_action(choices)) for choices in turn) for turn in parts]
 
 
 def move_in_words(game: Game, state: State, move: str) -> list[str]:

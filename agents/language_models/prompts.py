@@ -95,13 +95,9 @@ def read_move(name: str, view: View) -> list[int]:
     """
     game = view.game
     try:
-        flat = game.string_to_action(name)
+        choices = game.info.unravel_action(game.string_to_action(name))
     except ValueError as error:
         raise MoveError(str(error)) from None
-    choices: list[int] = []
-    for count in reversed(game.info.action_nvec):
-        flat, choice = divmod(flat, count)
-        choices.insert(0, choice)
     for part, (choice, legal) in enumerate(zip(choices, view.legal, strict=True)):
         if choice not in legal:
             raise MoveError(game.why_illegal(view.state, view.player, part, choice))
@@ -109,10 +105,7 @@ def read_move(name: str, view: View) -> list[int]:
 
 
 def _name(game: Game, choices: list[int]) -> str:
-    flat = 0
-    for choice, count in zip(choices, game.info.action_nvec, strict=True):
-        flat = flat * count + choice
-    return game.action_to_string(flat)
+    return game.action_to_string(game.info.ravel_action(choices))
 
 
 def _example(view: View) -> str:

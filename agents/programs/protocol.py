@@ -412,14 +412,9 @@ def _action(given: object, game: Game) -> list[int]:
     nvec = game.info.action_nvec
     if isinstance(given, str):
         try:
-            flat = game.string_to_action(given)
+            return game.info.unravel_action(game.string_to_action(given))
         except ValueError as error:
             raise ProtocolError(f"expected the name of an action: {error}") from None
-        choices: list[int] = []
-        for count in reversed(nvec):
-            flat, choice = divmod(flat, count)
-            choices.insert(0, choice)
-        return choices
     numbers: list[Any] = given if isinstance(given, list) else [given]
     if len(numbers) != len(nvec) or any(type(number) is not int or abs(number) >= 1 << 53 for number in numbers):
         wanted = "a whole number" if len(nvec) == 1 else f"a list of {len(nvec)} whole numbers"

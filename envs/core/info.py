@@ -5,6 +5,7 @@ Letters: `P` players, `A` actions (the sum over the action's components), `K` co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -105,6 +106,21 @@ class GameInfo:
             "an action has several components": len(self.action_nvec) > 1,
         }
         return tuple(reason for reason, holds in reasons.items() if holds)
+
+    def ravel_action(self, choices: Sequence[int]) -> int:
+        """Return the number of an action, one choice a component, among all combinations; the last varies fastest."""
+        number = 0
+        for choice, count in zip(choices, self.action_nvec, strict=True):
+            number = number * count + choice
+        return number
+
+    def unravel_action(self, number: int) -> list[int]:
+        """Return the choice of each component of the action with a number of `ravel_action`."""
+        choices = []
+        for count in reversed(self.action_nvec):
+            number, choice = divmod(number, count)
+            choices.append(choice)
+        return choices[::-1]
 
     def admits(self, mask: Tensor, chosen: Tensor) -> Tensor:
         """Return which components of `chosen`, integers [..., K], the mask, bool [..., A], allows: bool [..., K]."""

@@ -64,8 +64,7 @@ def test_hints_where_all_act_at_once_are_legal_and_use_what_the_seat_sees(id: st
         assert move is not None
         chosen = game.string_to_action(move[1])
         seen = game.legal_actions(state)[0, seat].split(list(game.info.action_nvec))
-        for part, choices in zip(reversed(seen), reversed(game.info.action_nvec), strict=True):
-            chosen, choice = divmod(chosen, choices)
+        for part, choice in zip(seen, game.info.unravel_action(chosen), strict=True):
             assert part[choice]
 
 
@@ -127,6 +126,18 @@ def test_a_damaged_file_is_one_line(
     assert shown.count("\n") == 1
     assert main(["play", "torus-v0", "--load", str(file)]) == 2
     assert "--load FILE says all about the game; leave out game" in capsys.readouterr().err
+
+
+def test_a_saved_game_may_be_older_than_a_parameter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "game.json"
+    played(monkeypatch, capsys, ("play", "hex-v0", "--size", "3"), "a1", f"save {file}", "quit")
+    saved = json.loads(file.read_text())
+    del saved["parameters"]["swap"]
+    file.write_text(json.dumps(saved))
+    answers = played(monkeypatch, capsys, ("play", "--load", str(file)), "moves", "quit")
+    assert "7 legal moves:" in answers[1]
 
 
 def test_words_for_files_and_mistyped_ones_are_explained(

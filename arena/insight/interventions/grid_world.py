@@ -77,7 +77,7 @@ class GridWorld:
     def _actions(self) -> Iterator[Intervention]:
         for step, seat, choices, doing in self._does():
             edit = {(step, seat, component): self._none(component) for component in doing}
-            number = int(np.ravel_multi_index(choices, self.game.info.action_nvec))
+            number = self.game.info.ravel_action(choices)
             name = f"{self._name(step, seat)} {self.game.action_to_string(number)}"
             yield Intervention("action", name, seat, step, self._spaces(choices, doing), edit)
 

@@ -65,8 +65,5 @@ def _from_greedy(game: Game, state: State, seat: int) -> str:
     env_ids, seats = torch.zeros(1, dtype=torch.int64, device="cpu"), torch.tensor([seat], device="cpu")
     agent.start(game, seats, env_ids)
     chosen = select(agent, game, state, env_ids, torch.Generator().manual_seed(0), seats)[0]
-    flat = 0
-    for component, choices in zip(chosen.reshape(-1).tolist(), game.info.action_nvec, strict=True):
-        flat = flat * choices + component
-    words = game.action_in_words(state, seat, flat)
+    words = game.action_in_words(state, seat, game.info.ravel_action(chosen.reshape(-1).tolist()))
     return f"greedy suggests {words}. It looks one move ahead and gives no chance to win."

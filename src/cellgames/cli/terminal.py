@@ -22,6 +22,7 @@ from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.selection import select
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, clock_text
 from cellgames.arena.play.match import derive
+from cellgames.arena.records.positions import states_of_moves
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs import registry
@@ -234,10 +235,7 @@ class Table:
 
     def _named(self, components: Tensor) -> str:
         """Return the name of the action with these components."""
-        flat = 0
-        for component, choices in zip(components.reshape(-1).tolist(), self._game.info.action_nvec, strict=True):
-            flat = flat * choices + component
-        return self._game.action_to_string(flat)
+        return self._game.action_to_string(self._game.info.ravel_action(components.reshape(-1).tolist()))
 
     def _after(self, state: State, move: str) -> State:
         """Return the state after a move; raise a `ValueError` for one that is none or illegal."""
@@ -482,16 +480,15 @@ class Table:
         Raises:
             UserError: it is another game, or it cannot be played as the file says.
         """
-        own, other = (self._game.id, dict(self._game.parameters)), (saved.game, dict(saved.parameters))
-        if json.dumps(own) != json.dumps(other):
+        own = dict(self._game.parameters)
+        other = {**own, **saved.parameters}  # the file may be older than a parameter
+        if saved.game != self._game.id or json.dumps(other) != json.dumps(own):
             raise UserError(
                 f"the file has a game of {saved.game} with other parameters or another id; "
                 "`cellgames play --load FILE` goes on with it"
             )
         try:
-            states = [start(self._game, saved.seed, saved.position)]
-            for move in saved.moves:
-                states.append(self._after(states[-1], move))
+            states = list(states_of_moves(self._game, saved.moves, position=saved.position, seed=saved.seed))
         except ValueError as error:
             raise UserError(f"the saved game does not play: {error}") from error
         if bool(states[-1].done):

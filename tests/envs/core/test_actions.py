@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -129,6 +131,13 @@ def test_every_integer_dtype_is_taken(dtype: torch.dtype) -> None:
     narrow, wide = TORUS.vector(4, seed=3), TORUS.vector(4, seed=3)
     assert torch.equal(narrow.step(actions.to(dtype)).actions, wide.step(actions).actions)
     assert narrow.state.equal(wide.state)
+
+
+def test_the_number_of_an_action_counts_its_last_component_fastest() -> None:
+    info = dataclasses.replace(cellgames.make("torus-v0").info, action_nvec=(2, 3, 4))
+    every = list(product(range(2), range(3), range(4)))
+    assert [info.ravel_action(choices) for choices in every] == list(range(24))
+    assert [tuple(info.unravel_action(number)) for number in range(24)] == every
 
 
 def test_a_number_too_large_for_int64_stays_large() -> None:
