@@ -15,14 +15,13 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.errors import GameError
-from cellgames.envs.core.game import Game
-from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
+from cellgames.envs.core.info import Compilation, GameInfo, Space
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import Library, operator, pointer
-from cellgames.envs.stones import row_notation
 from cellgames.envs.stones.joining import COLOUR
-from cellgames.envs.stones.stone_tensors import LOTS, free_words, relabelled, taken, where
+from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.stones.stone_tensors import free_words, relabelled, taken, where
 from cellgames.utils.foreign_text import shown
 
 from . import board_tables, boards, filling, rules
@@ -35,6 +34,7 @@ from .state import ConnectionState
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture
 
+    from .rendering import View
     from .solo import ConnectionSolo
 
 __all__ = ["MIN_SIZE", "SWAP", "ConnectionGame"]
@@ -46,7 +46,7 @@ SWAP = "swap-pieces"
 
 
 @dataclass(frozen=True)
-class ConnectionGame(Game[ConnectionState]):
+class ConnectionGame(StoneGame[ConnectionState]):
     """A game in which stones that touch connect sides of a board: the base of `Hex` and `Y`.
 
     Attributes:
@@ -151,12 +151,8 @@ class ConnectionGame(Game[ConnectionState]):
 
     @override
     def _legal(self, state: ConnectionState) -> Tensor:
-        free = ~state.codes.bool()
+        free = super()._legal(state)
         return torch.cat((free, (state.turn == 1)[:, None]), 1) if self.swap else free
-
-    @override
-    def packed_legal_actions(self, state: ConnectionState) -> Tensor:
-        return state.free
 
     @override
     def winning_actions(self, state: ConnectionState, player: Tensor | None = None) -> Tensor:
@@ -181,29 +177,9 @@ class ConnectionGame(Game[ConnectionState]):
         return torch.nn.functional.pad(cells, (0, 1)) if self.swap else cells
 
     @override
-    def defending_actions(self, state: ConnectionState) -> Tensor:
-        """Return the cells that keep the opponent from winning; the swap takes its only stone."""
-        cells = self._winning(state, 1 - state.current_player)
-        count = cells.sum(1, keepdim=True)
-        keeping = (count == 0) | (cells & (count == 1))
-        if self.swap:
-            keeping = torch.cat((keeping, torch.ones_like(keeping[:, :1])), 1)
-        return self.legal_actions(state) & keeping
-
-    @override
-    def random_outcome(self, state: ConnectionState, generator: torch.Generator) -> Tensor:
-        """Fill the board at random and see who has won (`filling`); the second player does not swap."""
-        shape, device = state.codes.shape, generator.device
-        lots = torch.randint(LOTS, shape, generator=generator, device=device, dtype=torch.int32)
-        winner = filling.winners(
-            state.codes & COLOUR, state.current_player, lots.to(state.device), self.shape, self.tiling, self.size
-        )
-        return torch.stack([3 - 2 * winner, 2 * winner - 3], 1).to(torch.int8)
-
-    @override
-    def board(self, state: ConnectionState) -> Tensor:
-        """Return the cells, int8 [B, N]: 0 free, 1 Black, 2 White."""
-        return (state.codes & COLOUR).to(torch.int8)
+    def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
+        winner: Tensor = filling.winners(stones, player, lots, self.shape, self.tiling, self.size)
+        return winner
 
     @override
     def observe(self, state: ConnectionState, player: Tensor | int) -> Tensor:
@@ -218,12 +194,6 @@ class ConnectionGame(Game[ConnectionState]):
         seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
         own, opponent, free, black = planes(grids, seat)
         return torch.cat((own, opponent, free, black.expand(-1, 1, n, n)), 1).to(torch.int8)
-
-    @override
-    def outcome(self, state: ConnectionState) -> Tensor:
-        """Return who has won; never a draw."""
-        result = torch.where(state.scores > 0, WIN, LOSS)
-        return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
 
     @property
     @override
@@ -248,7 +218,7 @@ class ConnectionGame(Game[ConnectionState]):
     def _why_illegal(self, state: ConnectionState, seat: int, component: int, action: int) -> str:
         if action == self.layout.cells:
             return "only the second player may swap, in place of the first move"
-        return f"cell {self.action_to_string(action)} is taken"
+        return super()._why_illegal(state, seat, component, action)
 
     @override
     def action_to_string(self, action: int) -> str:
@@ -267,28 +237,19 @@ class ConnectionGame(Game[ConnectionState]):
         return self.layout.cell(text)
 
     @override
-    def state_to_string(self, state: ConnectionState) -> str:
-        """Return rows of cells, and who moves: `x.o/.../..x b`; rows of squares stand after those of octagons."""
-        return row_notation.position_to_string(self.board(state)[0].tolist(), int(state.current_player), self._widths)
+    def position(self, cells: Sequence[int], player: int, turn: int, seed: int = 0) -> ConnectionState:
+        """Return a batch of one with any stones; a stone alone is the last one, which a swap needs to know.
 
-    @override
-    def string_to_state(self, text: str, seed: int = 0) -> ConnectionState:
-        """Return the state of a line by `state_to_string`; a side that has won has won.
-
-        Where the number of stones and the player to move do not fit, the second player has swapped.
+        Where a turn's number and the player do not fit, the second player has swapped, and it is one turn later.
         """
-        cells, player = row_notation.string_to_position(text, self._widths, self.size)
-        solo = self.solo(self.init(torch.tensor([seed], device="cpu")))
-        for cell, colour in enumerate(cells):
-            if colour:
-                solo.place(cell, colour - 1)
-        stones = sum(map(bool, cells))
-        solo.current_player, solo.turn = player, stones + int(self.swap and stones > 0 and stones % 2 != player)
-        solo.last = solo.last if stones == 1 else -1  # which a swap needs to know
-        solo.rewards = [0.0, 0.0]
-        return solo.state()
+        if self.swap and turn > 0 and turn % 2 != player:
+            turn += 1
+        state = super().position(cells, player, turn, seed)
+        placed = [cell for cell, colour in enumerate(cells) if colour]
+        return state.replace(last=torch.full_like(state.last, placed[0])) if len(placed) == 1 else state
 
     @property
+    @override
     def _widths(self) -> Sequence[Sequence[int]]:
         return [[len(row) for row in rows] for rows in self.layout.rows]
 
@@ -299,17 +260,7 @@ class ConnectionGame(Game[ConnectionState]):
         return ConnectionSolo(self, state)
 
     @override
-    def draw(self, state: ConnectionState) -> Picture:
-        from . import rendering, scenes
-
-        return rendering.draw(scenes.view(self, state))
-
-    @override
     def draw_annotated(self, state: ConnectionState, notes: Notes) -> Picture:
-        from cellgames.envs.stones import annotated
-
-        from . import scenes
-
         swap = self.layout.cells  # no cell: its share stands in the title, and moves after it are of another position
         share = notes.shares.get(swap)
         cells = dataclasses.replace(
@@ -319,14 +270,17 @@ class ConnectionGame(Game[ConnectionState]):
             numbers={action: value for action, value in notes.numbers.items() if action != swap},
             line=tuple(takewhile(lambda move: move[0] != swap, notes.line)),
         )
-        return annotated.draw_annotated(scenes.view(self, state), cells)
+        return super().draw_annotated(state, cells)
+
+    def after_swap(self, state: ConnectionState) -> bool:
+        """Return True if the last move of the first game of a batch was a swap."""
+        return self.swap and int(state.turn[0]) == 2 and int(state.codes[0].count_nonzero()) == 1
 
     @override
-    def text(self, state: ConnectionState) -> str:
-        from . import rendering, scenes
+    def view(self, state: ConnectionState) -> View:
+        from . import scenes
 
-        view = scenes.view(self, state)
-        return f"{view.title}\n{rendering.text(view)}"
+        return scenes.view(self, state)
 
 
 @operator(

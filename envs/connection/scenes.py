@@ -24,6 +24,6 @@ def view(game: ConnectionGame, state: ConnectionState) -> View:
         path = winning_path(game.layout, cells, winner)
         title = f"{names[winner]} wins, {turn} turns"
     else:
-        swapped = game.swap and turn == 2 and sum(map(bool, cells)) == 1
-        title = f"{names[int(state.current_player[0])]} to move, turn {turn + 1}" + ", after a swap" * swapped
-    return View(cells, game.layout, None if last < 0 else last, path, title)
+        after = ", after a swap" * game.after_swap(state)
+        title = f"{names[int(state.current_player[0])]} to move, turn {turn + 1}{after}"
+    return View(cells, None if last < 0 else last, path, title, board=game.layout)

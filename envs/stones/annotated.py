@@ -6,15 +6,13 @@ the cells; the moves of the line are small stones with their places in it. Below
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator
 
-import numpy as np
-import numpy.typing as npt
+from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Rectangle, Shape, Text, mix
 
-from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Point, Rectangle, Shape, Text, mix
+from .stone_view import StoneView
 
-__all__ = ["LINE", "StoneBoard", "draw_annotated"]
+__all__ = ["LINE", "draw_annotated"]
 
 LINE = 6
 """So many moves of a line are drawn."""
@@ -27,27 +25,7 @@ _LEFT, _LEGEND, _SWATCH, _FONT = 26.0, 62.0, 26.0, 14.0
 _SWATCHES = (0.0, 0.05, 0.25, 1.0)  # of the largest share
 
 
-class StoneBoard(Protocol):
-    """A board as `draw_annotated` needs it."""
-
-    @property
-    def cells(self) -> Sequence[int] | npt.NDArray[np.integer[Any]]:
-        """The owners of the cells by index, 0 free, 1 Black, 2 White."""
-
-    def ground(self, cell: int) -> str:
-        """Return the colour of a cell when it is free."""
-
-    def spot(self, cell: int) -> Point:
-        """Return the centre of a cell, in cells."""
-
-    def small(self, cell: int) -> bool:
-        """Return True for squares between octagons."""
-
-    def drawn(self, title: str, fills: Mapping[int, str], above: Sequence[Shape], side: float) -> Picture:
-        """Return a picture of the board with some cells in other colours, and shapes above them in units of cells."""
-
-
-def draw_annotated(board: StoneBoard, notes: Notes) -> Picture:
+def draw_annotated(board: StoneView, notes: Notes) -> Picture:
     """Return the board of an unfinished game with notes.
 
     Args:
@@ -82,7 +60,7 @@ def _depth(share: float, least: float, most: float) -> float:
     return part if least > 0 else part**0.5
 
 
-def _draw_numbers(notes: Notes, board: StoneBoard) -> Iterator[Shape]:
+def _draw_numbers(notes: Notes, board: StoneView) -> Iterator[Shape]:
     """Yield numbers in the middle of cells, or in their lower half where there is a stone of the line above."""
     best = max(notes.shares, key=lambda cell: notes.shares[cell], default=-1)
     for cell, number in notes.numbers.items():
@@ -94,7 +72,7 @@ def _draw_numbers(notes: Notes, board: StoneBoard) -> Iterator[Shape]:
         yield Text(x, y + 0.35 * font, number, font, _INK, "middle", bold=cell == best)
 
 
-def _draw_line(notes: Notes, board: StoneBoard) -> Iterator[Shape]:
+def _draw_line(notes: Notes, board: StoneView) -> Iterator[Shape]:
     for cell, (place, player) in _numbered(notes).items():
         x, y = board.spot(cell)
         square = board.small(cell)

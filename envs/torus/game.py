@@ -13,12 +13,12 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core.game import Game
-from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
+from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.vector import NativeStep, Transition
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import Library, library, operator, pointer
-from cellgames.envs.stones.stone_tensors import LOTS, free_words, relabelled, taken, where
+from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.stones.stone_tensors import free_words, relabelled, taken, where
 
 from . import filling, notation, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
@@ -26,8 +26,7 @@ from .observation import PLANES, planes
 from .state import TorusState
 
 if TYPE_CHECKING:
-    from cellgames.envs.core.drawing import Notes, Picture
-
+    from .rendering import View
     from .solo import TorusSolo
 
 __all__ = ["Torus"]
@@ -37,7 +36,7 @@ _CHECKED: WeakSet[TorusState] = WeakSet()  # by `_check_layout`
 
 
 @dataclass(frozen=True)
-class Torus(Game[TorusState]):
+class Torus(StoneGame[TorusState]):
     """Torus by Mark Steere, a connection game without draws; it descends from Bill Taylor's ZeN (NZ).
 
     Two players, Black first, claim one free cell a turn on an octagon/square tiling whose edges wrap. Black wins
@@ -118,37 +117,14 @@ class Torus(Game[TorusState]):
         return None if native is None else partial(_native_step, native, self.size)
 
     @override
-    def _legal(self, state: TorusState) -> Tensor:
-        return ~state.codes.bool()  # without a compiler three times as fast as `== 0`
-
-    @override
-    def packed_legal_actions(self, state: TorusState) -> Tensor:
-        return state.free
-
-    @override
     def winning_actions(self, state: TorusState, player: Tensor | None = None) -> Tensor:
         player = state.current_player if player is None else player
         return threats.winning_cells(state.codes, state.losing, player) & ~state.done[:, None]
 
     @override
-    def defending_actions(self, state: TorusState) -> Tensor:
-        """Return the cells that keep the opponent from winning; a winning cell stays one until it is taken."""
-        cells = self.winning_actions(state, 1 - state.current_player)
-        count = cells.sum(1, keepdim=True)
-        return self.legal_actions(state) & ((count == 0) | (cells & (count == 1)))
-
-    @override
-    def random_outcome(self, state: TorusState, generator: torch.Generator) -> Tensor:
-        """Fill the board at random and see who has won (`filling`), in a fraction of the time of playouts."""
-        shape, device = state.codes.shape, generator.device
-        lots = torch.randint(LOTS, shape, generator=generator, device=device, dtype=torch.int32)
-        winner = filling.winners(state.codes & rules.COLOUR, state.current_player, lots.to(state.device))
-        return torch.stack([3 - 2 * winner, 2 * winner - 3], 1).to(torch.int8)
-
-    @override
-    def board(self, state: TorusState) -> Tensor:
-        """Return the cells, int8 [B, N]: 0 free, 1 Black, 2 White."""
-        return (state.codes & rules.COLOUR).to(torch.int8)
+    def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
+        winner: Tensor = filling.winners(stones, player, lots)
+        return winner
 
     @override
     def observe(self, state: TorusState, player: Tensor | int) -> Tensor:
@@ -164,12 +140,6 @@ class Torus(Game[TorusState]):
         parts = (own.int(), opponent.int(), black.int().expand(-1, 1, n, n))
         return torch.cat(parts, 1).to(torch.int8)
 
-    @override
-    def outcome(self, state: TorusState) -> Tensor:
-        """Return who has won; never a draw."""
-        result = torch.where(state.scores > 0, WIN, LOSS)
-        return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
-
     @property
     @override
     def symmetries(self) -> int:
@@ -182,10 +152,6 @@ class Torus(Game[TorusState]):
         return symmetry.transformed(observation, actions, which)
 
     @override
-    def _why_illegal(self, state: TorusState, seat: int, component: int, action: int) -> str:
-        return f"cell {self.action_to_string(action)} is taken"
-
-    @override
     def action_to_string(self, action: int) -> str:
         """Return `c4` for an octagon, `c4+` for the square at its lower right corner."""
         return cell_to_name(action, self.size)
@@ -195,22 +161,10 @@ class Torus(Game[TorusState]):
         """Return the cell of a name by `action_to_string`."""
         return name_to_cell(text, self.size)
 
+    @property
     @override
-    def state_to_string(self, state: TorusState) -> str:
-        """Return rows of octagons, rows of squares, and who moves: `x.o/.../..x .../.o./... b`."""
-        return notation.position_to_string(self.board(state)[0].tolist(), int(state.current_player), self.size)
-
-    @override
-    def string_to_state(self, text: str, seed: int = 0) -> TorusState:
-        """Return the state of a line by `state_to_string`; a side that has won has won."""
-        cells, player = notation.string_to_position(text, self.size)
-        solo = self.solo(self.init(torch.tensor([seed], device="cpu")))
-        for cell, colour in enumerate(cells):
-            if colour:
-                solo.place(cell, colour - 1)
-        solo.current_player, solo.turn, solo.last = player, sum(map(bool, cells)), -1
-        solo.rewards = [0.0, 0.0]
-        return solo.state()
+    def _widths(self) -> list[list[int]]:
+        return notation.widths(self.size)
 
     @override
     def solo(self, state: TorusState) -> TorusSolo:
@@ -219,25 +173,10 @@ class Torus(Game[TorusState]):
         return TorusSolo(self, state)
 
     @override
-    def draw(self, state: TorusState) -> Picture:
-        from . import rendering, scenes
-
-        return rendering.draw(scenes.view(self, state))
-
-    @override
-    def draw_annotated(self, state: TorusState, notes: Notes) -> Picture:
-        from cellgames.envs.stones import annotated
-
+    def view(self, state: TorusState) -> View:
         from . import scenes
 
-        return annotated.draw_annotated(scenes.view(self, state), notes)
-
-    @override
-    def text(self, state: TorusState) -> str:
-        from . import rendering, scenes
-
-        view = scenes.view(self, state)
-        return f"{view.title}\n{rendering.text(view)}"
+        return scenes.view(self, state)
 
 
 def _native_step(

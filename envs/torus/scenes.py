@@ -25,4 +25,4 @@ def view(game: Torus, state: TorusState) -> View:
         title = f"{names[winner]} wins by {'an' if kind.endswith('helix') else 'a'} {kind}, {turn} turns"
     else:
         path, title = [], f"{names[int(state.current_player[0])]} to move, turn {turn + 1}"
-    return View(cells, game.size, None if last < 0 else last, path, title)
+    return View(cells, None if last < 0 else last, path, title, size=game.size)

@@ -27,8 +27,8 @@ from cellgames.envs.core.drawing import (
     headed,
     mix,
 )
+from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.envs.torus.game import Torus
 from cellgames.utils.run_folders import PathLike
 
 from .effects import Effect, Explanation
@@ -89,8 +89,8 @@ def _most(explanation: Explanation, kinds: Sequence[str]) -> float:
 def _board(explanation: Explanation, kinds: Sequence[str], effects: Sequence[Effect], most: float) -> Picture:
     game, state = explanation.game, explanation.scenes[kinds[0]]
     deciding = {cell for effect in effects if effect.result for cell in effect.cells}
-    if isinstance(game, Torus):
-        return _draw_torus(game, state, explanation.map(kinds), deciding, most)
+    if isinstance(game, StoneGame):
+        return _draw_stones(game, state, explanation.map(kinds), deciding, most)
     rows, cols = game.info.board.shape[-2:]  # words of Grid Adaptation with talk lie on further planes
     values = explanation.map(kinds).reshape(rows, cols)
     if isinstance(game, ToroidalCup):
@@ -153,20 +153,18 @@ def _over(drawn: Picture, rows: int, cols: int, shapes: tuple[Shape, ...]) -> Pi
     raise ValueError(f"expected a picture with a board of {rows} x {cols} cells")
 
 
-def _draw_torus(game: Torus, state: Any, values: Any, deciding: set[int], most: float) -> Picture:
-    from cellgames.envs.torus import rendering, scenes
-
+def _draw_stones(game: StoneGame[Any], state: Any, values: Any, deciding: set[int], most: float) -> Picture:
+    view = game.view(state)
     marks: list[Shape] = []
     for cell in np.flatnonzero(np.isfinite(values)).tolist():
-        x, y = rendering.spot(cell, game.size)
-        size = 0.17 if cell >= game.size**2 else 0.24
+        x, y = view.spot(cell)
+        size = 0.17 if view.small(cell) else 0.24
         worth = float(values[cell])
         marks.append(Circle(x, y, size, colour_of(worth, most), _INK, 0.05 if cell in deciding else 0.012))
         ink = "#ffffff" if abs(worth) > 0.5 * most else "#000000"
         words = f"{worth:+.1f}" if abs(worth) >= 0.05 else "0"
         marks.append(Text(x, y + 0.25 * size, words, 0.72 * size, ink, "middle"))
-    view = scenes.view(game, state)
-    return rendering.draw(replace(view, above=marks, side=640.0, path=()))
+    return view.drawn(view.title, {}, marks, 640.0)
 
 
 def _legend(most: float, unit: str, width: float, top: float) -> Iterator[Shape]:
@@ -237,7 +235,7 @@ def film_frames(record: Record, explanation: Explanation) -> list[list[Picture]]
 def _marked(game: Game, pictures: Sequence[Picture], made: Sequence[Effect], most: float) -> list[Picture]:
     """Return pictures of a step below a line that says what its moves were worth, framed in their colours."""
     words = "; ".join(f"{effect.name}: {effect.worth:+.4g}" for effect in made[:_NAMED]) or "no move that was valued"
-    if isinstance(game, Torus):
+    if isinstance(game, StoneGame):
         return [headed(picture, words) for picture in pictures]
     rows, cols = game.info.board.shape[-2:]  # words of Grid Adaptation with talk lie on further planes
     shapes: list[Shape] = []

@@ -23,7 +23,7 @@ from cellgames.cli.main import main
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Polygon, Shape, Text
 from cellgames.envs.stones.annotated import LINE, draw_annotated
-from cellgames.envs.torus.rendering import View, spot
+from cellgames.envs.torus.rendering import View
 
 TORUS: Game = cellgames.make("torus-v0", size=3)
 WON = ("a1", "c3+", "a2", "b3+", "a3")  # Black closes the ring in column a with the last move
@@ -234,10 +234,11 @@ def board(shown: Picture) -> tuple[Shape, ...]:
 def written(shapes: tuple[Shape, ...], size: int) -> dict[str, list[str]]:
     """Texts on the board by the name of the nearest cell."""
     game, texts = cellgames.make("torus-v0", size=size), dict[str, list[str]]()
+    empty = View([0] * (2 * size * size), size=size)
     for shape in shapes:
         if isinstance(shape, Text):
             at = (shape.x, shape.y - 0.35 * shape.size)
-            cell = min(range(2 * size * size), key=lambda cell: math.dist(spot(cell, size), at))
+            cell = min(range(2 * size * size), key=lambda cell: math.dist(empty.spot(cell), at))
             texts.setdefault(game.action_to_string(cell), []).append(shape.text)
     return texts
 
@@ -253,7 +254,7 @@ def test_more_visits_are_a_darker_cell_and_none_leave_its_colour(found: analysis
     shapes = board(analysis.draw(TORUS, after("a1", "c3+", "b1"), found))
 
     def fill(name: str) -> str | None:
-        centre = spot(TORUS.string_to_action(name), 3)
+        centre = View([0] * 18, size=3).spot(TORUS.string_to_action(name))
         cells = [shape for shape in shapes if isinstance(shape, Polygon) and shape.fill is not None]
         (cell,) = (
             cell
@@ -277,13 +278,14 @@ def test_numbers_do_not_leave_their_cells_and_stones_do_not_meet(size: int) -> N
     cells = range(2 * size * size)
     line = tuple((cell, cell % 2) for cell in cells)
     notes = Notes("all", dict.fromkeys(cells, 1 / len(cells)), dict.fromkeys(cells, "100"), "chances", line)
-    shapes = board(draw_annotated(View([0] * len(cells), size), notes))
+    view = View([0] * len(cells), size=size)
+    shapes = board(draw_annotated(view, notes))
     texts = [shape for shape in shapes if isinstance(shape, Text)]
     numbers = [shape for shape in texts if shape.text == "100"]
     assert len(numbers) == len(cells)
     assert len(texts) - len(numbers) == min(LINE, len(cells))
     for cell, number in zip(cells, numbers, strict=True):
-        x, y = spot(cell, size)
+        x, y = view.spot(cell)
         half_width, top = 3 * 0.56 * number.size / 2, number.y - 0.7 * number.size
         assert number.x == x
         assert half_width < (0.29 if cell >= size * size else 0.5)

@@ -16,7 +16,7 @@ import pytest
 from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, grid, to_svg
 from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.torus.geometry import name_to_cell, neighbours
-from cellgames.envs.torus.rendering import View, draw, text
+from cellgames.envs.torus.rendering import View
 from cellgames.envs.torus.winning_path import Step, winning_class, winning_path
 
 BLACK, WHITE = 0, 1
@@ -64,7 +64,7 @@ def test_cells_have_their_owners_colours() -> None:
     cells = [0] * 50
     cells[name_to_cell("b1", 5)], cells[name_to_cell("d4", 5)] = 1, 2
     cells[name_to_cell("a2+", 5)], cells[name_to_cell("e5+", 5)] = 1, 2
-    shown = draw(View(cells, size=5))
+    shown = View(cells, size=5).draw()
     assert colour(shown, 0, 0) == FREE_RGB
     assert colour(shown, 1, 0) == BLACK_RGB
     assert colour(shown, 3, 3) == WHITE_RGB
@@ -76,7 +76,7 @@ def test_the_strip_repeats_the_other_side_in_pale() -> None:
     cells = [0] * 50
     cells[name_to_cell("e1", 5)], cells[name_to_cell("c5", 5)] = 1, 2
     cells[name_to_cell("e5+", 5)] = 1
-    shown = draw(View(cells, size=5))
+    shown = View(cells, size=5).draw()
     pale_black, pale_white = colour(shown, -1, 0), colour(shown, 2, -1)
     assert 100 < pale_black[0] < 200
     assert colour(shown, 4, 5) == pale_black
@@ -88,7 +88,7 @@ def test_the_strip_repeats_the_other_side_in_pale() -> None:
 
 @pytest.mark.parametrize("size", [2, 5, 8, 16])
 def test_the_board_has_every_cell_once_and_the_strip_goes_around(size: int) -> None:
-    shown = draw(View([1] * (2 * size * size), size=size))
+    shown = View([1] * (2 * size * size), size=size).draw()
     inset, image = drawn(shown)
     fills = [shape.fill for shape in inset.picture.shapes if isinstance(shape, Polygon)]
     assert fills.count("#25282d") == 2 * size * size
@@ -102,7 +102,7 @@ def test_the_board_has_every_cell_once_and_the_strip_goes_around(size: int) -> N
 
 
 def test_octagons_and_squares_are_regular_and_share_edges() -> None:
-    inset, _ = drawn(draw(View([1] + [0] * 17, size=3)))
+    inset, _ = drawn(View([1] + [0] * 17, size=3).draw())
     outlines = [shape.points for shape in inset.picture.shapes if isinstance(shape, Polygon)]
     for points in outlines:
         assert len(points) in (4, 8)
@@ -114,7 +114,7 @@ def test_octagons_and_squares_are_regular_and_share_edges() -> None:
 
 
 def test_labels_and_title_are_as_moves_are_written() -> None:
-    shown = draw(View([0] * 512, size=16, title="Black to move & <win>"))
+    shown = View([0] * 512, size=16, title="Black to move & <win>").draw()
     words = [shape.text for shape in shown.shapes if isinstance(shape, Text)]
     assert words[0] == "Black to move & <win>"
     assert words[1::2] == list("abcdefghijklmnop")
@@ -124,7 +124,7 @@ def test_labels_and_title_are_as_moves_are_written() -> None:
 
 
 def test_without_labels_and_title_no_text_is_drawn_but_some_is_spoken() -> None:
-    shown = draw(View([1, *[0] * 7], size=2, labels=False))
+    shown = View([1, *[0] * 7], size=2, labels=False).draw()
     assert not [shape for shape in shown.shapes if isinstance(shape, Text)]
     assert shown.title == "Torus, 2 x 2 octagons and squares, stones placed: 1"
 
@@ -133,7 +133,7 @@ def test_a_long_title_gets_smaller() -> None:
     sizes = [
         shape.size
         for words in ("short", "long " * 30)
-        for shape in draw(View([0] * 8, size=2, title=words)).shapes
+        for shape in View([0] * 8, size=2, title=words).draw().shapes
         if isinstance(shape, Text) and len(shape.text) > 2
     ]
     assert sizes[0] == 17 > sizes[1]
@@ -142,15 +142,15 @@ def test_a_long_title_gets_smaller() -> None:
 def test_the_last_move_has_a_ring_and_keeps_its_colour() -> None:
     cells = [0] * 50
     cells[name_to_cell("c3", 5)] = 1
-    shown = draw(View(cells, size=5, last_move=name_to_cell("c3", 5)))
+    shown = View(cells, size=5, last_move=name_to_cell("c3", 5)).draw()
     assert colour(shown, 2, 2) == BLACK_RGB
     assert colour(shown, 2 + 0.17, 2) == SEEN_RGB
-    assert colour(draw(View(cells, size=5)), 2 + 0.17, 2) == BLACK_RGB
+    assert colour(View(cells, size=5).draw(), 2 + 0.17, 2) == BLACK_RGB
 
 
 def test_the_path_runs_through_the_seam_on_both_sides() -> None:
     cells, size = board(RING)
-    shown = draw(View(cells, size=size, path=winning_path(cells, size=size, winner=BLACK)))
+    shown = View(cells, size=size, path=winning_path(cells, size=size, winner=BLACK)).draw()
     assert {colour(shown, 2, row) for row in (-0.6, 0, 2.5, 4, 4.6)} == {PATH_RGB}
     assert colour(shown, 2.3, 2) == BLACK_RGB
     assert colour(shown, 2.5, 2) == PATH_RGB  # the edge of the cell
@@ -159,7 +159,7 @@ def test_the_path_runs_through_the_seam_on_both_sides() -> None:
 
 def test_a_diagonal_path_comes_back_in_from_the_other_corner() -> None:
     cells, size = board(R_HELIX)
-    shown = draw(View(cells, size=size, path=winning_path(cells, size=size, winner=BLACK)))
+    shown = View(cells, size=size, path=winning_path(cells, size=size, winner=BLACK)).draw()
     assert {colour(shown, at, at) for at in (-0.3, 0, 1.5, 3.3)} == {PATH_RGB}
     red, green, blue = colour(shown, 3.8, -0.2)  # beside two seams it is pale
     assert (red, green, blue) != PATH_RGB
@@ -167,14 +167,14 @@ def test_a_diagonal_path_comes_back_in_from_the_other_corner() -> None:
 
 
 def test_boards_lie_in_a_grid() -> None:
-    shown = grid([draw(View([0] * 8, size=2)) for _ in range(3)], 2)
+    shown = grid([View([0] * 8, size=2).draw() for _ in range(3)], 2)
     assert len(ElementTree.fromstring(to_svg(shown)).findall("{*}svg")) == 3
     assert to_rgb(shown, 0.25).shape[2] == 3
 
 
 def test_numpy_cells_give_the_same_picture_as_lists() -> None:
     cells, size = board(FIGURE_6)
-    assert draw(View(np.array(cells, dtype=np.int8), size=size)) == draw(View(cells, size=size))
+    assert View(np.array(cells, dtype=np.int8), size=size).draw() == View(cells, size=size).draw()
 
 
 # Text
@@ -182,7 +182,7 @@ def test_numpy_cells_give_the_same_picture_as_lists() -> None:
 
 def test_text_of_a_small_board() -> None:
     cells, size = board((".x.", ",,o", "o.x", "x,,", "...", ",,,"))
-    assert text(View(cells, size=size, last_move=name_to_cell("c1+", 3))) == "\n".join(
+    assert View(cells, size=size, last_move=name_to_cell("c1+", 3)).text() == "\n".join(
         [
             "    a   b   c",
             " 1  .   x   .",
@@ -198,7 +198,7 @@ def test_text_of_a_small_board() -> None:
 def test_text_shows_the_path_in_capitals() -> None:
     cells, size = board(("x.", "o,", "x.", "o,"))
     path = winning_path(cells, size=size, winner=BLACK)
-    assert text(View(cells, size=size, path=path, last_move=0)) == "\n".join(
+    assert View(cells, size=size, path=path, last_move=0).text() == "\n".join(
         ["    a   b", " 1 [X]  .", "      o   ,", " 2  X   .", "      o   ,"]
     )
 
@@ -206,8 +206,8 @@ def test_text_shows_the_path_in_capitals() -> None:
 def test_text_is_ascii_without_colours_unless_asked() -> None:
     cells, size = board(FIGURE_6)
     path = winning_path(cells, size=size, winner=BLACK)
-    plain = text(View(cells, size=size, path=path))
-    coloured = text(View(cells, size=size, path=path), colour=True)
+    plain = View(cells, size=size, path=path).text()
+    coloured = View(cells, size=size, path=path).text(colour=True)
     assert plain.isascii()
     assert "\x1b" not in plain
     assert "\x1b[1;33mX\x1b[0m" in coloured
@@ -217,7 +217,7 @@ def test_text_is_ascii_without_colours_unless_asked() -> None:
 
 
 def test_text_has_room_for_two_digits() -> None:
-    lines = text(View([0] * 512, size=16)).splitlines()
+    lines = View([0] * 512, size=16).text().splitlines()
     assert lines[0].endswith("  o   p")
     assert lines[-2].startswith("16  .   .")
     assert {len(line) for line in lines[1::2]} == {len(lines[0])}
@@ -344,8 +344,8 @@ def test_a_full_board_has_a_path_for_exactly_one_side(size: int) -> None:
 def test_errors_say_expected_and_got() -> None:
     floats: Any = np.zeros(8)
     functions = (
-        lambda cells, size: draw(View(cells, size)),
-        lambda cells, size: text(View(cells, size)),
+        lambda cells, size: View(cells, size=size).draw(),
+        lambda cells, size: View(cells, size=size).text(),
         lambda cells, size: winning_path(cells, size=size, winner=0),
     )
     for function in functions:
@@ -361,9 +361,9 @@ def test_errors_say_expected_and_got() -> None:
             with pytest.raises(ValueError, match=f"size from 2 to 16, got {size}"):
                 function([0] * (2 * size * size), size=size)
     with pytest.raises(ValueError, match=r"from 0 to 7 \(size 2\), got 8"):
-        draw(View([0] * 8, size=2, last_move=8))
+        View([0] * 8, size=2, last_move=8).draw()
     with pytest.raises(ValueError, match=r"from 0 to 7 \(size 2\), got -1"):
-        text(View([0] * 8, size=2, path=[(-1, 0, 0)]))
+        View([0] * 8, size=2, path=[(-1, 0, 0)]).text()
     with pytest.raises(ValueError, match=r"winner 0 \(Black\) or 1 \(White\), got 2"):
         winning_path([0] * 8, size=2, winner=2)
 

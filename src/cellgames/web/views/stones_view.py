@@ -1,0 +1,116 @@
+"""What the views of Torus, Hex and Y share: cells by index, 0 free, 1 Black, 2 White."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.connection.potentials import CLOSED
+from cellgames.envs.stones import stone_view as drawn
+from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.stones.stone_state import StoneState
+
+from .dark_colours import STONES, dark
+from .view import Frame, View, changed, changed_rows, player_names, results, stone_codes
+
+__all__ = ["StonesView"]
+
+_CHUNK = 256  # positions at a time
+
+
+class StonesView(View):
+    """A view of a game of connected stones, with the stones that won and those that each side still needs.
+
+    Attributes:
+        most_work: positions times the fourth power of the size, of which stones that are needed are found in some
+            seconds.
+    """
+
+    game: StoneGame[Any]
+    most_work: ClassVar[int]
+
+    @abstractmethod
+    def board_layout(self) -> dict[str, Any]:
+        """Return what the layout has of this game alone."""
+
+    @abstractmethod
+    def needed(self, state: Any) -> Tensor:
+        """Return the stones that Black and White still need to win, [B, 2]; `CLOSED` or more if they cannot."""
+
+    @abstractmethod
+    def won(self, winner: int, path: Sequence[Any]) -> str:
+        """Return what the winning chain does, such as "connects the top with the bottom"."""
+
+    def remark(self, state: Any) -> str:
+        """Return what stands behind the line that says who is to move; "" for nothing."""
+        return ""
+
+    @override
+    def layout(self) -> dict[str, Any]:
+        own = self.board_layout()
+        palette = {
+            "fill": list(drawn.FILL),
+            "square": drawn.FREE_SQUARE,
+            "edge": drawn.EDGE,
+            "path": drawn.PATH,
+            "mark": drawn.MARK,
+            "paper": drawn.PAPER,
+            "ink": drawn.INK,
+            **own.pop("palette"),
+        }
+        return {
+            "names": [self.game.action_to_string(cell) for cell in range(self.game.num_cells)],
+            "colours": list(drawn.FILL[1:]),
+            "ground": drawn.FILL[0],
+            "palette": palette,
+            "dark": dark(STONES, palette, STONES["fill"][1:], STONES["fill"][0]),
+            "columns": [{"name": "needed", "label": "stones needed", "kind": "number"}],
+            "curves": [{"name": "needed", "label": "stones still needed to win", "per": "player"}],
+            **own,
+        }
+
+    @override
+    def frame(
+        self, state: Any, before: StoneState | None, viewer: int | None, action: Sequence[int] | None = None
+    ) -> Frame:
+        board, last, turn = self.game.board(state)[0], int(state.last[0]), int(state.turn[0])
+        cells = board.numpy(force=True).astype(np.uint8)
+        marked = [last] if last >= 0 else []
+        if before is not None:  # a swap has also emptied a cell
+            marked = [cell for cell in changed(self.game.board(before)[0], board) if cells[cell]]
+        fields: dict[str, Any] = {"last": marked}
+        name = player_names(self.game)
+        if bool(state.terminated[0]):
+            winner, path = int(state.scores[0].argmax()), self.game.view(state).path
+            fields["path"] = [list(step) for step in path]
+            fields["status"] = f"{name[winner]} wins after {turn} moves: its chain {self.won(winner, path)}"
+        else:
+            fields["status"] = f"{name[int(state.current_player[0])]} to move, turn {turn + 1}{self.remark(state)}"
+        text = [["stones", int(np.count_nonzero(cells))]]
+        return Frame(cells, None, {**fields, "results": results(self.game, state), "text": text, "infos": {}})
+
+    @override
+    def codes(self) -> list[tuple[int, str]]:
+        return stone_codes(self.game)
+
+    @override
+    def edited(self, state: Any, put: Mapping[int, int], mover: int) -> str:
+        self.check_codes(put)
+        return changed_rows(self.game.state_to_string(state), put, mover)
+
+    @override
+    def extra(self, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
+        # `needed`: stones that Black and White still need to win, None if they cannot. Nothing for long games on the
+        # largest boards, where it takes too long.
+        if len(states) * self.game.size**4 > self.most_work:
+            return {}
+        found: list[list[float | None]] = []
+        for start in range(0, len(states), _CHUNK):
+            stones = self.needed(StoneState.cat(states[start : start + _CHUNK])).tolist()
+            found += [[None if number >= CLOSED else number for number in pair] for pair in stones]
+        return {"needed": found}
