@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 from cellgames.agents.search import Tree
 from cellgames.envs.native import pointer
 
-__all__ = ["ARRAYS", "search_arguments", "tree_arrays"]
+__all__ = ["ARRAYS", "simulate_by", "tree_arrays"]
 
 _FIELDS = {
     **{"seed": torch.int64, "turn": torch.int32, "current_player": torch.int64, "rewards": torch.float32},
@@ -57,7 +58,7 @@ def tree_arrays(tree: Tree) -> ctypes.Structure:
     return _Trees(**addresses)
 
 
-def search_arguments(
+def _search_arguments(
     tree: Tree,
     size: int,
     simulations: int,
@@ -66,14 +67,14 @@ def search_arguments(
     orders: Tensor,
     weights: Tensor,
     keys: Tensor,
-    lots: Tensor | None,
+    lots: Tensor | None = None,
 ) -> ctypes.Structure:
     """Return what a UCT search is given beside its trees; the tensors must outlive it.
 
     Args:
-        tree: with room for the simulations.
-        size: of the board.
-        simulations: for each tree.
+        tree: see `simulate_by`.
+        size: see `simulate_by`.
+        simulations: see `simulate_by`.
         playouts: random games from each new node.
         orders: float32 [rows, E]; a node tries its untried edges by the row of its place, the highest number first.
         weights: float32, by a node's visits: the weight of the upper bound, squared.
@@ -94,3 +95,20 @@ def search_arguments(
         lots=None if lots is None else pointer(lots, torch.int32),
         evaluations=0 if lots is None else lots.shape[1],
     )
+
+
+def simulate_by(
+    kernel: Callable[..., None], tree: Tree, size: int, simulations: int, *board: Any, **arguments: Any
+) -> None:
+    """Add simulations of UCT with random playouts to every tree whose root is not resolved.
+
+    Args:
+        kernel: the game's function of the native library.
+        tree: trees with room for the simulations.
+        size: of the board.
+        simulations: for each tree.
+        board: what else the kernel takes.
+        arguments: those of `_search_arguments`.
+    """
+    search = _search_arguments(tree, size, simulations, **arguments)
+    kernel(ctypes.byref(tree_arrays(tree)), ctypes.byref(search), *board)

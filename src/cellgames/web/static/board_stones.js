@@ -5,14 +5,78 @@
   const Cellgames = window.Cellgames;
   const EDGE_WIDTH = [0.03, 0.05, 0.05];
 
-  Cellgames.painters.stones = function (layout) {
-    const { centres, forms, kinds, palette: colours } = layout;
+  /** What boards of stones share. `small(cell)` says if a cell is a square between octagons, `corners(cell)` lists its
+      corners around its middle. */
+  Cellgames.stonePainter = function (layout, small, corners) {
+    const colours = layout.palette;
 
     function trace(context, cell, [x, y], scale) {
       context.beginPath();
-      for (const [dx, dy] of forms[kinds[cell]]) context.lineTo(x + dx * scale, y + dy * scale);
+      for (const [dx, dy] of corners(cell)) context.lineTo(x + dx * scale, y + dy * scale);
       context.closePath();
     }
+
+    return {
+      cell(context, cell, at, scale, owner) {
+        trace(context, cell, at, scale);
+        context.fillStyle = owner === 0 && small(cell) ? colours.square : colours.fill[owner];
+        context.fill();
+        context.strokeStyle = colours.edge[owner];
+        context.lineWidth = Math.max(0.75, EDGE_WIDTH[owner] * scale);
+        context.stroke();
+      },
+      /** The edge of a stone on the path that won. */
+      pathCell(context, cell, at, scale) {
+        context.strokeStyle = colours.path;
+        context.lineWidth = 0.07 * scale;
+        trace(context, cell, at, scale);
+        context.stroke();
+      },
+      /** The path's lines; `lines(context)` moves along them. */
+      pathLines(context, scale, lines) {
+        context.lineCap = "round";
+        for (const [colour, width] of [[colours.paper, 0.23], [colours.path, 0.15]]) {
+          context.strokeStyle = colour;
+          context.lineWidth = width * scale;
+          context.beginPath();
+          lines(context);
+          context.stroke();
+        }
+        context.lineCap = "butt";
+      },
+      /** The ring on the last stone. */
+      last(context, cell, [x, y], scale, owner) {
+        context.beginPath();
+        context.arc(x, y, (small(cell) ? 0.12 : 0.17) * scale, 0, 2 * Math.PI);
+        context.strokeStyle = colours.mark[owner];
+        context.lineWidth = 0.07 * scale;
+        context.stroke();
+      },
+      /** Members of a painter. */
+      members: {
+        snaps: false,
+        dot: 0.055,
+        dotColour: `${colours.ink}99`,
+        describe: (cell) => layout.names[cell],
+        holds: (cell, frame, planes) => (planes.cells[cell] ? `${layout.players[planes.cells[cell] - 1]} stone` : "free"),
+        outline(context, cell, at, view, how) {
+          trace(context, cell, at, view.scale * 0.94);
+          context[how]();
+        },
+        sample(context, size, code) {
+          trace(context, 0, [size / 2, size / 2], size * 0.9);
+          context.fillStyle = colours.fill[code];
+          context.fill();
+          context.strokeStyle = colours.edge[code];
+          context.stroke();
+        },
+      },
+    };
+  };
+
+  Cellgames.painters.stones = function (layout) {
+    const { centres, forms, kinds, palette: colours } = layout;
+    const stones = Cellgames.stonePainter(layout, (cell) => kinds[cell] === 1, (cell) => forms[kinds[cell]]);
 
     function paintSides(context, view) {
       context.lineCap = "round";
@@ -30,51 +94,26 @@
     }
 
     function paintCells(context, view, cells) {
-      for (const stones of [false, true]) {
+      for (const taken of [false, true]) {
         centres.forEach((centre, cell) => {
-          const owner = cells[cell];
-          if (owner > 0 !== stones) return;
-          trace(context, cell, view.place(...centre), view.scale);
-          context.fillStyle = owner === 0 && kinds[cell] ? colours.square : colours.fill[owner];
-          context.fill();
-          context.strokeStyle = colours.edge[owner];
-          context.lineWidth = Math.max(0.75, EDGE_WIDTH[owner] * view.scale);
-          context.stroke();
+          if (cells[cell] > 0 === taken) stones.cell(context, cell, view.place(...centre), view.scale, cells[cell]);
         });
       }
     }
 
     /** Links between stones: pairs of cells. */
     function paintPath(context, view, path) {
-      context.strokeStyle = colours.path;
-      context.lineWidth = 0.07 * view.scale;
-      for (const cell of new Set(path.flat())) {
-        trace(context, cell, view.place(...centres[cell]), view.scale);
-        context.stroke();
-      }
-      context.lineCap = "round";
-      for (const [colour, width] of [[colours.paper, 0.23], [colours.path, 0.15]]) {
-        context.strokeStyle = colour;
-        context.lineWidth = width * view.scale;
-        context.beginPath();
+      for (const cell of new Set(path.flat())) stones.pathCell(context, cell, view.place(...centres[cell]), view.scale);
+      stones.pathLines(context, view.scale, () => {
         for (const [one, other] of path) {
           context.moveTo(...view.place(...centres[one]));
           context.lineTo(...view.place(...centres[other]));
         }
-        context.stroke();
-      }
-      context.lineCap = "butt";
+      });
     }
 
     function paintLast(context, view, cells, last) {
-      for (const cell of last) {
-        const [x, y] = view.place(...centres[cell]);
-        context.beginPath();
-        context.arc(x, y, (kinds[cell] ? 0.12 : 0.17) * view.scale, 0, 2 * Math.PI);
-        context.strokeStyle = colours.mark[cells[cell]];
-        context.lineWidth = 0.07 * view.scale;
-        context.stroke();
-      }
+      for (const cell of last) stones.last(context, cell, view.place(...centres[cell]), view.scale, cells[cell]);
     }
 
     function paintLabels(context, view) {
@@ -105,12 +144,10 @@
     }
 
     return {
+      ...stones.members,
       width: layout.width,
       height: layout.height,
       strip: 0,
-      snaps: false,
-      dot: 0.055,
-      dotColour: `${colours.ink}99`,
       centre: (cell) => centres[cell],
       cellAt(x, y) {
         const cell = centres.findIndex((_, place) => inside(place, x, y));
@@ -127,23 +164,10 @@
         });
         return best;
       },
-      describe: (cell) => layout.names[cell],
-      holds: (cell, frame, planes) => (planes.cells[cell] ? `${layout.players[planes.cells[cell] - 1]} stone` : "free"),
       grid: Cellgames.BoardReader.gridOf(lines()),
       links: true, // a path is pairs of cells
       column: () => "", // the rows of hexagons are slanted: see `labels`
       row: () => "",
-      outline(context, cell, at, view, how) {
-        trace(context, cell, at, view.scale * 0.94);
-        context[how]();
-      },
-      sample(context, size, code) {
-        trace(context, 0, [size / 2, size / 2], size * 0.88);
-        context.fillStyle = colours.fill[code];
-        context.fill();
-        context.strokeStyle = colours.edge[code];
-        context.stroke();
-      },
       paint(context, view, frame, planes) {
         paintSides(context, view);
         paintCells(context, view, planes.cells);

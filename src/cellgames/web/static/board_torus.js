@@ -10,24 +10,17 @@
   const OCTAGON = QUARTERS.flatMap(([x, y]) =>
     [-HALF_SIDE, HALF_SIDE].map((end) => [x / 2 - y * end, y / 2 + x * end]),
   );
-  const EDGE_WIDTH = [0.03, 0.05, 0.05];
 
   Cellgames.painters.torus = function (layout) {
     const n = layout.size;
     const colours = layout.palette;
     const square = (cell) => cell >= n * n;
+    const stones = Cellgames.stonePainter(layout, square, (cell) => (square(cell) ? SQUARE : OCTAGON));
 
     function centre(cell) {
       const at = cell % (n * n);
       const half = square(cell) ? 1 : 0.5;
       return [(at % n) + half, Math.floor(at / n) + half];
-    }
-
-    function trace(context, cell, [x, y], scale) {
-      const corners = square(cell) ? SQUARE : OCTAGON;
-      context.beginPath();
-      for (const [dx, dy] of corners) context.lineTo(x + dx * scale, y + dy * scale);
-      context.closePath();
     }
 
     /** Every copy of every cell in view: cell, and the middle of the copy. */
@@ -42,21 +35,12 @@
     }
 
     function paintCells(context, view, cells) {
-      const stones = [];
-      for (const entry of inView(view)) {
-        if (cells[entry[0]]) stones.push(entry);
-        else paintCell(context, view.scale, entry, 0);
+      const taken = [];
+      for (const [cell, at] of inView(view)) {
+        if (cells[cell]) taken.push([cell, at]);
+        else stones.cell(context, cell, at, view.scale, 0);
       }
-      for (const entry of stones) paintCell(context, view.scale, entry, cells[entry[0]]);
-    }
-
-    function paintCell(context, scale, [cell, at], owner) {
-      trace(context, cell, at, scale);
-      context.fillStyle = owner === 0 && square(cell) ? colours.square : colours.fill[owner];
-      context.fill();
-      context.strokeStyle = colours.edge[owner];
-      context.lineWidth = Math.max(0.75, EDGE_WIDTH[owner] * scale);
-      context.stroke();
+      for (const [cell, at] of taken) stones.cell(context, cell, at, view.scale, cells[cell]);
     }
 
     const steps = [[-HALF_SIDE, -0.5], [HALF_SIDE, -0.5], [0.5, -HALF_SIDE]]; // along the upper edge of an octagon
@@ -105,20 +89,9 @@
 
     /** A closed path: steps of cell, and how often the path has wound right and down when it gets there. */
     function paintPath(context, view, path) {
-      const { scale } = view;
       const through = new Set(path.map((step) => step[0]));
-      context.strokeStyle = colours.path;
-      context.lineWidth = 0.07 * scale;
-      for (const [cell, at] of inView(view)) {
-        if (!through.has(cell)) continue;
-        trace(context, cell, at, scale);
-        context.stroke();
-      }
-      context.lineCap = "round";
-      for (const [colour, width] of [[colours.paper, 0.23], [colours.path, 0.15]]) {
-        context.strokeStyle = colour;
-        context.lineWidth = width * scale;
-        context.beginPath();
+      for (const [cell, at] of inView(view)) if (through.has(cell)) stones.pathCell(context, cell, at, view.scale);
+      stones.pathLines(context, view.scale, () => {
         for (let i = 1; i < path.length; i++) {
           const [start, end] = [path[i - 1], path[i]];
           const [x, y] = centre(start[0]);
@@ -131,31 +104,20 @@
             }
           }
         }
-        context.stroke();
-      }
-      context.lineCap = "butt";
+      });
     }
 
     function paintLast(context, view, cells, last) {
       const marked = new Set(last);
-      for (const [cell, [x, y]] of inView(view)) {
-        if (!marked.has(cell)) continue;
-        context.beginPath();
-        context.arc(x, y, (square(cell) ? 0.12 : 0.17) * view.scale, 0, 2 * Math.PI);
-        context.strokeStyle = colours.mark[cells[cell]];
-        context.lineWidth = 0.07 * view.scale;
-        context.stroke();
-      }
+      for (const [cell, at] of inView(view)) if (marked.has(cell)) stones.last(context, cell, at, view.scale, cells[cell]);
     }
 
     return {
+      ...stones.members,
       width: n,
       height: n,
       strip: layout.strip,
-      snaps: false,
       faded: colours.faded,
-      dot: 0.055,
-      dotColour: `${colours.ink}99`,
       centre,
       edge,
       cellAt(x, y) {
@@ -174,23 +136,10 @@
         else row += way === "Down" ? 1 : -1;
         return kind * n * n + Cellgames.mod(row, n) * n + Cellgames.mod(col, n);
       },
-      describe: (cell) => layout.names[cell],
-      holds: (cell, frame, planes) => (planes.cells[cell] ? `${layout.players[planes.cells[cell] - 1]} stone` : "free"),
       grid: Cellgames.BoardReader.gridOf(Array.from({ length: n }, (_, row) =>
         Array.from({ length: 2 * n }, (_, col) => (col % 2) * n * n + row * n + (col >> 1)))),
       column: (number) => String.fromCharCode(97 + number),
       row: (number) => String(number + 1),
-      outline(context, cell, at, view, how) {
-        trace(context, cell, at, view.scale * 0.94);
-        context[how]();
-      },
-      sample(context, size, code) {
-        trace(context, 0, [size / 2, size / 2], size * 0.92);
-        context.fillStyle = colours.fill[code];
-        context.fill();
-        context.strokeStyle = colours.edge[code];
-        context.stroke();
-      },
       paint(context, view, frame, planes) {
         paintCells(context, view, planes.cells);
         paintSeam(context, view);
