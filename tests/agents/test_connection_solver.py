@@ -1,0 +1,105 @@
+"""Hex and Y on small boards: published winning openings, plain minimax, and swaps."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+
+from cellgames.agents.connection.solver import MOST_FREE, ConnectionSolver
+from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
+from cellgames.envs.core import seeds
+from cellgames.envs.core.solo import Solo
+
+OPENINGS = [
+    # Hexwiki, "Small boards" (Hex) and "Where to swap (Y)".
+    (Hex(size=2, swap=False), "b1 a2"),
+    (Hex(size=3, swap=False), "c1 a2 b2 c2 a3"),
+    (Hex(size=4, swap=False), "d1 c2 b3 a4"),
+    (Y(size=3, swap=False), "b1 a2 b2"),
+    (Y(size=4, swap=False), "b1 c1 a2 b2 c2 a3 b3"),
+]
+BOARDS: list[ConnectionGame] = [
+    Hex(size=3),
+    Hex(size=3, swap=False),
+    Hex(size=2, tiling="octagons"),
+    Y(size=3),
+    Y(size=4, swap=False),
+    Y(size=3, tiling="octagons"),
+]
+
+
+def played(game: ConnectionGame, *names: str) -> ConnectionState:
+    state = game.init(seeds(0, 1))
+    for name in names:
+        state = game.step(state, torch.tensor([game.string_to_action(name)]))
+    return state
+
+
+@pytest.mark.parametrize(("game", "names"), OPENINGS, ids=lambda value: str(value))
+def test_the_openings_that_win_are_the_published_ones(game: ConnectionGame, names: str) -> None:
+    moves = ConnectionSolver(game).winning_moves(played(game))
+    assert " ".join(map(game.action_to_string, moves)) == names
+
+
+@pytest.mark.slow
+def test_in_y_of_size_5_the_three_cells_in_the_middle_win() -> None:
+    game = Y(size=5, swap=False)
+    assert [game.action_to_string(move) for move in ConnectionSolver(game).winning_moves(played(game))] == [
+        "b2",
+        "c2",
+        "b3",
+    ]
+
+
+@pytest.mark.parametrize("game", BOARDS, ids=str)
+def test_winning_moves_are_those_of_plain_minimax(game: ConnectionGame) -> None:
+    """Every move of random games is judged as by playing all games to their ends."""
+
+    known: dict[tuple[int, str], list[int]] = {}
+
+    def winning(solo: Solo) -> list[int]:
+        if solo.terminated:  # by the move before
+            return []
+        position = solo.turn, game.state_to_string(solo.state())
+        if position not in known:
+            known[position] = [move for move in moves_of(solo) if not winning(after(solo, move))]
+        return known[position]
+
+    solver, chance = ConnectionSolver(game), random.Random(3)
+    for _ in range(6):
+        solo = game.solo(game.init(seeds(0, 1)))
+        while not solo.terminated:
+            if game.num_cells - solo.turn <= 6:
+                assert solver.winning_moves(solo.state()) == winning(solo)
+                assert solver.wins(solo.state()) == bool(winning(solo))
+            solo = after(solo, chance.choice(moves_of(solo)))
+
+
+def moves_of(solo: Solo) -> list[int]:
+    return [int(move) for move in solo.legal_actions().nonzero()[0]]
+
+
+def after(solo: Solo, move: int) -> Solo:
+    copy = solo.copy()
+    copy.step(move)
+    return copy
+
+
+@pytest.mark.parametrize("game", [Hex(size=3), Y(size=4)], ids=str)
+def test_with_a_swap_every_first_stone_loses(game: ConnectionGame) -> None:
+    """The second player takes over a stone that wins, and leaves one that does not."""
+    solver = ConnectionSolver(game)
+    assert solver.winning_moves(played(game)) == []
+    plain = type(game)(size=game.size, swap=False)
+    winning = ConnectionSolver(plain).winning_moves(played(plain))
+    for cell in range(game.num_cells):
+        swap_wins = game.num_cells in solver.winning_moves(played(game, game.action_to_string(cell)))
+        assert swap_wins == (cell in winning)
+
+
+def test_positions_with_many_free_cells_are_refused() -> None:
+    game = Hex(size=5)
+    with pytest.raises(ValueError, match=f"at most {MOST_FREE} cells are free, got one with 25"):
+        ConnectionSolver(game).wins(played(game))
