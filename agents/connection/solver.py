@@ -24,7 +24,7 @@ from cellgames.envs.connection.state import ConnectionState
 __all__ = ["MOST_FREE", "ConnectionSolver", "check_solvable", "is_solvable", "solver"]
 
 MOST_FREE = 16
-"""Positions with so many free cells, at most, are solved: from the first move, Hex of size 4 takes some seconds and Y of size 5 half a minute."""
+"""So many cells may be free, at most. From the first move, Hex of size 4 takes seconds, Y of size 5 half a minute."""
 
 _MOST_KNOWN = 1 << 20  # positions that are kept
 _FAR = 99

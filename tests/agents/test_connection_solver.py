@@ -9,8 +9,8 @@ import torch
 
 from cellgames.agents.connection.solver import MOST_FREE, ConnectionSolver
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
+from cellgames.envs.connection.solo import ConnectionSolo
 from cellgames.envs.core import seeds
-from cellgames.envs.core.solo import Solo
 
 OPENINGS = [
     # Hexwiki, "Small boards" (Hex) and "Where to swap (Y)".
@@ -37,7 +37,7 @@ def played(game: ConnectionGame, *names: str) -> ConnectionState:
     return state
 
 
-@pytest.mark.parametrize(("game", "names"), OPENINGS, ids=lambda value: str(value))
+@pytest.mark.parametrize(("game", "names"), OPENINGS, ids=str)
 def test_the_openings_that_win_are_the_published_ones(game: ConnectionGame, names: str) -> None:
     moves = ConnectionSolver(game).winning_moves(played(game))
     assert " ".join(map(game.action_to_string, moves)) == names
@@ -59,7 +59,7 @@ def test_winning_moves_are_those_of_plain_minimax(game: ConnectionGame) -> None:
 
     known: dict[tuple[int, str], list[int]] = {}
 
-    def winning(solo: Solo) -> list[int]:
+    def winning(solo: ConnectionSolo) -> list[int]:
         if solo.terminated:  # by the move before
             return []
         position = solo.turn, game.state_to_string(solo.state())
@@ -77,11 +77,11 @@ def test_winning_moves_are_those_of_plain_minimax(game: ConnectionGame) -> None:
             solo = after(solo, chance.choice(moves_of(solo)))
 
 
-def moves_of(solo: Solo) -> list[int]:
+def moves_of(solo: ConnectionSolo) -> list[int]:
     return [int(move) for move in solo.legal_actions().nonzero()[0]]
 
 
-def after(solo: Solo, move: int) -> Solo:
+def after(solo: ConnectionSolo, move: int) -> ConnectionSolo:
     copy = solo.copy()
     copy.step(move)
     return copy

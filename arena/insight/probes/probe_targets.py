@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from cellgames.agents.torus.distance import CLOSED, cycle_costs, stones_to_win
+from torch import Tensor
+
+from cellgames.agents.connection import distance as connection_distance
+from cellgames.agents.connection.potentials import CLOSED
+from cellgames.agents.torus import distance as torus_distance
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game, State
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.torus.game import Torus
@@ -47,13 +53,9 @@ def targets_of(game: Game) -> tuple[Target, ...]:
     outcome = Target("outcome", ("loss", "draw", "win"), _outcome)
     if isinstance(game, Torus):
         extra = (*map(str, range(_MOST_EXTRA)), f"{_MOST_EXTRA} or more")
-        far = (*map(str, range(1, _FARTHEST)), f"{_FARTHEST} or more")
-        return (
-            Target("extra stones for a helix", extra, _winding),
-            Target("own stones to win", far, _distance(0)),
-            Target("opponent's stones to win", far, _distance(1)),
-            outcome,
-        )
+        return Target("extra stones for a helix", extra, _winding), *_distances(torus_distance.stones_to_win), outcome
+    if isinstance(game, ConnectionGame):
+        return *_distances(partial(connection_distance.stones_to_win, game)), outcome
     if isinstance(game, ClothOfGold):
         ahead = Target(f"more territory in {_AHEAD} rounds", ("no", "yes"), _territory)
         return ahead, Target("more units now", ("no", "yes"), _units), outcome
@@ -75,17 +77,21 @@ def _outcome(game: Game, states: Sequence[State], number: int, seat: int) -> int
 
 def _winding(game: Game, states: Sequence[State], number: int, seat: int) -> int:
     """Return how many stones more the mover's shortest helix needs than its shortest straight path."""
-    costs = cycle_costs(game.observe(states[number], seat))[0][0]
+    costs = torus_distance.cycle_costs(game.observe(states[number], seat))[0][0]
     straight, helix = (int(part.min()) for part in costs.chunk(2))
     return -1 if straight >= CLOSED else min(max(helix - straight, 0), _MOST_EXTRA)
 
 
-def _distance(whose: int) -> Label:
-    def label(game: Game, states: Sequence[State], number: int, seat: int) -> int:
+def _distances(stones_to_win: Callable[[Tensor], Tensor]) -> tuple[Target, Target]:
+    """Return the stones that the player and the opponent still need, by a function of observations."""
+    far = (*map(str, range(1, _FARTHEST)), f"{_FARTHEST} or more")
+
+    def label(whose: int, game: Game, states: Sequence[State], number: int, seat: int) -> int:
         stones = int(stones_to_win(game.observe(states[number], seat))[0, whose])
         return min(max(stones, 1), _FARTHEST) - 1
 
-    return label
+    own, opponent = (partial(label, whose) for whose in range(2))
+    return Target("own stones to win", far, own), Target("opponent's stones to win", far, opponent)
 
 
 def _territory(game: Game, states: Sequence[State], number: int, seat: int) -> int:

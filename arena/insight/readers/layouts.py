@@ -15,11 +15,11 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Layout", "Rectangle", "TorusLayout"]
+__all__ = ["Layout", "Polygons", "Rectangle"]
 
 Values = npt.NDArray[np.float64]
 
-_CORNER = 0.5 * (2**0.5 - 1)  # half an edge of the octagon of width 1
+_MARGIN = 0.05  # around cells of any form
 _MOST = 50  # rows or columns that are drawn one by one; of more, several make one block
 
 
@@ -94,33 +94,44 @@ class Rectangle(Layout):
 
 
 @dataclass(frozen=True)
-class TorusLayout(Layout):
-    """A board of octagons and squares as `envs.torus.geometry` numbers them; the last squares lie on the seams."""
+class Polygons(Layout):
+    """A board of cells of any form.
 
-    size: int
+    Attributes:
+        outlines: Corners of each cell, whose mean is its middle; y grows downwards.
+    """
+
+    outlines: tuple[tuple[tuple[float, float], ...], ...]
+
+    @property
+    @override
+    def aspect(self) -> float:
+        (left, top), (right, bottom) = self._extent
+        return (right - left) / (bottom - top)
+
+    @property
+    def _extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        corners = [corner for outline in self.outlines for corner in outline]
+        columns, rows = zip(*corners, strict=True)
+        return (min(columns), min(rows)), (max(columns), max(rows))
 
     @override
     def middle(self, cell: int) -> tuple[float, float]:
-        kind, place = divmod(cell, self.size**2)
-        row, col = divmod(place, self.size)
-        return col + kind / 2, row + kind / 2
+        x, y = np.mean(self.outlines[cell], axis=0).tolist()
+        return x, y
 
     @override
     def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
         from matplotlib.collections import PolyCollection
 
-        a, b = 0.5, _CORNER
-        octagon = np.array([(a, b), (b, a), (-b, a), (-a, b), (-a, -b), (-b, -a), (b, -a), (a, -b)])
-        c = a - b
-        square = np.array([(c, 0), (0, c), (-c, 0), (0, -c)])
-        count = self.size**2
-        shapes = [(octagon if cell < count else square) + self.middle(cell) for cell in range(2 * count)]
+        shapes = [np.array(outline) for outline in self.outlines]
         vmin, vmax = style.pop("vmin", None), style.pop("vmax", None)
         drawn = PolyCollection(shapes, array=values, edgecolors="#ffffff", linewidths=0.4, **style)
         drawn.set_clim(vmin, vmax)
         axes.add_collection(drawn)
-        axes.set_xlim(-0.55, self.size - 0.15)
-        axes.set_ylim(self.size - 0.15, -0.55)
+        (left, top), (right, bottom) = self._extent
+        axes.set_xlim(left - _MARGIN, right + _MARGIN)
+        axes.set_ylim(bottom + _MARGIN, top - _MARGIN)
         axes.set_aspect("equal")
         axes.set_xticks([])
         axes.set_yticks([])

@@ -5,31 +5,27 @@ Letters: `n` the size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from typing_extensions import override
 
-from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 
-from .layouts import TorusLayout
-from .reader import Frame, Placed, Reader
+from .layouts import Polygons
+from .reader import Frame
+from .stones_reader import StonesReader
 
 __all__ = ["TorusReader"]
 
-_LATER = (1, 3, 8)  # own moves of a seat before each phase but the first
+_CORNER = 0.5 * (2**0.5 - 1)  # half an edge of the octagon of width 1
 
 
-class TorusReader(Reader):
+class TorusReader(StonesReader):
     """A reader of Torus; translations and half turns make openings alike, quarter turns would exchange the colours."""
-
-    phases = ("move 1", "moves 2 and 3", "moves 4 to 8", "later moves")
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
         self.size = int(game.parameters["size"])
         names = tuple(game.action_to_string(cell) for cell in range(game.info.num_actions))
-        layout, middle = TorusLayout(names, self.size), self.size // 2
+        layout, middle = Polygons(names, _outlines(self.size)), self.size // 2
         octagon = middle * self.size + middle
         square = octagon + self.size**2
         self.frames = (
@@ -39,20 +35,23 @@ class TorusReader(Reader):
         )
 
     @override
-    def placed(self, record: Record) -> Iterator[Placed]:
-        if record.position:  # whose turn it was there is not known
-            return
-        cells = [self.action(move) for move in record.moves]
-        for ply in range(record.opening, len(cells)):
-            seat, cell = ply % 2, cells[ply]
-            phase = sum(ply // 2 >= own for own in _LATER)
-            yield Placed(0, seat, phase, cell)
-            if ply:
-                yield Placed(1 + cells[ply - 1] // self.size**2, seat, phase, self.seen_from(cell, cells[ply - 1]))
-
-    def seen_from(self, cell: int, other: int) -> int:
-        """Return the cell when the board is moved so that `other` comes to the middle, octagon to octagon."""
+    def seen_from(self, cell: int, other: int) -> tuple[int, int]:
         n = self.size
         kind, place = divmod(cell, n * n)
         (row, col), (down, right) = divmod(place, n), divmod(other % (n * n), n)
-        return kind * n * n + (row - down + n // 2) % n * n + (col - right + n // 2) % n
+        moved = kind * n * n + (row - down + n // 2) % n * n + (col - right + n // 2) % n
+        return 1 + other // n**2, moved
+
+
+def _outlines(size: int) -> tuple[tuple[tuple[float, float], ...], ...]:
+    """Return the corners of all octagons and squares; the last squares lie on the seams."""
+    a, b = 0.5, _CORNER
+    c = a - b
+    octagon = ((a, b), (b, a), (-b, a), (-a, b), (-a, -b), (-b, -a), (b, -a), (a, -b))
+    square = ((c, 0.0), (0.0, c), (-c, 0.0), (0.0, -c))
+    return tuple(
+        tuple((col + kind / 2 + x, row + kind / 2 + y) for x, y in (octagon, square)[kind])
+        for kind in range(2)
+        for row in range(size)
+        for col in range(size)
+    )

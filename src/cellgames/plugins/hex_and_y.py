@@ -1,4 +1,4 @@
-"""Hex and Y: their rules, agents, networks, training options and page."""
+"""Hex and Y: their rules, agents, networks, training options, reader and page."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ _SHARED: dict[str, Any] = {
     "agents": {"greedy": "cellgames.agents.connection.greedy:ConnectionGreedy"},
     "networks": {"policy": "cellgames.agents.connection.network:ConnectionNetwork"},
     "transfer_parameters": ("size",),
+    "reader": "cellgames.arena.insight.readers.connection_reader:ConnectionReader",
+    "interventions": "cellgames.arena.insight.interventions.stones_world:connection_world",
     "native_uct": "cellgames.agents.connection.native_uct:simulate",
     "presets": (
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),

@@ -30,7 +30,7 @@ TORUS = GamePlugin(
         TrainingPreset("maskable-ppo", {**_EVAL, **MASKABLE_PPO}),
     ),
     reader="cellgames.arena.insight.readers.torus_reader:TorusReader",
-    interventions="cellgames.arena.insight.interventions.torus_world:torus_world",
+    interventions="cellgames.arena.insight.interventions.stones_world:torus_world",
     page=Page(
         view="cellgames.web.views.torus_view:TorusView",
         rules=(

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import torch
 from native_code import native_library
-from strategy_records import played
+from strategy_records import a_game, played
 from web_records import registered_toy
 
 import cellgames
+from cellgames.agents.connection.solver import ConnectionSolver
 from cellgames.arena.insight.interventions import Explanation, Options, explain, explain_world
 from cellgames.arena.insight.interventions.cloth_world import cloth_world
 from cellgames.arena.insight.interventions.cup_world import CupWorld
@@ -25,7 +26,8 @@ from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.arena.season.games import Fixture
 from cellgames.cli.main import main
-from cellgames.envs.core import IllegalActionError
+from cellgames.envs.connection import ConnectionGame, Hex, Y
+from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.core.drawing import to_svg
 
 CUP = cellgames.make("toroidal-cup-small-v0")
@@ -193,6 +195,57 @@ def test_stones_before_the_end_are_solved_or_searched(records: dict[str, Record]
     assert "mcts:64" in searched.measure
     assert all(abs(a.worth) in (0, 2) for a in exact.effects)
     assert any(a.worth not in (0, 2, -2) for a in searched.effects) or searched.effects == exact.effects
+
+
+def moved(game: ConnectionGame, names: str, options: Options) -> Explanation:
+    """An explanation of a game with these moves, which ends by them."""
+    state = game.init(seeds(0, 1))
+    for name in names.split():
+        state = game.step(state, torch.tensor([game.string_to_action(name)]))
+    outcome = ["win" if value > 0 else "loss" for value in game.outcome(state)[0].tolist()]
+    record = a_game(game, names.split(), ("x", "y"), outcome, scores=state.scores[0].tolist())
+    return explain(record, ("stone", "move"), options=options)
+
+
+def test_stones_of_hex_that_connect_are_worth_the_game_and_a_swap_is_a_move() -> None:
+    """Black opens in the middle, White takes it over and connects left and right; b1 helps nobody."""
+    found = moved(Hex(size=3), "b2 swap-pieces b1 c1 b3 a3", Options())
+    assert found.measure.endswith("by exact solution")
+    stones = {effect.name: effect for effect in found.of_kind("stone")}
+    assert set(stones) == {"white swap-pieces", "black b1", "white c1", "black b3", "white a3"}
+    assert {name for name, effect in stones.items() if effect.worth == 2} == {"white swap-pieces"}
+    assert stones["white swap-pieces"].cells == (4,)
+    # Every first stone loses, since the other player may swap; not to swap loses after the middle.
+    assert all(effect.worth == 0 for effect in found.of_kind("move") if effect.turn == 0)
+    swaps = [effect for effect in found.of_kind("move") if effect.turn == 1]
+    assert swaps
+    assert all(effect.worth == 2 and not effect.cells for effect in swaps)
+    for kind in found.kinds:
+        assert "Hex" in to_svg(draw_worth(found, kind))
+
+
+@pytest.mark.parametrize("game", [Y(size=3), Hex(size=2, tiling="octagons", swap=False)], ids=str)
+def test_effects_in_y_and_on_octagons_are_what_the_solver_says(game: ConnectionGame) -> None:
+    (record,) = played(game, ["random"], 1, seed=3)
+    found = explain(record, ("move",))
+    states: list[Any] = replay(record)
+    for effect in found.effects:
+        other = effect.name.rpartition(" -> ")[2]
+        values = []
+        for action in (record.moves[effect.turn], other):
+            after = game.step(states[effect.turn], torch.tensor([game.string_to_action(action)]))
+            lost = bool(after.terminated) or not ConnectionSolver(game).wins(after)
+            values.append(1 if lost else -1)
+        assert effect.worth == values[0] - values[1]
+
+
+def test_positions_of_hex_with_many_free_cells_are_searched() -> None:
+    found = moved(Hex(size=5, swap=False), "c1 a1 c2 a2 c3 a4 c4 a5 c5", Options(agent="mcts:50", moves=2))
+    assert found.measure.endswith("by mcts:50 where the game goes on")
+    found = moved(Hex(size=5, swap=False), "c1 a1 c2 a2 c3 a4 c4 a5 c5", Options(moves=2))
+    assert "by exact solution where at most 16 cells are free, else by " in found.measure
+    # Black reaches the top and the bottom without a stone near them, but not without those in the middle.
+    assert {effect.name for effect in found.of_kind("stone") if effect.worth} == {"black c3", "black c4"}
 
 
 def test_explanations_repeat_and_are_drawn(records: dict[str, Record]) -> None:

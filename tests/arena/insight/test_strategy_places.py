@@ -12,8 +12,10 @@ from toy_games import Race
 import cellgames
 from cellgames.arena.insight.placement.places import count_places, effective
 from cellgames.arena.insight.placement.places_section import section
-from cellgames.arena.insight.readers.layouts import Rectangle, TorusLayout
+from cellgames.arena.insight.readers.layouts import Rectangle
+from cellgames.arena.insight.readers.reader import make_reader
 from cellgames.arena.insight.readers.torus_reader import TorusReader
+from cellgames.envs.core import Game
 from cellgames.utils.report.files import png
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -65,8 +67,9 @@ def test_answers_are_seen_from_the_stone_before_which_comes_to_the_middle() -> N
 def test_seen_from_itself_a_cell_is_in_the_middle_and_moves_with_the_board() -> None:
     reader = TorusReader(TORUS)
     for other in range(18):
-        middle = reader.seen_from(other, other)
-        assert reader.frames[1 + other // 9].marked == middle
+        frame, middle = reader.seen_from(other, other)
+        assert frame == 1 + other // 9
+        assert reader.frames[frame].marked == middle
         for place in range(18):
             moved = [
                 kind * 9 + (at // 3 + 1) % 3 * 3 + (at % 3 + 2) % 3
@@ -139,7 +142,7 @@ def test_large_boards_are_drawn_in_blocks_that_add_up() -> None:
 def test_every_cell_of_a_torus_is_drawn_where_it_is() -> None:
     figures = pytest.importorskip("matplotlib.figure")
     axes = figures.Figure().add_subplot()
-    drawn = TorusLayout(tuple(map(str, range(18))), 3).draw(axes, np.arange(18.0), vmin=0, vmax=17)
+    drawn = TorusReader(TORUS).frames[0].layout.draw(axes, np.arange(18.0), vmin=0, vmax=17)
     middles = [path.vertices[:-1].mean(0).round(6).tolist() for path in drawn.get_paths()]
     assert middles[:4] == [[0, 0], [1, 0], [2, 0], [0, 1]]
     assert middles[9:12] == [[0.5, 0.5], [1.5, 0.5], [2.5, 0.5]]
@@ -190,3 +193,51 @@ def test_cells_stand_out_only_where_chance_does_not_explain_it() -> None:
     even = section(TORUS, GAMES)
     assert even is not None
     assert "No cell was claimed by those ahead and those behind so differently" in even.text
+
+
+# Hex and Y
+
+HEX = cellgames.make("hex-v0", size=4)
+HEX_GAMES = [
+    a_game(HEX, ("b1", "swap-pieces", "c2", "d4"), ("x", "y"), ("win", "loss")),
+    a_game(HEX, ("a1", "d4", "b2", "b3"), ("y", "x"), ("loss", "win"), opening=1),
+]
+
+
+def test_a_swap_claims_no_cell_and_answers_are_seen_from_where_the_stone_stands_then() -> None:
+    board, answers = count_places(HEX, HEX_GAMES)
+    names = board.frame.layout.names
+    claimed = {names[place]: int(count) for place, count in enumerate(board.counts.sum((0, 1, 2))) if count}
+    assert claimed == {"b1": 1, "c2": 1, "d4": 2, "b2": 1, "b3": 1}
+    names = answers.frame.layout.names
+    assert names[answers.frame.marked] == "e5"
+    seen = {names[place]: int(count) for place, count in enumerate(answers.counts.sum((0, 1, 2))) if count}
+    # c2 after the swap of b1 to a2, d4 after c2, d4 after a1, b2 after d4, b3 after b2.
+    assert seen == {"g5": 1, "f7": 1, "h8": 1, "c3": 1, "e6": 1}
+
+
+def test_answers_on_octagons_are_seen_from_the_kind_of_cell_and_far_ones_are_left_out() -> None:
+    game = cellgames.make("y-v0", size=8, tiling="octagons")
+    games = [a_game(game, ("a1", "a1+", "b1", "a7", "h1"), ("x", "y"), ("win", "loss"))]
+    _, octagon, square = count_places(game, games)
+    for found, expected in ((octagon, {"e5+": 1}), (square, {"f5": 1})):
+        names = found.frame.layout.names
+        assert {
+            names[place]: int(count) for place, count in enumerate(found.counts.sum((0, 1, 2))) if count
+        } == expected
+    assert (octagon.frame.layout.names[octagon.frame.marked], square.frame.layout.names[square.frame.marked]) == (
+        "e5",
+        "e5+",
+    )
+
+
+@pytest.mark.parametrize("game", [HEX, cellgames.make("y-v0", size=4, tiling="octagons")], ids=str)
+def test_cells_of_hex_and_y_are_drawn_where_the_board_has_them(game: Game) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    layout = make_reader(game).frames[0].layout
+    _, axes = pyplot.subplots()
+    drawn = layout.draw(axes, np.arange(float(len(layout.names))), vmin=0, vmax=1)
+    for place, path in enumerate(drawn.get_paths()):
+        assert path.vertices[:-1].mean(0).round(6).tolist() == pytest.approx(list(layout.middle(place)), abs=1e-5)
+        assert layout.names[place] == game.action_to_string(place)
+    pyplot.close("all")

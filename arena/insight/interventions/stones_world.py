@@ -1,14 +1,14 @@
-"""Interventions in games of Torus: positions without a stone, and other moves, by their values.
+"""Interventions in games of Torus, Hex and Y: positions without a stone, and other moves, by their values.
 
-A position's value is known where the game is over, exact where the board is solved, and that of a search elsewhere.
+A position's value is known where the game is over, exact where the position is solved, and that of a search elsewhere.
 
 Letters: `N` replays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,13 +17,14 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import acting, draw_seeds, takes_states
-from cellgames.agents.torus.proof_search import ProofSearch
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
+from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.native import library
+from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.state import TorusState
 from cellgames.utils.foreign_text import shown
 
 from .effects import Intervention, Options, Replays
@@ -31,36 +32,53 @@ from .effects import Intervention, Options, Replays
 if TYPE_CHECKING:
     from cellgames.agents.search import SearchResult
 
-__all__ = ["TorusWorld", "torus_world"]
+__all__ = ["StonesWorld", "connection_world", "torus_world"]
 
 SOLVED = (3, 4)
-"""Sizes of boards whose positions are solved, whatever stones they hold."""
+"""Sizes of boards of Torus whose positions are solved, whatever stones they hold."""
 
 _AGENTS = ("gumbel:256", "mcts:1000")  # the first that can search the board
 _MOST_AT_ONCE = 256
 _WON = 0.5  # from which on a value counts as a win
 
+Solve: TypeAlias = Callable[[Any], Tensor]
+"""A function of unfinished games to who wins them, int64: 1 the player to move, -1 the opponent, 0 if nobody knows."""
+
+ALL = "all"
+"""What `StonesWorld` is told if all positions are solved."""
+
 Values: TypeAlias = npt.NDArray[np.float64]
 
 
-class TorusWorld:
+class StonesWorld:
     """A game whose positions can be changed and valued again; see `effects.World`.
 
     Args:
         game: The rules.
         states: The positions of the record, before each move and at the end.
         actions: Its moves.
-        options: See `Options`; without an agent, boards of sizes 3 and 4 are solved exactly.
+        options: See `Options`; with an agent, nothing is solved.
+        solve: Solves positions.
+        solved: Words for which positions it solves: "" for none, `ALL`, or such as "where few cells are free".
     """
 
     kinds = ("stone", "move")
     usual = ("stone",)
 
-    def __init__(self, game: Torus, states: Sequence[TorusState], actions: Sequence[int], options: Options) -> None:
+    def __init__(
+        self,
+        game: StoneGame[Any],
+        states: Sequence[StoneState],
+        actions: Sequence[int],
+        options: Options,
+        *,
+        solve: Solve,
+        solved: str,
+    ) -> None:
         self.game, self.states, self.actions, self.options = game, states, actions, options
         if options.at is not None and not 1 <= options.at <= len(actions):
             raise ValueError(f"expected a ply from 1 to {len(actions)}, the last one of this game, got {options.at}")
-        self.exact = not options.agent and game.size in SOLVED and library(torch.device("cpu")) is not None
+        self._solve, self._solved = solve, "" if options.agent else solved
 
     @property
     def at(self) -> int:
@@ -70,7 +88,12 @@ class TorusWorld:
     @property
     def measure(self) -> str:
         """See `World.measure`."""
-        how = "by exact solution" if self.exact else f"by {self._name} where the game goes on"
+        if self._solved == ALL:
+            how = "by exact solution"
+        elif self._solved:
+            how = f"by exact solution {self._solved}, else by {self._name}"
+        else:
+            how = f"by {self._name} where the game goes on"
         return f"value from -1, lost, to 1, won, {how}"
 
     @property
@@ -90,22 +113,31 @@ class TorusWorld:
         return list({"stone": self._stones, "move": self._moves}[kind]())
 
     def _stones(self) -> Iterator[Intervention]:
-        for number, cell in enumerate(self.actions[: self.at]):
+        """Yield the stones of the position after move `at`; a swap makes one of another."""
+        placed: dict[int, tuple[int, str]] = {}  # by cell, the number of the move and its name
+        for number, action in enumerate(self.actions[: self.at]):
+            now, before = (self.game.board(self.states[at])[0] for at in (number + 1, number))
+            (cell,) = ((now != before) & (now != 0)).nonzero().flatten().tolist()
+            if action >= self.game.num_cells:  # the stone that was there has gone
+                placed.clear()
+            placed[cell] = number, self.game.action_to_string(action)
+        for cell, (number, move) in placed.items():
             player = int(self.states[number].current_player)
-            name = f"{self.game.info.players[player]} {self.game.action_to_string(cell)}"
+            name = f"{self.game.info.players[player]} {move}"
             yield Intervention("stone", name, player, number, (cell,), cell, (self.at, self.at))
 
     def _moves(self) -> Iterator[Intervention]:
-        for number, cell in enumerate(self.actions):
+        for number, action in enumerate(self.actions):
             player = int(self.states[number].current_player)
             legal = self.game.legal_actions(self.states[number])[0]
-            legal[cell] = False
+            legal[action] = False
             others = legal.nonzero().squeeze(1).numpy()
+            cells = (action,) if action < self.game.num_cells else ()
             chance = np.random.default_rng(derive(self.options.seed, "moves", number))
             for other in sorted(chance.permutation(others)[: self.options.moves].tolist()):
-                played, instead = map(self.game.action_to_string, (cell, other))
+                played, instead = map(self.game.action_to_string, (action, other))
                 name = f"{number + 1}. {self.game.info.players[player]} {played} -> {instead}"
-                yield Intervention("move", name, player, number, (cell,), (number, other))
+                yield Intervention("move", name, player, number, cells, (number, other))
 
     # --- values
 
@@ -121,41 +153,43 @@ class TorusWorld:
         values = self._values([*changed, *(self.states[number + 1] for number, _ in edits)])
         return _ends(*np.split(values, 2))
 
-    def _without(self, cells: Sequence[int]) -> TorusState:
+    def _without(self, cells: Sequence[int]) -> StoneState:
         """Return the position after move `at` without the stones on some cells."""
         state = self.states[self.at]
         if not cells:
             return state
-        board = self.game.board(state)[0].tolist()
-        marks = "".join(".xo"[0 if cell in cells else stone] for cell, stone in enumerate(board))
-        size = self.game.size
-        rows = [marks[first : first + size] for first in range(0, len(marks), size)]
-        player = int(self.states[self.at].current_player)
-        return self.game.string_to_state(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
+        left = [0 if cell in cells else owner for cell, owner in enumerate(self.game.board(state)[0].tolist())]
+        found: StoneState = self.game.position(left, int(state.current_player), int(state.turn))
+        return found
 
-    def _after(self, number: int, cell: int) -> TorusState:
-        return self.game.step(self.states[number], torch.tensor([cell], device="cpu"))
+    def _after(self, number: int, action: int) -> StoneState:
+        found: StoneState = self.game.step(self.states[number], torch.tensor([action], device="cpu"))
+        return found
 
-    def _values(self, states: Sequence[TorusState]) -> Values:
+    def _values(self, states: Sequence[StoneState]) -> Values:
         """Return the values of positions for both players, [N, 2]."""
-        known: dict[str, int] = {}  # positions by their text, as many come more than once
-        rows = [known.setdefault(self.game.state_to_string(state), len(known)) for state in states]
+        known: dict[tuple[str, bool], int] = {}  # as many positions come more than once
+        rows = [known.setdefault(self._key(state), len(known)) for state in states]
         first = [rows.index(row) for row in range(len(known))]
-        state = TorusState.cat([states[number] for number in first])
+        state = StoneState.cat([states[number] for number in first])
         values = self.game.outcome(state).double()
         going = (~state.done).nonzero().squeeze(1)
         for part in going.split(_MOST_AT_ONCE) if len(going) else ():
-            values[part] = self._solved(state[part]) if self.exact else self._searched(state[part])
+            values[part] = solved = self._exact(state[part])
+            if len(open_ := part[solved[:, 0] == 0]):
+                values[open_] = self._searched(state[open_])
         return values[rows].numpy()
 
-    @cached_property
-    def _solver(self) -> ProofSearch:
-        return ProofSearch(self.game.size)
+    def _key(self, state: StoneState) -> tuple[str, bool]:
+        # The text does not tell whether a swap is legal.
+        swap = self.game.legal_actions(state)[0, self.game.num_cells :].any()
+        return self.game.state_to_string(state), bool(swap)
 
-    def _solved(self, state: TorusState) -> Tensor:
-        value = self._solver.solve(state).double()
+    def _exact(self, state: StoneState) -> Tensor:
+        """Return the values of unfinished games for both players, float64 [L, 2]; 0 where they are not known."""
+        value = self._solve(state).double()[:, None] if self._solved else torch.zeros((len(state), 1), device="cpu")
         seats = torch.arange(2, device="cpu")
-        return torch.where(seats == state.current_player[:, None], value[:, None], -value[:, None])
+        return torch.where(seats == state.current_player[:, None], value, -value).double()
 
     @cached_property
     def _agent(self) -> Any:
@@ -175,7 +209,7 @@ class TorusWorld:
     def _name(self) -> str:
         return str(self._agent.name)
 
-    def _searched(self, state: TorusState) -> Tensor:
+    def _searched(self, state: StoneState) -> Tensor:
         searcher = acting(self._agent, self.game)
         if not (takes_states(self._agent, self.game) and hasattr(searcher, "search")):
             raise ValueError(f"agent {shown(self._name)} does not search, so it has no values of positions")
@@ -186,7 +220,7 @@ class TorusWorld:
         found: SearchResult = searcher.search(searched, env_ids, random)
         return found.value.double()
 
-    def scene(self, kind: str) -> TorusState:
+    def scene(self, kind: str) -> StoneState:
         """See `World.scene`: the position after move `at`."""
         return self.states[self.at]
 
@@ -197,7 +231,38 @@ def _ends(values: Values, against: Values) -> Replays:
     return Replays(values, outcome, values, np.zeros(len(values), dtype=np.int64), against, other)
 
 
-def torus_world(game: Torus, record: Record, options: Options) -> TorusWorld:
-    """Return the world of a record; the record is checked."""
+def torus_world(game: Torus, record: Record, options: Options) -> StonesWorld:
+    """Return the world of a record of Torus, solved on boards of sizes 3 and 4; the record is checked."""
+    from cellgames.agents.torus.proof_search import ProofSearch
+
+    exact = game.size in SOLVED and library(torch.device("cpu")) is not None
+
+    @cache
+    def search() -> ProofSearch:
+        return ProofSearch(game.size)
+
+    def solve(state: Any) -> Tensor:
+        return search().solve(state)
+
+    return _world(game, record, options, solve, ALL if exact else "")
+
+
+def connection_world(game: ConnectionGame, record: Record, options: Options) -> StonesWorld:
+    """Return the world of a record of Hex or Y, solved where few cells are free; the record is checked."""
+    from cellgames.agents.connection.solver import MOST_FREE, is_solvable, solver
+
+    def solve(state: Any) -> Tensor:
+        values = [
+            (1 if solver(game).wins(state[row]) else -1) if is_solvable(game, state[row]) else 0
+            for row in range(len(state))
+        ]
+        return torch.tensor(values, device="cpu")
+
+    words = ALL if game.num_cells <= MOST_FREE else f"where at most {MOST_FREE} cells are free"
+    return _world(game, record, options, solve, words)
+
+
+def _world(game: StoneGame[Any], record: Record, options: Options, solve: Solve, solved: str) -> StonesWorld:
     states: list[Any] = replay(record)
-    return TorusWorld(game, states, [game.string_to_action(move) for move in record.moves], options)
+    actions = [game.string_to_action(move) for move in record.moves]
+    return StonesWorld(game, states, actions, options, solve=solve, solved=solved)
