@@ -20,7 +20,7 @@ from cellgames.arena.insight.interventions import Explanation, Options, explain,
 from cellgames.arena.insight.interventions.cloth_world import cloth_world
 from cellgames.arena.insight.interventions.cup_world import CupWorld
 from cellgames.arena.insight.interventions.worth_pictures import draw_worth, film_frames
-from cellgames.arena.records.record_lines import Forfeit, Record, append
+from cellgames.arena.records.record_lines import Forfeit, Outcome, Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.cup_replays import CupRecord
@@ -202,7 +202,7 @@ def moved(game: ConnectionGame, names: str, options: Options) -> Explanation:
     state = game.init(seeds(0, 1))
     for name in names.split():
         state = game.step(state, torch.tensor([game.string_to_action(name)]))
-    outcome = ["win" if value > 0 else "loss" for value in game.outcome(state)[0].tolist()]
+    outcome: list[Outcome] = ["win" if value > 0 else "loss" for value in game.outcome(state)[0].tolist()]
     record = a_game(game, names.split(), ("x", "y"), outcome, scores=state.scores[0].tolist())
     return explain(record, ("stone", "move"), options=options)
 
