@@ -132,6 +132,12 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     return [path, new URLSearchParams(query)];
   };
 
+  // Say what the page that is being opened waits for.
+  app.waitFor = (main, words) => {
+    const line = main.querySelector(".loading");
+    if (line) line.firstChild.textContent = `${words} …`;
+  };
+
   // Show what the address says.
   app.open = async () => {
     const [path, query] = parsed();
@@ -147,7 +153,9 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     for (const [pattern, page] of routes) {
       const match = pattern.exec(path);
       if (!match) continue;
-      app.clear(main, app.el("p", { class: "loading" }, "Loading …"));
+      const line = app.el("p", { class: "loading" });
+      app.clear(main, line);
+      Cellgames.passing(line, "Loading …");
       const current = () => number === shown;
       try {
         const left = await page(main, match.slice(1).map(decodeURIComponent), query, current);

@@ -639,7 +639,7 @@
       this.worthBox = el("section", { class: "panel" });
       const ask = el("button", { type: "button", onclick: async () => {
         ask.disabled = true;
-        ask.textContent = "Playing the game again without each of its parts …";
+        Cellgames.passing(ask, "Playing the game again without each of its parts …");
         try {
           this.worth = await api("/api/worth", { record: this.source.line });
           if (!this.closed) this.showWorth();

@@ -70,6 +70,7 @@
 
   app.route(/^leaderboard$/, async (main, _, query, current) => {
     document.title = "Leaderboard · Cellgames";
+    app.waitFor(main, "Ratings are computed");
     const { store, boards } = await api("/api/leaderboard");
     if (!current()) return null;
     const names = [...new Set(boards.map((board) => board.game))];

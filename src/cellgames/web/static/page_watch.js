@@ -127,6 +127,7 @@
   }
 
   async function viewer(main, title, fetched, html, back, current, explain) {
+    app.waitFor(main, "The game is played again");
     const data = await fetched;
     if (!current()) return null;
     const place = el("div", {}), given = new URLSearchParams(location.hash.split("?")[1]);

@@ -41,6 +41,19 @@
   /** The time of a move, in words. */
   const took = (seconds) => (seconds < 0.1 ? "< 0.1 s" : `${seconds.toFixed(1)} s`);
 
+  const WAIT_S = 2; // what takes less time shows no seconds
+
+  /** Show what is waited for in an element, and from two seconds on for how long, until it leaves the page. */
+  Cellgames.passing = (line, words) => {
+    const seconds = element("span", { "aria-hidden": "true" }), began = performance.now();
+    line.replaceChildren(element("span", {}, words), seconds);
+    const timer = setInterval(() => {
+      const passed = Math.floor((performance.now() - began) / 1000);
+      if (!line.isConnected) clearInterval(timer);
+      else if (passed >= WAIT_S) seconds.textContent = ` ${passed} s`;
+    }, 250);
+  };
+
   Cellgames.RESIGNED = "resigned"; // the reason of a person who gave the game up
   Cellgames.LATE = "ran out of time: "; // how the reason of a loss on time begins
 
@@ -210,7 +223,7 @@
         const ask = element("button", { type: "button", class: "cg-ask" }, "What decided the game?");
         ask.addEventListener("click", async () => {
           ask.disabled = true;
-          ask.textContent = "Playing the game again without each of its parts …";
+          Cellgames.passing(ask, "Playing the game again without each of its parts …");
           try {
             this.data.worth = await this.data.explain();
             this.showLayers();
