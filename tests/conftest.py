@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import browser
 import durations
 import pytest
 
@@ -41,6 +42,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = chosen
         config.hook.pytest_deselected(items=[*left_out])
     durations.longest_first(items, seconds)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    if nextitem is None or nextitem.path.parent.name != durations.WEB.name:
+        browser.close()
 
 
 def pytest_collection_finish() -> None:

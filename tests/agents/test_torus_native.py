@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from native_code import native_library
+from slow import slow_except
 from torch import Tensor
 
 import cellgames
@@ -236,14 +237,17 @@ def gumbel(size: int, simulations: int, noise: float) -> GumbelSearch:
 @pytest.mark.parametrize("noise", [0.0, 1.0])
 @pytest.mark.parametrize(
     ("size", "plies", "simulations"),
-    [
-        *((2, plies, 30) for plies in (1, 2, 4)),
-        *((3, plies, 64) for plies in (1, 3, 9, 13)),
-        *((5, plies, 64) for plies in (1, 5, 25, 37)),
-        (5, 25, 7),
-        *((8, plies, 40) for plies in (1, 64, 96)),
-        (16, 200, 12),
-    ],
+    slow_except(
+        [(2, 1, 30), (3, 3, 64), (5, 25, 7), (8, 96, 40)],
+        [
+            *((2, plies, 30) for plies in (1, 2, 4)),
+            *((3, plies, 64) for plies in (1, 3, 9, 13)),
+            *((5, plies, 64) for plies in (1, 5, 25, 37)),
+            (5, 25, 7),
+            *((8, plies, 40) for plies in (1, 64, 96)),
+            (16, 200, 12),
+        ],
+    ),
 )
 def test_gumbel_searches_grow_the_same_trees(size: int, plies: int, simulations: int, noise: float) -> None:
     """Also where a tree of an earlier search grows on; not on the empty board, where equal moves differ by rounding."""

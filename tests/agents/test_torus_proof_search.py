@@ -15,6 +15,7 @@ import torch
 import torus_reference as ref
 from benchmarks.agents import truth
 from native_code import native_library
+from slow import slow_except
 
 from cellgames.agents.torus.proof_search import Progress, ProofSearch
 from cellgames.agents.torus.solver import solver
@@ -99,7 +100,7 @@ def test_all_moves_of_size_three_are_those_of_the_table() -> None:
         assert torch.equal(search(3).solve(state) == 1, winning.any(1))
 
 
-@pytest.mark.parametrize(("size", "free", "count"), [(4, 8, 60), (5, 8, 60), (6, 7, 40)])
+@pytest.mark.parametrize(("size", "free", "count"), slow_except([(4, 8, 60)], [(4, 8, 60), (5, 8, 60), (6, 7, 40)]))
 def test_late_positions_are_what_minimax_says(size: int, free: int, count: int) -> None:
     positions = late(size, count, free)
     state = states([(stones, mover(stones)) for stones in positions], size)
@@ -170,7 +171,7 @@ def test_a_limit_of_nodes_leaves_distances_open() -> None:
     assert not best.any()
 
 
-@pytest.mark.parametrize("instructions", [0, 1, 2, 3])
+@pytest.mark.parametrize("instructions", slow_except([0, 3], [0, 1, 2, 3]))
 def test_all_instruction_sets_search_the_same_positions(instructions: int) -> None:
     native, state = native_library(), random_states(4, 8, 4)
 
@@ -268,6 +269,7 @@ def test_finished_games_are_lost_for_the_player_to_move() -> None:
     assert search(4).solve(won).tolist() == [-1, 1]
 
 
+@pytest.mark.slow
 def test_positions_that_are_searched_alone_do_not_depend_on_others() -> None:
     found, state = ProofSearch(5, memory=1 << 18), random_states(5, 40, 16)
     values, moves = found.solve_each(state, nodes=100)
@@ -346,6 +348,7 @@ def test_what_it_refuses() -> None:
 # ---------------------------------------------------------------- judged positions
 
 
+@pytest.mark.slow
 def test_shipped_judged_positions_are_what_the_search_says() -> None:
     for size, count in ((4, 40), (5, 10)):
         path = Path(truth.__file__).parents[2] / truth.OUT / f"torus-n{size}-positions.json"

@@ -20,6 +20,7 @@ from docs_tables import PAGES as TABLES
 from docs_tables import marked, tables
 from paths import ROOT
 from public_api import MODULES, PACKAGES, names
+from slow import slow_except
 
 import cellgames
 from cellgames.cli import main as cli
@@ -31,6 +32,15 @@ from cellgames.envs.registry import REGISTRY, make
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 GAMES = sorted(id for id, entry in REGISTRY.items() if entry.entry_point.startswith("cellgames.envs."))
 RUN = {"extending.md", "policies.md"}  # pages whose commands are run, not only parsed
+# Pages that train or play much.
+LONG = {
+    "arena.md",
+    "data.md",
+    "evolution.md",
+    "extending.md",
+    "policies.md",
+    "populations.md",
+}
 NEEDS = {  # libraries without which a page is not run
     "data.md": ("pandas", "pyarrow"),
     "policies.md": ("stable_baselines3", "torchrl", "ray.rllib"),
@@ -96,7 +106,11 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 # ---------------------------------------------------------------- blocks and commands
 
 
-@every_page
+@pytest.mark.parametrize(
+    "page",
+    slow_except([page for page in PAGES if page.name not in LONG], PAGES),
+    ids=lambda page: page.name,
+)
 @pytest.mark.usefixtures("clean")
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python blocks in one namespace, in order; those with a title are files, written into the current folder."""

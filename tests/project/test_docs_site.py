@@ -71,6 +71,7 @@ def documents(site: Path) -> dict[Path, Document]:
     return {path: Document(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
 
 
+@pytest.mark.slow
 def test_every_page_is_built_and_in_the_navigation(site: Path, documents: dict[Path, Document]) -> None:
     start = documents[site / "index.html"]
     for page in PAGES:
@@ -80,6 +81,7 @@ def test_every_page_is_built_and_in_the_navigation(site: Path, documents: dict[P
     assert len(PAGES) > 12 + len(REFERENCE) > 20
 
 
+@pytest.mark.slow
 def test_every_link_and_anchor_leads_somewhere(site: Path, documents: dict[Path, Document]) -> None:
     checked = 0
     for path, document in documents.items():
@@ -97,11 +99,13 @@ def test_every_link_and_anchor_leads_somewhere(site: Path, documents: dict[Path,
     assert checked > 500
 
 
+@pytest.mark.slow
 def test_ids_of_a_page_are_unique(documents: dict[Path, Document]) -> None:
     for path, document in documents.items():
         assert len(document.ids) == len(set(document.ids)), path
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched_from_elsewhere(site: Path, documents: dict[Path, Document]) -> None:
     for path, document in documents.items():
         for source in document.fetched:
@@ -112,6 +116,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Path, documents: dict[Path, Doc
         assert "@import" not in text
 
 
+@pytest.mark.slow
 def test_search_finds_words_of_every_page(site: Path) -> None:
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
     found = {entry["location"].partition("#")[0] for entry in index["docs"]}
@@ -119,12 +124,14 @@ def test_search_finds_words_of_every_page(site: Path) -> None:
     assert any("Treblecross" in entry["text"] for entry in index["docs"])
 
 
+@pytest.mark.slow
 def test_results_are_pages_of_the_site(site: Path, documents: dict[Path, Document]) -> None:
     assert site / "results/strength/torus-small-v0.html" in documents
     assert "results/strength/torus-small-v0.html" in documents[site / "torus.html"].links
     assert not (site / "results/train").exists()
 
 
+@pytest.mark.slow
 def test_tutorials_show_the_outputs_of_their_notebooks(site: Path, documents: dict[Path, Document]) -> None:
     for page in TUTORIALS:
         if page.stem == "index":
@@ -142,17 +149,28 @@ def test_tutorials_show_the_outputs_of_their_notebooks(site: Path, documents: di
 # ---------------------------------------------------------------- the API reference
 
 
-def test_every_public_name_is_in_the_reference_and_nothing_else(site: Path, documents: dict[Path, Document]) -> None:
-    public = {f"{module}.{name}" for module in (*PACKAGES, *MODULES) for name in names(module)}
+def test_every_public_name_is_in_the_reference_and_nothing_else() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in REFERENCE)
     directives = re.findall(r"^::: (\S+)$", text, re.MULTILINE)
     own = {f"{package}.{name}" for package in PACKAGES for name in names(package)} | {*PACKAGES, *MODULES}
     assert (missing := own - set(directives)) == set(), f"not in docs/reference/: {missing}"
     assert len(directives) == len(own)
+
+
+def test_every_page_is_named_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    for page in [*DOCS.glob("*.md"), *TUTORIALS, *REFERENCE]:
+        assert page.relative_to(DOCS).as_posix() in navigation
+
+
+@pytest.mark.slow
+def test_every_public_name_has_its_place_on_the_site(site: Path, documents: dict[Path, Document]) -> None:
+    public = {f"{module}.{name}" for module in (*PACKAGES, *MODULES) for name in names(module)}
     ids = {id for path, document in documents.items() if path.parent == site / "reference" for id in document.ids}
     assert (missing := public - ids) == set(), f"without a docstring: {missing}"
 
 
+@pytest.mark.slow
 def test_the_reference_shows_signatures_and_docstrings(site: Path) -> None:
     page = (site / "reference/arena.html").read_text(encoding="utf-8")
     text = unescape(re.sub(r"<[^>]+>", "", page))

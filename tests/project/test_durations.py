@@ -27,6 +27,14 @@ def test_the_longest_file_begins() -> None:
     found = items("c.py::four", "a.py::one", "b.py::three", "a.py::two", "new.py::five")
     durations.longest_first(found, SECONDS)
     assert [item.nodeid for item in found] == ["b.py::three", "a.py::one", "a.py::two", "c.py::four", "new.py::five"]
+    found += items("tests/web/a.py::one", "tests/web/b.py::two")
+    durations.longest_first(found, {**SECONDS, "tests/web/a.py::one": 0.25, "tests/web/b.py::two": 3.5})
+    assert [item.nodeid for item in found][:4] == [
+        "b.py::three",
+        "tests/web/b.py::two",
+        "tests/web/a.py::one",
+        "a.py::one",
+    ]
     found += items("a.py::one[long]", slow=("a.py::one[long]",))
     durations.longest_first(found, SECONDS)
     assert found[0].nodeid == "a.py::one", "what is slow counts if it runs"

@@ -65,6 +65,7 @@ def test_training_follows_from_the_seed(train: Train, capsys: pytest.CaptureFixt
     assert "steps" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("train", "steps"), [(ppo, 4000), (dqn, 2400)])
 def test_it_learns_to_beat_random(train: Train, steps: int) -> None:
     _, agent = train(steps, 1)

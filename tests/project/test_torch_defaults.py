@@ -8,15 +8,14 @@ import sys
 
 import pytest
 from paths import ROOT
+from slow import slow_except
 from torch_defaults import DEFAULTS, PARTS
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(part, marks=[pytest.mark.slow] * (part == "training")) for part in PARTS]
-)
+@pytest.mark.parametrize("part", slow_except(["beginning"], PARTS))
 def test_defaults_of_torch_change_nothing(part: str) -> None:
     """Each in a process of its own: what is made once and kept would hide what other defaults make of it."""
-    if part == "adapters":
+    if part in ("adapters", "beginning"):
         for library in ("gymnasium", "pettingzoo", "stable_baselines3", "torchrl"):
             pytest.importorskip(library)
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])

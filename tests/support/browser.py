@@ -6,12 +6,13 @@ import importlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
 import pytest
 
-__all__ = ["DESKTOP", "FORM", "PHONE", "Watched", "browser", "expect", "fill_form", "page"]
+__all__ = ["DESKTOP", "FORM", "PHONE", "Watched", "browser", "close", "expect", "fill_form", "page"]
 
 FORM = "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"
 """The button of the form of a game when it can be sent."""
@@ -41,20 +42,33 @@ def expect(found: Any) -> Any:
     return driver.expect(found)
 
 
-@contextmanager
-def browser() -> Iterator[Any]:
-    """Playwright's `Browser`, closed at the end; skips the test where Playwright or Chromium is missing."""
+_opened = ExitStack()
+
+
+def browser() -> Any:
+    """Playwright's `Browser`, the same one until `close`; skips the test where Playwright or Chromium is missing."""
+    if not _launched().is_connected():  # a test has closed it
+        close()
+    return _launched()
+
+
+@cache
+def _launched() -> Any:
     try:
         driver = importlib.import_module("playwright.sync_api")
     except ImportError:
         pytest.skip("needs Playwright: pip install playwright")
     path = _chromium()
-    with driver.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        try:
-            yield opened
-        finally:
-            opened.close()
+    playwright = _opened.enter_context(driver.sync_playwright())
+    return _opened.enter_context(
+        playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    )
+
+
+def close() -> None:
+    """Close the browser, if it is open: while it is, nothing else in this thread may use asyncio."""
+    _launched.cache_clear()
+    _opened.close()
 
 
 def _failed(request: Any) -> list[str]:

@@ -19,6 +19,9 @@ __all__ = ["FILE", "Recorder", "longest_first", "quick", "read"]
 
 FILE = ROOT / "tests" / "durations.json"
 
+WEB = ROOT / "tests" / "web"
+"""The folder of the tests that share a browser."""
+
 QUICK_SECONDS = 75.0
 """Processor time that `--quick` may spend in tests; collecting them and starting processes comes on top."""
 
@@ -38,11 +41,21 @@ def read(path: Path = FILE) -> dict[str, float]:
 
 
 def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> None:
-    """Sort tests in place by file, the file that takes longest first, so that no process ends with it alone."""
+    """Sort tests in place by file, the file that takes longest first, so that no process ends with it alone.
+
+    Files of `WEB` follow one another, as they share a browser.
+    """
     files: dict[str, float] = defaultdict(float)
     for name in {_name(item) for item in items}:
         files[name.partition("::")[0]] += seconds.get(name, 0.0)
-    items.sort(key=lambda item: -files[item.nodeid.partition("::")[0]])
+    web = {file for file in files if file.startswith(f"{WEB.relative_to(ROOT).as_posix()}/")}
+    first = max((files[file] for file in web), default=0.0)
+
+    def place(item: pytest.Item) -> tuple[float, bool, float]:
+        file = item.nodeid.partition("::")[0]
+        return -(first if file in web else files[file]), file not in web, -files[file]
+
+    items.sort(key=place)
 
 
 def quick(items: list[pytest.Item], seconds: Mapping[str, float], budget: float = QUICK_SECONDS) -> list[pytest.Item]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 import torch
+from slow import slow_except
 from torch import Tensor
 from toy_games import TOYS, random_actions
 
@@ -51,8 +53,20 @@ GAMES: dict[str, Game] = {id: cellgames.make(id, **QUICK.get(id, {})) for id in 
 GAMES |= {toy.id: toy for toy in TOYS}
 IN_TURNS = [id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1]
 
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-every_game_in_turns = pytest.mark.parametrize("game", [GAMES[id] for id in IN_TURNS], ids=IN_TURNS)
+
+def smaller(ids: Iterable[str]) -> list[str]:
+    """Return the smaller preset of each game, and the toys: what `make test` plays where `make slow` plays all."""
+    registered = cellgames.games()
+    return [id for id in ids if id.endswith("-small-v0") or id not in registered]
+
+
+def of_each(games: Mapping[str, Game]) -> pytest.MarkDecorator:
+    """Return the mark of a test of each game; those of bigger games are slow."""
+    return pytest.mark.parametrize("game", slow_except(smaller(games), games.values(), games))
+
+
+every_game = of_each(GAMES)
+every_game_in_turns = of_each({id: GAMES[id] for id in IN_TURNS})
 
 
 def generator(seed: int = 0) -> torch.Generator:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
-from every_game import QUICK
+from every_game import QUICK, of_each
 from torch import Tensor
 from toy_games import TOYS
 
@@ -27,7 +26,7 @@ BRIEF: dict[str, dict[str, Any]] = {
 REGISTERED: dict[str, Game] = {id: cellgames.make(id, **BRIEF.get(id, {})) for id in cellgames.games()}
 GAMES: dict[str, Game] = {**REGISTERED, **{toy.id: toy for toy in TOYS}}
 
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+every_game = of_each(GAMES)
 
 
 def nth_legal(game: Game, mask: Tensor, number: int) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_game import QUICK
+from every_game import QUICK, of_each
 from pettingzoo.utils.conversions import parallel_to_aec
 from toy_games import Race, Sealed, TwoPartRace
 
@@ -23,9 +23,7 @@ IN_TURNS |= {game.id: game for game in (Race(), TwoPartRace())}
 AT_ONCE = {id: game for id, game in QUICKER.items() if game.info.simultaneous}
 AT_ONCE |= {Sealed.id: Sealed()}
 
-game_in_turns = pytest.mark.parametrize("game", IN_TURNS.values(), ids=IN_TURNS)
-game_at_once = pytest.mark.parametrize("game", AT_ONCE.values(), ids=AT_ONCE)
-any_game = pytest.mark.parametrize("game", [*IN_TURNS.values(), *AT_ONCE.values()], ids=[*IN_TURNS, *AT_ONCE])
+game_in_turns, game_at_once, any_game = of_each(IN_TURNS), of_each(AT_ONCE), of_each(IN_TURNS | AT_ONCE)
 
 Dress = Callable[[AECGame], Any]
 either = pytest.mark.parametrize("dress", [lambda env: env, wrapped], ids=["raw", "wrapped"])

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from slow import slow_except
 from training_runs import block_extras, content, equal
 
 import cellgames
@@ -105,7 +106,7 @@ def signalling(patch: pytest.MonkeyPatch, owner: Any, name: str, number: int, ca
     patch.setattr(owner, name, signals)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_except(["ppo", "alphazero"], CASES))
 def test_a_run_that_is_interrupted_in_every_iteration_ends_like_one_that_is_not(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,8 +126,17 @@ def test_a_run_that_is_interrupted_in_every_iteration_ends_like_one_that_is_not(
     assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(("owner", "name", "call"), [(run, "compare", 3), (Checkpoint, "write", 2)])
+@pytest.mark.parametrize(
+    ("owner", "name", "call", "number"),
+    slow_except(
+        [(run, "compare", 3, signal.SIGINT), (Checkpoint, "write", 2, signal.SIGTERM)],
+        [
+            (*moment, number)
+            for number in (signal.SIGINT, signal.SIGTERM)
+            for moment in ((run, "compare", 3), (Checkpoint, "write", 2))
+        ],
+    ),
+)
 def test_a_run_that_is_interrupted_in_an_evaluation_or_as_it_writes_ends_alike(
     owner: Any, name: str, call: int, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

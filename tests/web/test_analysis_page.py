@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from browser import PHONE, browser, expect, page
+from browser import PHONE, expect, page
 from web_server import played, served
 
 import cellgames
@@ -44,13 +44,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     append(folder / "games.jsonl", [lost_game(), played("cloth-of-gold-small-v0"), cup])
     with served(folder) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests."""
-    with browser() as opened:
-        yield opened
 
 
 def click(p: Any, cell: int) -> None:

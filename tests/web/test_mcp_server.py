@@ -10,6 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import browser
 import pytest
 
 from cellgames.web.assistant_games import MOST_GAMES, AssistantGames, RefusedError
@@ -40,6 +41,7 @@ def talk(to: Callable[[mcp.Client], Awaitable[None]], tmp_path: Path, *words: st
         async with mcp.Client(parameters) as client:
             await to(client)
 
+    browser.close()
     asyncio.run(asyncio.wait_for(run(), 120))
 
 

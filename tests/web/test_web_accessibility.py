@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from browser import DESKTOP, PHONE, browser, expect, page
+from browser import DESKTOP, PHONE, expect, page
 from web_records import SMALL, recorded
 from web_server import served
 
@@ -55,12 +55,6 @@ _VIOLATIONS = """async () => {
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("accessible") / "results"
     season = ["season", "torus-small-v0", "--agents", "greedy", "random", "--teams", "8", "--days", "3", "--seed", "1"]
@@ -77,10 +71,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def begin(p: Any, site: str, id: str, **more: object) -> None:
-    """Start a game in the first seat, against `random`."""
+    """Start a game in the first seat, against `random`; with `seat=None` play it to its end, and fast."""
     p.goto(f"{site}/#/play")
     p.wait_for_selector(".cards")
     p.evaluate(_BEGIN, [id, GAMES.get(id, {}), more])
+    if more.get("seat", 0) is None:
+        p.get_by_label("Speed", exact=True).select_option("20")
     p.wait_for_selector(_READY)
 
 
@@ -198,6 +194,18 @@ def test_a_record_is_read_cell_by_cell(chromium: Any, tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- axe
+
+
+def test_axe_finds_nothing_serious_in_a_game_and_notices_a_fault(chromium: Any, site: str) -> None:
+    with page(chromium, PHONE, touch=True, dark=True) as (p, complaints):
+        begin(p, site, "torus-small-v0")
+        assert findings(p) == []
+        p.goto(f"{site}/#/watch?file=games.jsonl&number=1")
+        p.wait_for_selector(".cg-viewer[data-frame]")
+        assert findings(p) == []
+        p.evaluate("() => document.querySelector('.cg-status').style.setProperty('color', 'rgba(128, 128, 128, 0.4)')")
+        assert any("color-contrast" in one for one in findings(p))
+        assert not complaints
 
 
 @pytest.mark.slow

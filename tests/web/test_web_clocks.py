@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from browser import PHONE, browser, page
+from browser import PHONE, page
 from torch import Tensor
 from web_server import served
 
@@ -161,12 +161,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     append(folder / "run" / "games.jsonl", slow)
     with served(folder, folder.parent / "store.sqlite") as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as opened:
-        yield opened
 
 
 def test_a_game_with_a_clock_on_a_phone(site: str, chromium: Any) -> None:

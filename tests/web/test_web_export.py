@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, browser, page
+from browser import DESKTOP, PHONE, page
 from paths import ROOT
+from slow import slow_except
 from web_records import SMALL, recorded, registered_toy
 
 import cellgames
@@ -49,12 +49,6 @@ def files(records: dict[str, Record], tmp_path_factory: pytest.TempPathFactory) 
     for id, record in records.items():
         export_html(record, paths[id])
     return paths
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as opened:
-        yield opened
 
 
 def show(shown: Any, path: Path) -> int:
@@ -126,8 +120,13 @@ def test_the_command_saves_one_game_of_a_file(
 # ---------------------------------------------------------------- playing a record
 
 
-@every_game
-@pytest.mark.parametrize(("size", "touch"), [(DESKTOP, False), (PHONE, True)], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("size", "touch", "id"),
+    slow_except(
+        [(DESKTOP, False, "torus-v0"), (PHONE, True, "grid-adaptation-v0")],
+        [(*screen, id) for screen in ((DESKTOP, False), (PHONE, True)) for id in SMALL],
+    ),
+)
 def test_a_game_plays_offline(
     chromium: Any, files: dict[str, Path], records: dict[str, Record], id: str, size: tuple[int, int], touch: bool
 ) -> None:

@@ -6,10 +6,12 @@ import base64
 import re
 import time
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, browser, page
+from browser import DESKTOP, PHONE, page
+from slow import slow_except
 from web_server import served
 
 import cellgames
@@ -42,13 +44,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page."""
     with served(tmp_path_factory.mktemp("lessons")) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests."""
-    with browser() as opened:
-        yield opened
 
 
 def guided(id: str) -> GuidedGame:
@@ -166,10 +161,10 @@ def play_to_the_end(p: Any, touch: bool) -> None:
 
 @pytest.mark.parametrize(
     ("id", "touch", "dark"),
-    [
-        *((id, touch, touch) for id in GAMES for touch in (False, True)),
-        *(pytest.param(id, touch, not touch, marks=pytest.mark.slow) for id in GAMES for touch in (False, True)),
-    ],
+    slow_except(
+        [(id, touch, touch) for id, touch in zip(GAMES, cycle((False, True)), strict=False)],
+        [(id, touch, dark) for id in GAMES for touch in (False, True) for dark in (False, True)],
+    ),
 )
 def test_a_guided_game_is_played_to_its_end_by_clicks(
     chromium: Any, site: str, id: str, touch: bool, dark: bool

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from benchmarks.agents.levels import APART, CANDIDATES, spread
-from browser import DESKTOP, browser, page
+from browser import DESKTOP, page
 from web_server import served
 
 import cellgames
@@ -55,8 +56,8 @@ def test_other_boards_have_the_levels_without_numbers() -> None:
     assert levels("goofspiel-v0", "goofspiel-v0", {}) == ()
 
 
-def test_the_form_offers_levels_first(site: str) -> None:
-    with browser() as opened, page(opened, DESKTOP) as (p, complaints):
+def test_the_form_offers_levels_first(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/play/torus-small-v0")
         p.wait_for_selector("form.setup[aria-busy=false] button[type=submit]:not(:disabled)")
         select = p.locator("select.agent")

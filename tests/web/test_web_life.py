@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import DESKTOP, PHONE, browser, expect, page
+from browser import DESKTOP, PHONE, expect, page
 from paths import ROOT
 from web_server import served
 
@@ -39,13 +39,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page."""
     with served(tmp_path_factory.mktemp("life")) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests."""
-    with browser() as opened:
-        yield opened
 
 
 def start(p: Any, site: str, id: str, seat: str, agents: list[str], seed: int = 4, **parameters: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, browser, expect, fill_form, page
+from browser import DESKTOP, PHONE, expect, fill_form, page
 from web_server import served
 
 _AT = """(cell) => {
@@ -22,13 +22,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page."""
     with served(tmp_path_factory.mktemp("live")) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests."""
-    with browser() as opened:
-        yield opened
 
 
 def begin(p: Any, site: str, id: str, seat: str, agent: str = "random", **settings: int) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, PHONE, browser, expect, fill_form, page
+from browser import DESKTOP, FORM, PHONE, expect, fill_form, page
 from web_server import played, served
 
 import cellgames
@@ -53,13 +53,6 @@ def site(results: Path) -> Iterator[str]:
     """The address of the page."""
     with served(results, results.parent / "store.sqlite") as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests."""
-    with browser() as opened:
-        yield opened
 
 
 def begin(p: Any, site: str, id: str, agent: str = "random", **settings: object) -> None:
@@ -483,6 +476,7 @@ def test_agents_alone_play_while_one_watches(chromium: Any, site: str) -> None:
         assert p.locator("select.agent").count() == 2
         p.locator("select.agent").first.select_option("random")
         p.click("button[type=submit]")
+        p.get_by_label("Speed", exact=True).select_option("20")
         p.wait_for_selector(".game[data-state=done]")
         assert p.locator("table.players .result").count() == 2
         assert not complaints

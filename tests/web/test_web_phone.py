@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser import PHONE, browser, page
+from browser import PHONE, page
 from web_server import served
 
 import cellgames
@@ -41,13 +41,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         store.add(records, source=("round robin", "run"))
     with served(folder, folder / "store.sqlite") as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests."""
-    with browser() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("dark", [False, True])

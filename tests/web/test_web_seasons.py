@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from browser import DESKTOP, PHONE, browser, expect, page
+from browser import DESKTOP, PHONE, expect, page
 from web_server import played, served
 
 from cellgames.cli.main import main
@@ -34,13 +34,6 @@ def site(results: Path) -> Iterator[str]:
     """The address of the page."""
     with served(results) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests."""
-    with browser() as opened:
-        yield opened
 
 
 def test_seasons_are_found_and_read_below_the_folder_only(results: Path) -> None:

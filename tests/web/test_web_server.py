@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import browser
 import pytest
 import torch
 from web_records import recorded, registered_toy
@@ -1082,6 +1083,7 @@ def test_an_address_that_is_not_local_takes_any_name(tmp_path: Path) -> None:
 
         await guard(scope, nothing, nothing)
 
+    browser.close()
     asyncio.run(ask(Guard(app, None)))
     assert sent == ["/"]
     asyncio.run(ask(Guard(app)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import browser, page
+from browser import page
 from colour_vision import VISION, lab
 from web_records import SMALL, recorded
 from web_server import served
@@ -41,12 +41,6 @@ def contrast(first: str, second: str) -> float:
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
     low, high = sorted((linear @ [0.2126, 0.7152, 0.0722] + 0.05).tolist())
     return float(high / low)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import browser, page
+from browser import page
 from paths import ROOT
 from web_records import SMALL, recorded
 from web_server import served
@@ -69,12 +69,6 @@ def test_files_the_store_and_visitors_get_the_same(site: str) -> None:
         assert client.get("/api/store/worth", params={"number": 1}).status_code == 200
         assert client.get("/api/records/worth", params={"file": "games.jsonl", "number": 99}).status_code == 404
         assert client.post("/api/worth", json={"record": "{}"}).status_code == 400
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as opened:
-        yield opened
 
 
 def test_a_browser_asks_for_the_worth_and_paints_it(site: str, chromium: Any) -> None:

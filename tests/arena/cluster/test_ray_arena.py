@@ -16,6 +16,7 @@ import pytest
 from arena_runs import block_plots, content, split_options
 from killing import KILL
 from ray_clusters import alive, driver, family, patient
+from slow import slow_except
 
 import cellgames
 from cellgames.agents.agent_names import by_name
@@ -103,7 +104,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", slow_except(["round-robin"], COMMANDS))
 def test_commands_hand_their_games_to_workers(
     command: str, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +151,7 @@ def test_games_for_many_are_the_same_too(workers: RayWorkers, tmp_path: Path) ->
     assert_same(tmp_path / "alone", tmp_path / "shared")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["toroidal-cup-v0", "cloth-of-gold-small-v0"])
 def test_designs_evolve_on_workers_as_in_one_process(
     game: str, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -175,6 +177,7 @@ def test_designs_evolve_on_workers_as_in_one_process(
     assert different_files(tmp_path / "alone", tmp_path / "shared") == []
 
 
+@pytest.mark.slow
 def test_until_the_order_is_certain_the_same_games_are_added(
     workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,6 +267,7 @@ def test_a_worker_is_killed_while_it_plays(workers: RayWorkers, tmp_path: Path) 
     assert_same(tmp_path / "alone", tmp_path / "shared")
 
 
+@pytest.mark.slow
 def test_an_agent_that_ends_worker_after_worker_is_named(workers: RayWorkers, tmp_path: Path) -> None:
     left = "cellgames-*/" + last_call.FILE
     before = {*Path(tempfile.gettempdir()).glob(left)}  # other processes' on this machine
@@ -395,6 +399,7 @@ def waits(bells: Path, out: Path) -> bool:
     return path.exists() and path.read_bytes().count(b"\n") == 12 and len([*bells.glob("*.playing")]) == 1
 
 
+@pytest.mark.slow
 def test_a_killed_driver_goes_on_and_shares_its_store(
     held: tuple[Path, list[str], Path], workers: RayWorkers, tmp_path: Path
 ) -> None:
@@ -427,6 +432,7 @@ def test_a_killed_driver_goes_on_and_shares_its_store(
     assert_same(tmp_path / "alone", out)
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing_behind_and_says_how_to_go_on(held: tuple[Path, list[str], Path]) -> None:
     bells, agents, out = held
     words = ["round-robin", "torus-v0", "--size", "3", "--games", "12", "--chunk", "2", "--quiet"]

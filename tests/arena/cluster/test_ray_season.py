@@ -347,6 +347,7 @@ test_ray_season.run_bots(Path(sys.argv[2]), test_ray_season.Pretend(2))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_a_driver_that_is_killed_loses_only_what_was_ahead(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
     """The season goes on, and nothing is there twice."""

@@ -128,6 +128,7 @@ def test_a_piece_outlives_its_worker(workers: RayWorkers, tmp_path: Path) -> Non
     assert len(started(tmp_path, "once killed")) == 2
 
 
+@pytest.mark.slow
 def test_a_piece_that_kills_every_worker_is_given_up(workers: RayWorkers, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"^die again: 4 workers died at it, one after the other; .*memory"):
         workers.submit(Told(tmp_path), "die again").result(SOON)
@@ -315,6 +316,7 @@ print(json.dumps(said))
 """
 
 
+@pytest.mark.slow
 def test_clusters_that_cannot_be_joined_are_refused_in_time(workers: RayWorkers) -> None:
     with connected() as ray, driver(ADDRESSES, ray.get_runtime_context().gcs_address, RAY_ADDRESS=NOBODY) as process:
         out, err = process.communicate(timeout=120)

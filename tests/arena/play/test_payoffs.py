@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from slow import slow_except
 
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Pairing, Record, Result
 from cellgames.arena.report.payoff_sections import sections
@@ -117,7 +118,7 @@ def test_the_order_of_the_games_does_not_matter() -> None:
 
 @pytest.mark.parametrize("chance", [0.5, 0.7, 0.93])
 @pytest.mark.parametrize("alike", [False, True])
-@pytest.mark.parametrize("openings", [12, 100])
+@pytest.mark.parametrize("openings", slow_except([12], [12, 100]))
 def test_intervals_cover_as_often_as_they_say(chance: float, alike: bool, openings: int) -> None:
     """Two games of an opening are independent, or always end alike; 1,000 matches of each kind."""
     rng = np.random.default_rng(1)

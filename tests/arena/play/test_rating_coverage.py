@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from slow import slow_except
 
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
 from cellgames.arena.stats.comparisons import PairResult, comparisons
@@ -62,13 +63,16 @@ def check(inside: Sequence[Floats], least: float = LEVEL, most: float = 1.0) -> 
 
 @pytest.mark.parametrize(
     ("agents", "openings", "std", "tie", "alike"),
-    [
-        (2, (25,), 0.5, 0.5, 0.0),
-        (2, (25,), 1.0, 0.0, 0.8),
-        (3, (10,), 0.7, 1.5, 0.3),
-        (4, (5, 30, 12), 0.7, 0.5, 0.5),
-        (8, (4, 20), 1.0, 0.3, 0.5),
-    ],
+    slow_except(
+        [(3, (10,), 0.7, 1.5, 0.3)],
+        [
+            (2, (25,), 0.5, 0.5, 0.0),
+            (2, (25,), 1.0, 0.0, 0.8),
+            (3, (10,), 0.7, 1.5, 0.3),
+            (4, (5, 30, 12), 0.7, 0.5, 0.5),
+            (8, (4, 20), 1.0, 0.3, 0.5),
+        ],
+    ),
 )
 def test_tournaments_of_known_strengths(
     agents: int, openings: Sequence[int], std: float, tie: float, alike: float
@@ -149,7 +153,7 @@ def orders(rng: np.random.Generator, strength: Floats, seats: int, games: int) -
     return records
 
 
-@pytest.mark.parametrize(("agents", "seats", "games"), [(4, 4, 30), (6, 4, 60), (8, 8, 25)])
+@pytest.mark.parametrize(("agents", "seats", "games"), slow_except([(4, 4, 30)], [(4, 4, 30), (6, 4, 60), (8, 8, 25)]))
 def test_tables_of_many_with_known_strengths(agents: int, seats: int, games: int) -> None:
     """Pairs of a game depend on each other, so that games are resampled whole."""
     rng = np.random.default_rng(agents)

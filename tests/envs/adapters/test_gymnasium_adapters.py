@@ -11,12 +11,13 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from every_game import generator
+from every_game import generator, smaller
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from learner_play import GAMES, REGISTERED, Habit, every_game, random_learner
+from slow import slow_except
 from toy_games import Race, Sealed
 
 import cellgames
@@ -28,7 +29,7 @@ from cellgames.envs.adapters.seats import SeatVector
 from cellgames.envs.core import Game, chance
 from cellgames.envs.core.raster import to_rgb
 
-every_registered = pytest.mark.parametrize("id", REGISTERED)
+every_registered = pytest.mark.parametrize("id", slow_except(smaller(REGISTERED), REGISTERED))
 
 
 @pytest.fixture(autouse=True)

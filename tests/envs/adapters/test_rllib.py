@@ -16,6 +16,7 @@ import torch
 from every_game import GAMES, every_game
 from paths import ROOT
 from pettingzoo_play import raw
+from slow import slow_except
 from toy_games import TwoPartRace, random_actions
 
 import cellgames
@@ -438,7 +439,9 @@ def example() -> Any:
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("game", [TORUS, GAMES["grid-adaptation-small-v0"]], ids=["in turns", "all at once"])
+@pytest.mark.parametrize(
+    "game", slow_except(["all at once"], [TORUS, GAMES["grid-adaptation-small-v0"]], ["in turns", "all at once"])
+)
 def test_the_examples_iterations_train_and_its_agent_plays(example: Any, cluster: Any, game: Game) -> None:
     algorithm = example.settings(game.id, game.parameters, envs=2, steps=60).debugging(seed=0).build_algo()
     before = {name: p.clone() for name, p in algorithm.get_module(example.POLICY).named_parameters()}
@@ -457,6 +460,7 @@ def test_the_examples_iterations_train_and_its_agent_plays(example: Any, cluster
     algorithm.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_the_example_runs_with_a_worker_and_leaves_a_checkpoint(
     example: Any, cluster: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from every_game import finished, generator, play
+from every_game import finished, generator, of_each, play
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from learner_play import REGISTERED, Habit, nth_legal, random_learner
 from torch import Tensor
@@ -18,7 +18,7 @@ import cellgames
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv, TorchRLGame
 from cellgames.envs.core import Game, State, chance, seeds
 
-every_registered = pytest.mark.parametrize("game", REGISTERED.values(), ids=REGISTERED)
+every_registered = of_each(REGISTERED)
 TORUS = cellgames.make("torus-v0", size=2)
 
 

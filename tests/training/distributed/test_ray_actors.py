@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from killing import KILL, KILLED
 from ray_clusters import alive, driver, patient
+from slow import slow_except
 from training_runs import block_extras, content, equal, tiny
 
 import cellgames
@@ -80,7 +81,7 @@ def disturbed(patch: pytest.MonkeyPatch, disturb: Callable[[ActorPlay[Any], int]
 # ---------------------------------------------------------------- the same everywhere
 
 
-@pytest.mark.parametrize("arguments", [tiny, tiny_zero])
+@pytest.mark.parametrize("arguments", slow_except([tiny], [tiny, tiny_zero]))
 def test_one_actor_in_step_is_one_process(arguments: Callable[..., Any], tmp_path: Path) -> None:
     """Bit by bit: what it plays, whom it meets, and what is learned."""
     train(arguments(), tmp_path / "here")
@@ -108,6 +109,7 @@ def train_until_killed(folder: str, address: str) -> None:
         train(tiny(actors=2, lag=1, ray=address), folder, report=die)
 
 
+@pytest.mark.slow
 def test_a_run_with_actors_that_was_killed_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
     with connected() as ray:
         address = ray.get_runtime_context().gcs_address
@@ -134,6 +136,7 @@ def test_actors_of_other_versions_are_refused(tmp_path: Path, monkeypatch: pytes
 # ---------------------------------------------------------------- learning
 
 
+@pytest.mark.slow
 def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +184,7 @@ def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_sil
     assert all(_gone(process) for process in actors)
 
 
+@pytest.mark.slow
 def test_alphazero_learns_to_beat_random_play_from_two_actors(tmp_path: Path) -> None:
     """The bar of one process (`test_alphazero`)."""
     settings: dict[str, Any] = {

@@ -120,12 +120,14 @@ def learned(folder: Path) -> list[dict[str, str]]:
         return [*csv.DictReader(file)]
 
 
+@pytest.mark.slow
 def test_what_has_ended_is_not_learned_again(swept: Swept) -> None:
     assert swept.before
     assert {path: path.stat().st_mtime_ns for path in swept.before} == swept.before
     assert f"8 trials, {len(swept.before)} of them ended before." in swept.printed
 
 
+@pytest.mark.slow
 def test_a_bad_setting_is_told_and_the_others_go_on(swept: Swept) -> None:
     assert [(line["state"], line["opponents"]) for line in swept.lines] == [
         *[("finished", "self")] * 4,
@@ -135,6 +137,7 @@ def test_a_bad_setting_is_told_and_the_others_go_on(swept: Swept) -> None:
     assert "| failed |" in (swept.out / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_trial_learns_what_a_run_of_its_own_learns(swept: Swept, tmp_path: Path) -> None:
     """Whatever died in between: the first one's worker and driver did, and another one has the second seed."""
     planned = {trial.user_attrs["name"]: trial for trial in plan(base(), SweepOptions(vary=VARY, grid=True, seeds=2))}
@@ -150,6 +153,7 @@ def test_a_trial_learns_what_a_run_of_its_own_learns(swept: Swept, tmp_path: Pat
         assert equal(one["learner"]["network"], other["learner"]["network"])
 
 
+@pytest.mark.slow
 def test_the_best_is_of_the_setting_with_the_highest_mean(swept: Swept) -> None:
     means = {
         setting: fmean(float(line["score"]) for line in swept.lines[:4] if line["learning_rate"] == setting)
@@ -170,6 +174,7 @@ def test_the_best_is_of_the_setting_with_the_highest_mean(swept: Swept) -> None:
     assert all(line["trial"] in swept.printed for line in swept.lines)
 
 
+@pytest.mark.slow
 def test_nothing_is_played_where_all_has_ended(
     swept: Swept, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
