@@ -7,7 +7,7 @@ import pickle
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from itertools import combinations
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 from arena_runs import content
+from season_coin import Coin
+from typing_extensions import override
 
 import cellgames
 from cellgames.arena.records.store.store import Store
@@ -47,28 +49,21 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "compiler_found", lambda device: False)
 
 
-class Dice:
-    """An umpire whose teams roll a die each, and share places often; level: everybody rolls the same."""
+class Dice(Coin):
+    """An umpire whose teams roll a die each, and share places often; same: everybody rolls the same."""
 
-    def __init__(self, seats: int = 4, chunk: int = 4, *, level: bool = False) -> None:
-        self.seats, self.chunk, self.level = seats, chunk, level
-        self.batches: list[int] = []
+    def __init__(self, seats: int = 4, chunk: int = 4, *, same: bool = False) -> None:
+        super().__init__(chunk=chunk)
+        self.seats, self.same = seats, same
 
     @property
+    @override
     def settings(self) -> dict[str, Any]:
         return {"game": "dice", "seats": self.seats, "chunk": self.chunk}
 
-    def play(
-        self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
-    ) -> list[Played]:
-        self.batches.append(len(fixtures))
-        return [self._game(fixture, seed) for fixture in fixtures]
-
-    def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
-        return self._game(fixture, seed)
-
+    @override
     def _game(self, fixture: Fixture, seed: int) -> Played:
-        scores = [0 if self.level else fixture.derive(seed, team) % 6 for team in fixture.teams]
+        scores = [0 if self.same else fixture.derive(seed, team) % 6 for team in fixture.teams]
         places = places_of(scores)
         winner = places.index(1) if places.count(1) == 1 else None
         return Played(fixture, tuple(scores), winner, {"scores": scores}, places=places)
@@ -197,7 +192,7 @@ def test_the_final_goes_on_until_a_team_has_won_four_games(whole: TableSeason) -
 
 
 def test_dice_decide_a_final_in_which_nobody_is_first(tmp_path: Path) -> None:
-    done = run(tmp_path / "run", Dice(level=True), teams=TEAMS[:5], days=1)
+    done = run(tmp_path / "run", Dice(same=True), teams=TEAMS[:5], days=1)
     for result in done.final.results:
         assert (result.attempts, result.places) == (6, (1, 1, 1, 1))
         best = max(range(4), key=lambda seat: result.rolls[seat])

@@ -7,13 +7,14 @@ import io
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from cloth_of_gold_reference import EMPTY, NEUTRAL, Board, Cell, ReferenceGame, drawn, random_action
+from games_beside import Beside, played_beside
 from torch import Tensor
 
 import cellgames
@@ -67,19 +68,11 @@ def make(**parameters: Any) -> ClothOfGold:
 # --- games beside the reference ---------------------------------------------------------------------------------
 
 
-def beside(game: ClothOfGold, num_envs: int, seed: int) -> Iterator[tuple[ClothState, list[ReferenceGame], list[int]]]:
+def beside(game: ClothOfGold, num_envs: int, seed: int) -> Beside[ClothState, ReferenceGame]:
     """Random games of every env until all are over: states, the reference's games, and the actions that come next."""
     state = game.init(seeds(seed, num_envs))
-    boards = game.board(state).tolist()
-    references = [ReferenceGame(**game.parameters, board=board) for board in boards]
-    rngs = [random.Random(f"{seed}, {env_id}") for env_id in range(num_envs)]
-    while not all(reference.done for reference in references):
-        actions = [0 if one.done else random_action(one, rng) for one, rng in zip(references, rngs, strict=True)]
-        yield state, references, actions
-        state = game.step(state, torch.tensor(actions))
-        for reference, action in zip(references, actions, strict=True):
-            reference.step(action)
-    yield state, references, [0] * num_envs
+    references = [ReferenceGame(**game.parameters, board=board) for board in game.board(state).tolist()]
+    return played_beside(game, state, references, random_action, seed)
 
 
 def flags(size: int, actions: set[int]) -> list[bool]:

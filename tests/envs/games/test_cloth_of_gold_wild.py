@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +14,7 @@ import torch
 from cloth_of_gold_reference import distances, random_world
 from cloth_of_gold_wild_reference import PATTERNS, WildReference, forms_of, random_bits
 from colour_vision import VISION, lab
+from games_beside import Beside, played_beside
 from native_code import native_library
 from numpy.typing import NDArray
 
@@ -75,18 +76,11 @@ def chosen(one: WildReference, rng: random.Random) -> int:
     return rng.choice(close if close and rng.random() < 0.8 else spots)
 
 
-def beside(game: ClothOfGold, num_envs: int, seed: int) -> Iterator[tuple[ClothState, list[WildReference], list[int]]]:
+def beside(game: ClothOfGold, num_envs: int, seed: int) -> Beside[ClothState, WildReference]:
     """Random games of every env until all are over: states, the reference's games, and the actions that come next."""
     state = game.init(seeds(seed, num_envs))
     references = [reference(game, state, env_id) for env_id in range(num_envs)]
-    rngs = [random.Random(f"{seed}, {env_id}") for env_id in range(num_envs)]
-    while not all(one.done for one in references):
-        actions = [0 if one.done else chosen(one, rng) for one, rng in zip(references, rngs, strict=True)]
-        yield state, references, actions
-        state = game.step(state, torch.tensor(actions))
-        for one, action in zip(references, actions, strict=True):
-            one.step(action)
-    yield state, references, [0] * num_envs
+    return played_beside(game, state, references, chosen, seed)
 
 
 def agree(game: ClothOfGold, state: ClothState, references: Sequence[WildReference], looking: bool) -> None:
