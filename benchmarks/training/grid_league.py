@@ -224,15 +224,11 @@ def differences(
     return found
 
 
-def _report(
-    given: argparse.Namespace, command: str, rows: Sequence[Mapping[str, Any]], behaviour: Mapping[str, Any]
-) -> Report:
-    """Return the report."""
-    steps = max(steps for row in rows for steps in row["steps"].values())
+def _answer(rows: Sequence[Mapping[str, Any]], behaviour: Mapping[str, Any]) -> str:
+    """Return what differs between the methods, and what does not."""
     cross = [row["scores"]["league against self-play"] for row in rows]
     better = sum(low > 0.5 for _, low, _ in cross), sum(high < 0.5 for _, _, high in cross)
-    gaps = {f"{role} less {base}": differences(rows, role, base) for role, base in COMPARED}
-    clear, held = ([MEASURES[name][0] for name, _, _, clear in found if clear] for found in gaps.values())
+    clear, held = ([MEASURES[name][0] for name, _, _, clear in differences(rows, *pair) if clear] for pair in COMPARED)
     kept = [title for title in clear if title in held]
     answer = (
         f"At tables of both, the league's mixture scores {', '.join(_told(cell, 100) for cell in cross)} % of the "
@@ -250,10 +246,18 @@ def _report(
     distances = behaviour["two seeds"]
     mean = {role: fmean(values) if values else float("nan") for role, values in distances.items()}
     between = fmean(behaviour["self-play and league"])
-    answer += (
+    return answer + (
         f" Policies of the two methods with the same seed differ by {percent(between)} % (total variation), those of "
         f"two seeds of self-play by {percent(mean['self-play'])} % and of two leagues by {percent(mean['league'])} %."
     )
+
+
+def _report(
+    given: argparse.Namespace, command: str, rows: Sequence[Mapping[str, Any]], behaviour: Mapping[str, Any]
+) -> Report:
+    """Return the report."""
+    steps = max(steps for row in rows for steps in row["steps"].values())
+    gaps = {f"{role} less {base}": differences(rows, role, base) for role, base in COMPARED}
     scores = [
         (row["seed"], name, *(round(100 * value, 1) for value in values))
         for row in rows
@@ -288,7 +292,7 @@ def _report(
                 "differences is larger than any between two seeds of one method.",
             ),
         ),
-        Section("The answer", (answer,)),
+        Section("The answer", (_answer(rows, behaviour),)),
         Section(
             "Runs",
             (
