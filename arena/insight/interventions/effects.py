@@ -30,10 +30,10 @@ class Options:
 
     Attributes:
         at: The moment at which cells and objects are removed: a generation in the Toroidal Cup (half of the game by
-            default), a round in Cloth of Gold (the middle one), a ply in Torus (the end of the game). None for the
-            default.
+            default), a round in Cloth of Gold (the middle one), a ply in Torus, Hex and Y (the end of the
+            game). None for the default.
         moves: Other places tried for each placement, or other moves for each move, at most.
-        agent: The agent whose search values positions of Torus that are too large to be solved.
+        agent: The agent whose search values positions of Torus, Hex and Y that are not solved.
         seed: Seed of everything that is drawn.
         most_pairs: Interventions of a kind whose pairs are tried, at most; those with the largest effect come first.
     """

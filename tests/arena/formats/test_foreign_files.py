@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+import re
 from pathlib import Path
 from typing import cast
 
 import pytest
 import torch
 from recorded_games import records, write_runs
+from strategy_records import played
 
 import cellgames
 from cellgames.arena.formats import (
@@ -27,6 +29,7 @@ from cellgames.arena.records.replays import ReplayError, replay, verify
 from cellgames.arena.records.variations import Variation, listed, move_tree
 from cellgames.cli.main import main
 from cellgames.envs.cloth_of_gold import ClothOfGold
+from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.toroidal_cup import ToroidalCup
 from cellgames.envs.torus.state import TorusState
 
@@ -195,12 +198,108 @@ def test_a_variation_that_cannot_be_played_is_named() -> None:
         records_to_sgf([dataclasses.replace(record, variations=(Variation(-1, "a1"), Variation(0, "a1")))])
 
 
+BOARDS = [
+    Hex(size=5),
+    Hex(size=4, swap=False),
+    Hex(size=3, tiling="octagons"),
+    Y(size=5),
+    Y(size=4, tiling="octagons", swap=False),
+]
+
+
+@pytest.mark.parametrize("game", BOARDS, ids=str)
+def test_records_of_hex_and_y_survive_sgf(game: ConnectionGame) -> None:
+    records = played(game, ["random"], 4)
+    text = records_to_sgf(records)
+    assert [record.to_json() for record in sgf_to_records(text)] == [record.to_json() for record in records]
+    assert text.startswith(f"(;FF[4]GM[{11 if (game.id, game.tiling) == ('hex-v0', 'hexagons') else 20}")
+
+
+def test_a_game_of_hex_is_written_as_other_programs_read_it() -> None:
+    moves = ("a2", "swap-pieces", "a1", "a2", "b2", "c1")
+    nodes = (f";{'BW'[ply % 2]}[{move}]" for ply, move in enumerate(moves))
+    (record,) = sgf_to_records(f"(;GM[11]SZ[3]{''.join(nodes)})")
+    assert record.result.outcome == ("loss", "win")
+    text = records_to_sgf([record])
+    assert re.match(r"\(;FF\[4\]GM\[11\]CA\[UTF-8\]AP\[cellgames:[^]]*\]GN\[Hex\]SZ\[3\]", text)
+    assert "RU[swap]" in text
+    assert ";B[a2];W[swap-pieces];B[a1];W[a2];B[b2];W[c1]" in text
+
+
+# One game as HexGui, an older program and web pages write it: the swapped stone is mirrored, or colours are exchanged.
+FOREIGN_HEX = [
+    "(;AP[HexGui:1.0.]FF[4]GM[11]SZ[3];B[a2];W[swap-pieces];B[a1];W[a2];B[b2]\n;W[c1])\n",
+    "(;AP[Hex-benzene:0.1]FF[4]GM[11]PB[player1]PW[player2]SZ[3]\n;B[a2];W[SWAP];W[a1];B[b1];W[b2];B[a3])\n",
+    "(;FF[4]GM[11]SZ[3:3]RU[Swap];B[A2];W[swap];B[A1];W[A2];B[B2];W[C1])",
+    "(;FF[4]GM[11]SZ[3];B[a2];W[swap-sides];W[a1];B[b1];W[b2];B[a3](;W[c3])(;W[c2]))",
+]
+
+
+@pytest.mark.parametrize("text", FOREIGN_HEX)
+def test_swaps_of_other_programs_are_one_game(text: str) -> None:
+    if "(;W[c3])" in text:
+        with pytest.raises(ValueError, match=r"move 7, W\[c3\]: the game is over"):
+            sgf_to_records(text)
+        text = text.replace("(;W[c3])(;W[c2])", "")
+    (record,) = sgf_to_records(text)
+    assert record.moves == ("a2", "swap-pieces", "a1", "a2", "b2", "c1")
+    assert record.result.outcome == ("loss", "win")
+    assert record.parameters == {"size": 3, "tiling": "hexagons", "swap": True}
+
+
+@pytest.mark.parametrize(
+    ("end", "seat", "reason"),
+    [
+        (";W[resign])", 1, "resigned"),
+        (";W[Forfeit])", 1, "forfeited"),
+        (";W[e5];B[RESIGN])", 0, "resigned"),
+    ],
+)
+def test_players_of_hex_resign_in_place_of_a_move(end: str, seat: int, reason: str) -> None:
+    (record,) = sgf_to_records(f"(;FF[4]GM[11];B[c2]{end}")
+    assert record.parameters["size"] == 11
+    assert record.result.forfeit == Forfeit(seat, reason)
+
+
+@pytest.mark.parametrize("result", ["B+", "B+Resign", "b+r"])
+def test_a_game_of_hex_may_end_by_resignation(result: str) -> None:
+    (record,) = sgf_to_records(f"(;GM[11]SZ[6]RE[{result}];B[c2])")
+    assert record.result.forfeit == Forfeit(1, "resigned")
+
+
+def test_results_count_for_the_colours_that_the_players_have_at_the_end() -> None:
+    """After a swap of sides the file's White is the player who began, and its Black, whose turn it is, the other."""
+    (record,) = sgf_to_records("(;GM[11]SZ[6]RE[W+T];B[c2];W[swap-sides];W[e5])")
+    assert record.result.forfeit == Forfeit(1, "ran out of time")
+    assert record.result.outcome == ("win", "loss")
+    with pytest.raises(ValueError, match=r"RE\[B\+T\]: it is white's turn"):
+        sgf_to_records("(;GM[11]SZ[6]RE[B+T];B[c2];W[swap-sides];W[e5])")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(;GM[11]SZ[5:4])", r"as many rows as columns, got SZ\[5:4\]"),
+        ("(;GM[11]SZ[5]AB[a1][b2];W[c3])", "AB: games that begin with stones"),
+        ("(;GM[11]SZ[5]RU[no swap];B[c3];W[swap-pieces])", "swap=False"),
+        ("(;GM[11]SZ[5];B[c3];W[swap-sides];W[f1])", r"move 3, W\[f1\]: expected a cell of the board"),
+        ("(;GM[11]SZ[5];B[swap-sides])", "only the second player may swap"),
+        ("(;GM[11]SZ[5];B[c3];W[c4])", "the game goes on"),
+        ("(;GM[11]SZ[5];B[c3];B[c4])", "white's turn"),
+        ("(;GM[2049]SZ[99])", "size"),
+    ],
+)
+def test_bad_sgf_of_hex_and_y_is_explained(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sgf_to_records(text)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "expected an SGF file"),
         ("(;GM[2048]SZ[3]", "whole games"),
-        ("(;FF[4]GM[1]SZ[19];B[aa])", r"GM\[2048\]"),
+        ("(;FF[4]GM[1]SZ[19];B[aa])", r"GM\[11\] \(Hex\), GM\[2048\] \(Torus\), .*got GM\[1\]"),
         ("(;GM[2048]SZ[99])", "size"),
         ("(;GM[2048]SZ[3];W[a1])", "black's turn"),
         ("(;GM[2048]SZ[3];B[a1];W[a1])", r"move 2, W\[a1\].*taken"),

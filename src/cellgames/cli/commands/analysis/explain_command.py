@@ -34,7 +34,7 @@ _TEXT = (
     "Life object or stone, or with it elsewhere, thousands of times. The change of the result is what it was worth.\n"
     "The folder gets report.md, report.json, a table of each kind (CSV), and the board with the worth of its cells.\n\n"
     "Kinds: Toroidal Cup placement, turn, move, cell, empty, object; Cloth of Gold placement, turn, move, cell,\n"
-    "object; Grid Adaptation action, part, move; Torus stone, move."
+    "object; Grid Adaptation action, part, move; Torus, Hex and Y stone, move."
 )
 _EXAMPLES = (
     "results/cup --record 3",
@@ -58,12 +58,15 @@ def add(commands: Any) -> None:
         metavar="N",
         type=int,
         help="where cells, objects or stones are removed: a generation in the Cup (default half of the game), a round "
-        "in Cloth of Gold (the middle one), a ply in Torus (the end)",
+        "in Cloth of Gold (the middle one), a ply in Torus, Hex and Y (the end)",
     )
     command.add_argument("--places", metavar="N", type=int, default=32, help="other places for each move (default 32)")
     command.add_argument("--most-pairs", metavar="N", type=int, default=48, help="things to pair at most (default 48)")
     command.add_argument(
-        "--searcher", metavar="AGENT", default="", help="whose search values Torus (default: exact for sizes 3 and 4)"
+        "--searcher",
+        metavar="AGENT",
+        default="",
+        help="whose search values Torus, Hex and Y (default: exact where they are solved)",
     )
     command.add_argument("--top", metavar="N", type=int, default=5, help="effects to print either way (default 5)")
     command.add_argument(

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["add"]
 
 _TEXT = (
-    "Probe what a network knows. A linear probe reads a quantity off each layer: in Torus the stones to win and\n"
-    "how many more another winding takes, in Cloth of Gold the territory two rounds ahead, in Grid Adaptation\n"
-    "which sequences others hold, everywhere the outcome. Accuracies are those of held-out games, with intervals,\n"
-    "beside random weights and shuffled labels. PATH is a folder of `cellgames train`, whose snapshots are all\n"
-    "probed, or a file of weights."
+    "Probe what a network knows. A linear probe reads a quantity off each layer: in Torus, Hex and Y the stones\n"
+    "to win, in Torus how many more another winding takes, in Cloth of Gold the territory two rounds ahead, in Grid\n"
+    "Adaptation which sequences others hold, everywhere the outcome. Accuracies are those of held-out games, with\n"
+    "intervals, beside random weights and shuffled labels. PATH is a folder of `cellgames train`, whose snapshots are\n"
+    "all probed, or a file of weights."
 )
 _EXAMPLES = (
     "results/train/torus-small-v0-ppo-seed=0",

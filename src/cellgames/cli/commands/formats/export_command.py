@@ -26,7 +26,7 @@ _TEXT = (
     "Write recorded games in the format of other programs. It takes the folder of a round robin, of free-for-all\n"
     "games, an evaluation or a season, or a file of records, and plays the games again.\n\n"
     "  rle      one board of Life, for Golly: Cloth of Gold, the Toroidal Cup\n"
-    "  sgf      games of Torus\n"
+    "  sgf      games of Torus, Hex (as HexGui writes them) and Y\n"
     "  kaggle   one game, as kaggle-environments' replays\n"
     "  parquet  a row for each decision of all games, for offline learning\n"
     "  minari   a dataset of Farama's Minari, an episode for each seat of each game"

@@ -15,12 +15,13 @@ from cellgames.cli.shared_options import add_command, add_game, add_out, make_ga
 __all__ = ["add", "run"]
 
 _TEXT = (
-    "Read games or a position from another program's file. An SGF file of Torus becomes a file of records, which\n"
-    "replay and export take. An RLE file of Life becomes a position, which is printed; play and analyse take it\n"
-    "as --position."
+    "Read games or a position from another program's file. An SGF file of Torus, Hex or Y becomes a file of\n"
+    "records, which replay and export take. An RLE file of Life becomes a position, which is printed; play and\n"
+    "analyse take it as --position."
 )
 _EXAMPLES = (
     "torus-v0 games.sgf --out games.jsonl",
+    "hex-v0 little_golem.sgf --out games.jsonl",
     "cloth-of-gold-v0 pattern.rle --at 10 20",
     "toroidal-cup-v0 arrangement.rle --param teams=2",
 )
@@ -59,13 +60,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _games(arguments: argparse.Namespace, text: str) -> int:
+    from cellgames.arena.formats.sgf_dialects import dialect_of
     from cellgames.arena.formats.sgf_files import sgf_to_records
-    from cellgames.envs.torus import Torus
     from cellgames.utils.run_folders import write_atomic
 
     game, given = make_game(arguments), parameters(arguments)
-    if game.id != Torus.id:
-        raise UserError(f"SGF is for {Torus.id}, got {arguments.game}")
+    try:
+        dialect_of(game)
+    except ValueError as error:
+        raise UserError(str(error)) from None
     if arguments.out is None:
         raise UserError("name the file of records to write with --out")
     if not arguments.out.parent.is_dir():
@@ -75,11 +78,13 @@ def _games(arguments: argparse.Namespace, text: str) -> int:
     except ValueError as error:
         raise UserError(f"{arguments.file}: {error}") from None
     for number, record in enumerate(records, 1):
-        if given and record.parameters != game.parameters:
-            size = record.parameters["size"]
-            raise UserError(
-                f"{arguments.file}: expected boards of size {game.parameters['size']}, game {number} has {size}"
-            )
+        if record.game != game.id:
+            raise UserError(f"{arguments.file}: expected games of {game.id}, game {number} is one of {record.game}")
+        for name, value in record.parameters.items():
+            if name in given and value != game.parameters[name]:
+                raise UserError(
+                    f"{arguments.file}: expected boards of {name} {game.parameters[name]}, game {number} has {value}"
+                )
     write_atomic(arguments.out, "".join(record.to_json() + "\n" for record in records))
     print(f"Saved {arguments.out}: {len(records)} games")
     return 0
