@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
@@ -74,9 +75,9 @@ def save_animation(
         first = next(checked)
     except StopIteration:
         raise ValueError("expected 1 or more frames, got none") from None
-    writer = _write_gif if PurePath(path).suffix.lower() == ".gif" else _write_mp4
+    writer = partial(_write_gif, total=total) if PurePath(path).suffix.lower() == ".gif" else _write_mp4
     with replacing(path) as part:
-        writer(_counted(chain([first], checked), total, "draw frames"), part, frame_ms, last_ms, total)
+        writer(_counted(chain([first], checked), total, "draw frames"), part, frame_ms, last_ms)
 
 
 def _counted(frames: Iterable[RGB], total: int, label: str) -> Iterator[RGB]:
@@ -102,7 +103,7 @@ def _checked(frames: Iterable[RGB]) -> Iterator[RGB]:
 # ---------------------------------------------------------------- MP4
 
 
-def _write_mp4(frames: Iterator[RGB], part: Path, frame_ms: int, last_ms: int, total: int) -> None:
+def _write_mp4(frames: Iterator[RGB], part: Path, frame_ms: int, last_ms: int) -> None:
     """Write H.264, which needs even sizes; so an odd picture repeats its last row or column."""
     ffmpeg: Any = importlib.import_module("imageio_ffmpeg")
     frame = next(frames)
