@@ -1,7 +1,8 @@
-"""Moving pictures of the documentation: `python -m benchmarks.pictures`.
+"""Pictures of the documentation: `python -m benchmarks.pictures`.
 
-Each is a game of good agents, made again by the same seed, and written to docs/images/ as an animated WebP, which all
-browsers show. `--only NAME` makes some of them.
+It makes films of games and pictures of the page, and writes them to docs/images/ as WebP, which all browsers show. A
+film is a game of good agents, made again by the same seed. The page is shown light and dark (`NAME_dark.webp`), and the
+site shows the one that fits. `--only NAME` makes some of them. `OTHERS` names the pictures that other commands make.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from PIL import Image
 
+from benchmarks.screenshots import SHOTS, screenshots
 from cellgames.arena.records.record_lines import Record, read_records
 from cellgames.arena.records.replays import animate
 from cellgames.cli.main import main as cellgames
 from cellgames.utils.run_folders import write_atomic
 
-__all__ = ["PICTURES", "Film", "main"]
+__all__ = ["OTHERS", "PICTURES", "Film", "main"]
 
 OUT = Path("docs/images")
 SIDE = 320
@@ -54,6 +57,34 @@ PICTURES = {
 }
 
 
+_TUTORIAL = "python tests/support/tutorials.py"
+
+OTHERS = {
+    "analysis.png": 'cellgames analyse torus-small-v0 --moves "c3 a1+ b2 d4 c4" --out analysis.png',
+    "answers.png": "cellgames analyse torus-small-v0 --agents random greedy rollout:256 trained --only places",
+    "cloth_of_gold.png": "a position of cloth-of-gold-small-v0, drawn by Game.draw",
+    "cloth_of_gold_wild.png": "a position of cloth-of-gold-wild-small-v0, drawn by Game.draw",
+    "drift.png": "cellgames analyse --run results/train/size4 --agents greedy random",
+    "grid_adaptation.png": "a position of grid-adaptation-small-v0, drawn by Game.draw",
+    "hex.png": "a position of hex-v0, drawn by Game.draw",
+    "logo.svg": "drawn by hand",
+    "probes.png": "cellgames probe results/train/size4 --games 200",
+    "toroidal_cup.png": "a position of toroidal-cup-small-v0, drawn by Game.draw",
+    "torus.png": "a position of torus-v0, drawn by Game.draw",
+    "tutorial_1_first_environment.svg": f"{_TUTORIAL} 1_first_environment",
+    "tutorial_2_first_agent.gif": f"{_TUTORIAL} 2_first_agent",
+    "tutorial_3_bot_in_a_tournament.gif": f"{_TUTORIAL} 3_bot_in_a_tournament",
+    "tutorial_4_training_loop.png": f"{_TUTORIAL} 4_training_loop",
+    "tutorial_5_add_a_game.svg": f"{_TUTORIAL} 5_add_a_game",
+    "tutorial_6_who_is_better.png": f"{_TUTORIAL} 6_who_is_better",
+    "tutorial_7_strategies.png": f"{_TUTORIAL} 7_strategies",
+    "tutorial_8_search_and_alphazero.png": f"{_TUTORIAL} 8_search_and_alphazero",
+    "worth.png": "cellgames explain game.jsonl, with toroidal-cup-small-v0",
+    "y.png": "a position of y-v0, drawn by Game.draw",
+}
+"""What makes the pictures that this command does not make, by their files."""
+
+
 def film(shown: Film) -> bytes:
     """Return the game of a film as an animated WebP."""
     with tempfile.TemporaryDirectory() as folder:
@@ -73,11 +104,12 @@ def film(shown: Film) -> bytes:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play, draw and write; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pictures", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--only", nargs="+", choices=PICTURES, default=list(PICTURES), metavar="NAME")
+    parser.add_argument("--only", nargs="+", choices=[*PICTURES, *SHOTS], default=[*PICTURES, *SHOTS], metavar="NAME")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="the folder (default %(default)s)")
     options = parser.parse_args(arguments)
-    for name in options.only:
-        data = film(PICTURES[name])
+    films = ((name, film(PICTURES[name])) for name in options.only if name in PICTURES)
+    shots = [name for name in options.only if name in SHOTS]
+    for name, data in chain(films, screenshots(shots) if shots else ()):
         path = options.out / f"{name}.webp"
         write_atomic(path, data)
         print(f"{path}: {len(data):,} bytes", flush=True)

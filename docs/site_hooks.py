@@ -1,7 +1,8 @@
 """The site beside the pages of this folder: the tables of results/, CONTRIBUTING.md, CHANGELOG.md, tutorials' outputs.
 
 In the repository a page links to `../results/strength/README.md`; on the site the results are pages below the others.
-A tutorial is a page beside a notebook of the same name, whose outputs the site shows below the cells.
+A tutorial is a page beside a notebook of the same name, whose outputs the site shows below the cells. Where a picture
+`NAME.webp` has a dark one, `NAME_dark.webp`, the site shows the one that fits the reader's colours.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _KINDS = {".md", ".png", ".svg", ".gif", ".json", ".csv"}
 _BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 _PICTURES = {"image/svg+xml": "svg", "image/gif": "gif", "image/png": "png"}
 _CELL = re.compile(r"^```python\n.*?^```$", re.DOTALL | re.MULTILINE)
+_LIGHT = re.compile(r"!\[([^\]]*)\]\((images/[a-z_]+)\.webp\)")
 _OWN = {"train", "demo", "matches"}  # folders of runs, which are nobody else's
 
 
@@ -87,6 +89,19 @@ def _tutorial(markdown: str, path: Path) -> str:
     return f"{title}\n\n{link}\n{rest}"
 
 
+def _dark(markdown: str) -> str:
+    """Return a page with both pictures where there is a light and a dark one; the theme hides one of them."""
+    docs = Path(__file__).parent
+
+    def both(light: re.Match[str]) -> str:
+        alt, path = light.groups()
+        if not (docs / f"{path}_dark.webp").is_file():
+            return light[0]
+        return f"![{alt}]({path}.webp#only-light)![{alt}]({path}_dark.webp#only-dark)"
+
+    return _LIGHT.sub(both, markdown)
+
+
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Links out of docs/, and back into it, as they are on the site."""
     if page.file.src_uri.startswith("results/"):
@@ -97,4 +112,4 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         return _tutorial(markdown, notebook)
     for name, uri in _BESIDE.items():
         markdown = markdown.replace(f"](../{name}", f"]({uri}")
-    return markdown.replace("](../results/", "](results/").replace("](../README.md", "](index.md")
+    return _dark(markdown).replace("](../results/", "](results/").replace("](../README.md", "](index.md")

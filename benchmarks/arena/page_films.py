@@ -25,7 +25,7 @@ from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
-__all__ = ["FILMS", "GOAL", "main", "measure"]
+__all__ = ["FILMS", "GOAL", "chromium_path", "main", "measure"]
 
 GOAL = 50
 """Pictures a second, of a film that is played at 60 generations a second."""
@@ -72,7 +72,7 @@ _BEGIN = """([viewer, pace]) => {
 _DONE = "(count) => window.painted.length > 0 && window.painted.at(-1)[2] >= window.first + count"
 
 
-def _chromium() -> str | None:
+def chromium_path() -> str | None:
     """Return the path of a browser; None lets Playwright take its own."""
     return os.environ.get("CELLGAMES_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
 
@@ -124,7 +124,7 @@ def measure(length: int, only: Sequence[str] = tuple(FILMS)) -> list[dict[str, A
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as port, sync_playwright() as driver:
         address = f"http://127.0.0.1:{port}"
-        browser = driver.chromium.launch(executable_path=_chromium(), args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(executable_path=chromium_path(), args=["--no-sandbox", "--disable-gpu"])
         for name in only:
             id, parameters = FILMS[name]
             count = min(length, _LONGEST.get(id, length))

@@ -1,0 +1,71 @@
+"""Pictures of the documentation: each is on a page, and a command that makes it again is known."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from paths import ROOT
+
+pytest.importorskip("PIL", reason="needs Pillow: pip install cellgames[render]")
+
+from benchmarks.pictures import OTHERS, PICTURES  # after the word on what is missing
+from benchmarks.screenshots import SHOTS
+
+IMAGES = ROOT / "docs" / "images"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MOST = 150_000  # bytes of a picture of the page
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
+
+
+def on_pages() -> list[tuple[Path, str, str]]:
+    """Page, alternative text and target of each picture."""
+    return [(page, *found) for page in PAGES for found in _PICTURE.findall(page.read_text(encoding="utf-8"))]
+
+
+def hooks() -> ModuleType:
+    """The hooks of the site, which MkDocs loads by their path."""
+    pytest.importorskip("mkdocs", reason="needs mkdocs: pip install cellgames[docs]")
+    spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "docs" / "site_hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_picture_is_made_by_a_known_command() -> None:
+    made = {f"{name}.webp" for name in PICTURES}
+    made |= {f"{name}{dark}.webp" for name in SHOTS for dark in ("", "_dark")}
+    assert not made & OTHERS.keys()
+    assert {path.name for path in IMAGES.iterdir()} == made | OTHERS.keys()
+
+
+def test_every_picture_is_on_a_page_and_says_what_it_shows() -> None:
+    shown = {target.rpartition("/")[2] for _, _, target in on_pages()}
+    dark = {f"{name}_dark.webp" for name in SHOTS}  # the site shows these in place of the light ones
+    logo = {"logo.svg"}  # in mkdocs.yml
+    assert {path.name for path in IMAGES.iterdir()} - dark - logo <= shown
+    for page, alt, target in on_pages():
+        assert len(alt) > 1 or target.endswith("y.png"), f"{page.name}: {target} has no alternative text"
+        assert not target.endswith("_dark.webp"), f"{page.name} names a dark picture, which the site adds"
+
+
+@pytest.mark.parametrize("name", SHOTS)
+def test_pictures_of_the_page_are_small(name: str) -> None:
+    for dark in ("", "_dark"):
+        assert (IMAGES / f"{name}{dark}.webp").stat().st_size < MOST
+
+
+def test_the_site_has_the_dark_picture_beside_the_light_one() -> None:
+    site = hooks()
+    name = next(iter(SHOTS))
+    found = _PICTURE.findall(site._dark(f"![A game](images/{name}.webp) and ![A film](images/torus.webp)"))
+    assert found == [
+        ("A game", f"images/{name}.webp#only-light"),
+        ("A game", f"images/{name}_dark.webp#only-dark"),
+        ("A film", "images/torus.webp"),
+    ]
