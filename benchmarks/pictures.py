@@ -79,7 +79,7 @@ OTHERS = {
     "tutorial_6_who_is_better.png": f"{_TUTORIAL} 6_who_is_better",
     "tutorial_7_strategies.png": f"{_TUTORIAL} 7_strategies",
     "tutorial_8_search_and_alphazero.png": f"{_TUTORIAL} 8_search_and_alphazero",
-    "worth.png": "cellgames explain game.jsonl, with toroidal-cup-small-v0",
+    "worth.png": "cellgames explain --kinds placement, of champion against greedy with pattern=donutmultums, seed 1",
     "y.png": "a position of y-v0, drawn by Game.draw",
 }
 """What makes the pictures that this command does not make, by their files."""

@@ -13,6 +13,7 @@ from cellgames.arena.insight.census.census import census
 from cellgames.arena.play.evaluation import note, table
 from cellgames.arena.records.record_lines import plain
 from cellgames.envs.core import Game
+from cellgames.envs.titles import board_title
 from cellgames.utils.report.model import Cell, Part, Plot, Report, Section, Table
 from cellgames.utils.statistics import wilson_interval
 from cellgames.utils.version import __version__
@@ -70,7 +71,7 @@ def evolution_report(
         "results": [{name: None if value != value else value for name, value in row.items()} for row in results],
         "families": {name: _data(family, starts.get(name)) for name, family in families.items()},
     }
-    return Report(f"Evolved designs for {game.id}", parts, data)
+    return Report(f"Evolved designs for {game.id}", parts, data, subject=board_title(game))
 
 
 def _results(

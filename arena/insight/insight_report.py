@@ -23,6 +23,7 @@ from cellgames.arena.records.record_lines import Record, plain
 from cellgames.arena.stats.tables import distinct
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
+from cellgames.envs.titles import board_title
 from cellgames.plugins import resolve
 from cellgames.utils.report import files, model
 from cellgames.utils.report.model import Section
@@ -171,7 +172,9 @@ def write_report(folder: Path, report: Report, warn: Callable[[str], None] = lam
     Raises:
         ValueError: Two tables or plots have one name, or the folder is a file.
     """
-    page = model.Report(report.title, (*_about(report), *report.sections), to_data(report))
+    page = model.Report(
+        report.title, (*_about(report), *report.sections), to_data(report), subject=board_title(report.game)
+    )
     return files.write_report(folder, page, warn, outdated=_earlier(folder))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from cellgames.arena.records.store.store import Setting, Source
 from cellgames.arena.stats.tables import Standing
+from cellgames.envs.titles import setting_title
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, percent, plain_table
@@ -140,7 +141,8 @@ def _report(board: Leaderboard) -> Report:
         *board.sections,
     )
     files = ratings_csv(tables, TALLY[:5], lambda line: tally_cells(line.tally)[:5]), pairs_csv(tables, 5)
-    return Report(f"Leaderboard: {escape(board.title)}", parts, more_tables=files)
+    subject = setting_title(board.game, board.parameters)
+    return Report(f"Leaderboard: {escape(board.title)}", parts, more_tables=files, subject=subject)
 
 
 def _ratings_table(board: Leaderboard) -> Table:

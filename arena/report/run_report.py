@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Standing, Tables, Tally
+from cellgames.envs.titles import setting_title
 from cellgames.utils.report.model import Cell, Part, Plot, Report, Section, Table
 from cellgames.utils.report.text import escape, percent, rounded
 
@@ -114,7 +115,14 @@ def run_report(
         parts.append(order_section(order, tables.games))
         files.append(order_csv(order))
     data = _data(tables, run, players)
-    return Report(f"{title}: {run['game']}", parts, data, more_tables=files, data_file="ratings.json")
+    return Report(
+        f"{title}: {run['game']}",
+        parts,
+        data,
+        more_tables=files,
+        data_file="ratings.json",
+        subject=setting_title(run["game"], run["parameters"]),
+    )
 
 
 def ratings_table(tables: Tables) -> Table:

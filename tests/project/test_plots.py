@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+from pathlib import Path
 
 import pytest
 
+import cellgames
 from cellgames.envs.stones.annotated import _depth
-from cellgames.utils.report.plots import COLOURS, Curve, curves, line_style, prepare
+from cellgames.envs.titles import board_title, setting_title
+from cellgames.training.runs.curves import draw_learning_curve
+from cellgames.utils.report.files import png, write_report
+from cellgames.utils.report.model import Plot, Report
+from cellgames.utils.report.plots import COLOURS, Curve, curves, draw_subject, line_style, prepare
 
 figures = pytest.importorskip("matplotlib.figure")
 
@@ -42,3 +49,50 @@ def test_shades_of_shares_spread_from_the_least_one_on() -> None:
     assert _depth(0.04, 0.0, 0.16) == pytest.approx(0.5)  # by square roots, so that small shares can be seen
     assert [_depth(share, 0.5, 0.6) for share in (0.4, 0.5, 0.55, 0.6, 0.7)] == pytest.approx([0, 0, 0.5, 1, 1])
     assert _depth(0.5, 0.5, 0.5) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("id", "parameters", "title"),
+    [
+        ("torus-v0", {"size": 4}, "Torus, size 4"),
+        ("toroidal-cup-small-v0", {}, "Toroidal Cup, 24 x 48"),
+        ("cloth-of-gold-small-v0", {}, "Cloth of Gold, 32 x 32"),
+        ("grid-adaptation-small-v0", {}, "Grid Adaptation, size 9, 4 players"),
+        ("grid-adaptation-talk-small-v0", {"players": 3}, "Grid Adaptation, size 9, 3 players"),
+    ],
+)
+def test_titles_say_how_large_the_board_is(id: str, parameters: dict[str, int], title: str) -> None:
+    assert board_title(cellgames.make(id, **parameters)) == title
+    assert setting_title(id, parameters) == title
+
+
+def test_a_game_that_is_not_installed_is_named_by_its_id() -> None:
+    assert setting_title("nobodys-v7", {"size": 4}) == "nobodys-v7"
+    assert setting_title("torus-v0", {"colour": 4}) == "torus-v0"
+
+
+def test_the_game_stands_above_every_plot_of_a_report(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    plots = [Plot("curves", "", lambda figure: curves(figure, "Title", (0, 1), [("part", [])], "steps"))]
+    plots.append(Plot("fitted", "", lambda figure: prepare(figure, "Title", 4.0, 3.0)))
+    write_report(tmp_path, Report("A page", plots, subject="Torus, size 5"))
+    for plot in plots:
+        below, above = (image.open(io.BytesIO(png(plot, subject))).size for subject in ("", "Torus, size 5"))
+        assert above == (below[0], below[1] + 36)  # a quarter of an inch, which the plot does not need
+        assert image.open(tmp_path / f"{plot.name}.png").size == above
+    figure = figures.Figure()
+    assert draw_subject(figure, "Torus of $") > 0
+    assert figure.texts[0].get_text() == r"Torus of \$"
+
+
+def test_a_learning_curve_has_intervals_and_names_at_its_ends() -> None:
+    figure = figures.Figure()
+    history = [{"steps": steps, "random": share, "greedy": share / 2} for steps, share in ((0, 0.5), (1000, 1.0))]
+    draw_learning_curve("ppo in Torus, size 5, seed 1", ["random", "greedy"], 100, history, figure)
+    (axes,) = figure.axes
+    assert axes.get_title("left") == "ppo in Torus, size 5, seed 1"
+    assert {text.get_text() for text in axes.texts} == {"against random", "against greedy"}
+    assert "95 %" in axes.get_ylabel()
+    band = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert 0 < min(band) < 0.45
+    assert max(band) == 1.0

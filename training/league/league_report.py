@@ -18,6 +18,7 @@ from cellgames.arena.insight.behaviour.queries import draw_positions
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.payoffs import Payoffs
 from cellgames.envs.core import Game
+from cellgames.envs.titles import board_title
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table
 from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math, heat_map, shorten
 from cellgames.utils.report.text import escape, percent, rounded
@@ -161,6 +162,7 @@ def league_report(found: League, asked: Mapping[str, Any]) -> Report:
             Section("Diversity", [behaviour]),
             Section("Members", [_members_table(found)]),
         ],
+        subject=board_title(found.game),
         data={
             "method": found.method,
             "meta_solver": found.solver,

@@ -44,14 +44,22 @@ class Logs:
         folder: of the run.
         title: of the plot.
         eval_opponents: columns of the plot.
+        games: against each of them in an evaluation.
         first: steps of the first event to come; TensorBoard hides later events of a run that was stopped.
         warn: gets a line for each thing left out.
     """
 
     def __init__(
-        self, folder: Path, title: str, eval_opponents: Sequence[str], first: int, warn: Callable[[str], None]
+        self,
+        folder: Path,
+        title: str,
+        eval_opponents: Sequence[str],
+        games: int,
+        first: int,
+        warn: Callable[[str], None],
     ) -> None:
         self._folder, self._title, self._eval_opponents, self._warn = folder, title, eval_opponents, warn
+        self._games = games
         self._first, self._draws, self._tells = first, True, True
         self._writer: Any = None
 
@@ -89,7 +97,8 @@ class Logs:
         if not (self._draws and history and self._eval_opponents):
             return
         try:
-            image = png(Plot(CURVE, "", partial(draw_learning_curve, self._title, self._eval_opponents, history)))
+            draw = partial(draw_learning_curve, self._title, self._eval_opponents, self._games)
+            image = png(Plot(CURVE, "", partial(draw, history)))
         except ImportError as error:
             self._draws = False
             self._warn(no_pictures(error))

@@ -37,6 +37,7 @@ from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import check_installed
 from cellgames.envs import registry
 from cellgames.envs.core import Game
+from cellgames.envs.titles import board_title
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
 from cellgames.training.distributed import joined_group, mean_over, pack, unpack
@@ -245,8 +246,9 @@ class _Run:
                     f"total_steps grow from {self.at.planned} to {arguments.total_steps}, and the learning rate falls "
                     "more slowly from here on; a run that had been given as many from the start would differ"
                 )
-            title = f"{arguments.algorithm} in {self.game.info.title}, seed {arguments.seed}"
-            self.logs = Logs(folder, title, list(self.eval_opponents), self.at.steps + 1 if at is not None else 0, warn)
+            title = f"{arguments.algorithm} in {board_title(self.game)}, seed {arguments.seed}"
+            first = self.at.steps + 1 if at is not None else 0
+            self.logs = Logs(folder, title, list(self.eval_opponents), arguments.eval_games, first, warn)
             self.timing = Timing(folder, self.at.steps if at is not None else None)
         self.at.planned, self.saved = arguments.total_steps, self.at.steps
         self.interruption = restored.interruption if restored is not None else None

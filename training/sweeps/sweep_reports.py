@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.loading import load
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.envs import registry
+from cellgames.envs.titles import board_title
 from cellgames.training.arguments import Arguments
 from cellgames.training.machine import choose_device, isolated
 from cellgames.training.runs.checkpoints import AGENT
@@ -219,8 +220,9 @@ def report(sweep: Sweep, asked: Mapping[str, Any]) -> Report:
         f"intervals. {note}"
     )
     folders = f"`{TRIALS}/` has the folder of each trial; `cellgames evaluate` takes any of them."
+    game = registry.make(base.game, **base.parameters)
     return Report(
-        f"Sweep of {base.algorithm} in {registry.make(base.game, **base.parameters).info.title}",
+        f"Sweep of {base.algorithm} in {game.info.title}",
         [
             *summary,
             *plots,
@@ -231,5 +233,6 @@ def report(sweep: Sweep, asked: Mapping[str, Any]) -> Report:
         data=sweep.again,
         data_file=MEASURED,
         more_tables=[timing_table(sweep)],
+        subject=board_title(game),
         more_files={} if best is None else {BEST: _agent(sweep, best).read_bytes()},
     )

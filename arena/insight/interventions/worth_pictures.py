@@ -6,6 +6,7 @@ decided the game: without it the outcome would have been another one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -28,6 +29,7 @@ from cellgames.envs.core.drawing import (
     mix,
 )
 from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.titles import board_title
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.utils.run_folders import PathLike
 
@@ -72,7 +74,7 @@ def draw_worth(explanation: Explanation, kind: str) -> Picture:
     if not effects:
         raise ValueError(f"expected a kind out of {', '.join(explanation.kinds)}, got {kind}")
     most = _most(explanation, kinds)
-    title = f"{explanation.game.info.title}: what each {_WORDS.get(tuple(kinds), kinds[0])} was worth to its player"
+    title = f"{board_title(explanation.game)}: what each {_WORDS.get(tuple(kinds), kinds[0])} was worth to its player"
     board = _board(explanation, kinds, effects, most)
     shown = headed(board, title)
     legend = tuple(_legend(most, explanation.measure, shown.width, shown.height))
@@ -114,23 +116,41 @@ def _draw_cup(game: ToroidalCup, state: Any, shapes: tuple[Shape, ...], labels: 
         Rectangle(col + 0.25, row + 0.25, 0.5, 0.5, rendering.COLOURS[int(live[row, col]) - 1])
         for row, col in np.argwhere(live > 0).tolist()
     )
-    words = []
-    for effect in labels if len(labels) <= _MOST_LABELS else ():
-        row, col = divmod(min(effect.cells), game.cols)
-        words.append(
-            Text(
-                min(col + 4.0, game.cols - 9.0),
-                max(row - 1.0, 3.0),
-                f"{effect.worth:+.0f}",
-                3.2,
-                _INK,
-                bold=bool(effect.result),
-            )
-        )
+    words = _numbers(game, labels) if len(labels) <= _MOST_LABELS else ()
     shown = _over(drawn, game.rows, game.cols, (*shapes, *(() if labels else dots), *words))
     board = shown.shapes[-1]
     assert isinstance(board, Inset)
     return replace(shown, height=board.y + game.rows * board.scale + 14)  # without the room for shapes to come
+
+
+def _numbers(game: ToroidalCup, effects: Sequence[Effect]) -> Iterator[Text]:
+    """Yield the worth of placements beside their shapes, where they cover neither shapes nor other numbers."""
+    size = min(3.2, game.rows / 14)
+    taken = np.zeros((game.rows, game.cols), bool)
+    for effect in effects:
+        taken.reshape(-1)[list(effect.cells)] = True
+    for effect in effects:
+        words = f"{effect.worth:+.0f}"
+        wide, tall = math.ceil(0.6 * size * len(words)), math.ceil(size)
+        first, last = _box(game, effect.cells)
+        middle = ((first + last + 1) // 2).tolist()
+        across = (middle[1] - wide // 2, last[1] + 2, first[1] - wide - 1)
+        # Above the shape, below it, at its sides, and further away; each as the upper left cell of the number.
+        places = [(first[0] - tall, across[0]), (last[0] + 1, across[0])]
+        places += [(middle[0] - tall // 2, at) for at in across[1:]]
+        places += [(down, at) for down in (first[0] - tall, last[0] + 1) for at in across[1:]]
+        places += [(first[0] - 2 * tall, across[0]), (last[0] + 1 + tall, across[0])]
+        inside = [(min(max(y, 0), game.rows - tall), min(max(x, 0), game.cols - wide)) for y, x in places]
+        top, left = min(inside, key=lambda at: int(taken[at[0] : at[0] + tall, at[1] : at[1] + wide].sum()))
+        taken[top : top + tall, left : left + wide] = True
+        yield Text(left, top + 0.85 * size, words, size, _INK, bold=bool(effect.result))
+
+
+def _box(game: ToroidalCup, cells: Sequence[int]) -> tuple[Any, Any]:
+    """Return the upper left and the lower right cell of a shape as arrays [2]; it may go across an edge."""
+    board, at = np.array((game.rows, game.cols)), np.stack(np.divmod(np.array(sorted(cells)), game.cols), 1)
+    near = (at - at[0] + board // 2) % board - board // 2 + at[0]
+    return near.min(0), near.max(0)
 
 
 def _cells(values: Any, deciding: set[int], most: float, *, solid: bool) -> Iterator[Shape]:
@@ -228,7 +248,7 @@ def film_frames(record: Record, explanation: Explanation) -> list[list[Picture]]
         else:
             marked = _marked(game, pictures, made, most)
         steps.append(marked)
-    start = headed(game.draw(states[0]), f"{game.info.title}: what each {kind} was worth to its player")
+    start = headed(game.draw(states[0]), f"{board_title(game)}: what each {kind} was worth to its player")
     return [[start], *steps]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from cellgames.agents.connection.solver import ConnectionSolver
 from cellgames.arena.insight.interventions import Explanation, Options, explain, explain_world
 from cellgames.arena.insight.interventions.cloth_world import cloth_world
 from cellgames.arena.insight.interventions.cup_world import CupWorld
-from cellgames.arena.insight.interventions.worth_pictures import draw_worth, film_frames
+from cellgames.arena.insight.interventions.effects import Effect
+from cellgames.arena.insight.interventions.worth_pictures import _numbers, draw_worth, film_frames
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.arena.season.cup import CupUmpire
@@ -29,6 +31,7 @@ from cellgames.cli.main import main
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.core.drawing import to_svg
+from cellgames.envs.toroidal_cup.game import ToroidalCup
 
 CUP = cellgames.make("toroidal-cup-small-v0")
 CLOTH = cellgames.make("cloth-of-gold-small-v0", generations=6, max_rounds=3, max_units=4)
@@ -260,6 +263,28 @@ def test_explanations_repeat_and_are_drawn(records: dict[str, Record]) -> None:
     assert "framed: other cells without" in to_svg(steps[-1][1])
     with pytest.raises(ValueError, match="expected a kind out of"):
         draw_worth(first, "nothing")
+
+
+def test_numbers_of_placements_cover_neither_shapes_nor_each_other() -> None:
+    game = cellgames.make("toroidal-cup-small-v0")
+    assert isinstance(game, ToroidalCup)
+    shape = np.array((1, 2, 48, 49, 97))
+    starts = (48 * 10 + 5, 48 * 10 + 9, 48 * 13 + 7, 0, 48 * 22 + 46)  # close together, in a corner, across edges
+    cells = [[int(cell) for cell in (start + shape) % (24 * 48)] for start in starts]
+    effects = [
+        Effect("placement", "R", 0, 0, tuple(sorted(part)), 100.0 + n, 0, (), 0, (-1, -1))
+        for n, part in enumerate(cells)
+    ]
+    taken = np.zeros((24, 48), int)
+    taken.reshape(-1)[np.concatenate(cells)] = 1
+    words = list(_numbers(game, effects))
+    assert [text.text for text in words] == [f"+{100 + n}" for n in range(5)]
+    for text in words:
+        top, left = round(text.y - 0.85 * text.size), round(text.x)
+        place = taken[top : top + 2, left : left + math.ceil(0.6 * 4 * text.size)]
+        assert place.shape[0] == 2, "on the board"
+        assert not place.any(), text.text
+        place[:] = 1
 
 
 def test_games_may_begin_in_the_middle(records: dict[str, Record]) -> None:

@@ -47,7 +47,7 @@ def write_report(
         raise ValueError(f"expected files with different names, got more than one {', '.join(twice)}")
     images: dict[str, bytes] = {}
     try:
-        images = {f"{plot.name}.png": png(plot) for plot in report.plots}
+        images = {f"{plot.name}.png": png(plot, report.subject) for plot in report.plots}
     except ImportError as error:
         warn(no_pictures(error))
     contents: dict[str, str | bytes] = {}
@@ -69,8 +69,12 @@ def markdown(report: Report, images: Collection[str] = ()) -> str:
     return "\n\n".join(_blocks(report, 1, images)) + "\n"
 
 
-def png(plot: Plot) -> bytes:
+def png(plot: Plot, subject: str = "") -> bytes:
     """Return the plot as a PNG file.
+
+    Args:
+        plot: What to draw.
+        subject: A line above the plot, such as "Torus, size 5"; "" for none.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -79,13 +83,18 @@ def png(plot: Plot) -> bytes:
 
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
+
+    from .plots import draw_subject
 
     figure = Figure()
     plot.draw(figure)
     FigureCanvasAgg(figure)
     data = io.BytesIO()
+    width, height = figure.get_size_inches()
+    room = Bbox([[0, 0], [width, height + draw_subject(figure, subject)]]) if subject else None
     # Without the version of matplotlib in the file, equal pictures are equal bytes.
-    figure.savefig(data, format="png", dpi=150, metadata={"Software": None})
+    figure.savefig(data, format="png", dpi=150, metadata={"Software": None}, bbox_inches=room)
     return data.getvalue()
 
 

@@ -106,9 +106,11 @@ class Report(Section):
         page_file: Name of the page.
         data_file: Name of the JSON file.
         more_files: Content of further files by name.
+        subject: The game and the size of its board, which stand above each plot; "" for plots that say so themselves.
     """
 
     more_tables: Sequence[Table] = ()
     page_file: str = "report.md"
     data_file: str = "report.json"
     more_files: Mapping[str, str | bytes] = field(default_factory=dict)
+    subject: str = ""

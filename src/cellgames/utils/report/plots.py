@@ -31,9 +31,11 @@ __all__ = [
     "colour_bar",
     "curves",
     "dots",
+    "draw_subject",
     "draw_title",
     "escape_math",
     "heat_map",
+    "label_ends",
     "line_style",
     "matrix",
     "name_width",
@@ -81,6 +83,14 @@ def draw_title(figure: Figure, text: str) -> None:
     """Write a title at the upper left; the figure has its size."""
     width, height = figure.get_size_inches()
     figure.text(0.12 / width, 1 - 0.3 / height, text, fontsize=12, weight="bold", color=INK)
+
+
+def draw_subject(figure: Figure, text: str) -> float:
+    """Write a line above a figure that has its size; return the inches that it takes beyond the upper edge."""
+    width, height = figure.get_size_inches()
+    line = figure.text(0.12 / width, 1 + 0.02 / height, escape_math(text), fontsize=10, va="bottom", color="#595959")
+    line.set_in_layout(False)  # the figure keeps its layout
+    return 0.24
 
 
 def line_style(place: int) -> dict[str, Any]:
@@ -209,7 +219,7 @@ def matrix(
     for row, column in product(range(len(left)), range(len(top))):
         if not math.isnan(value := float(values[row, column])):
             ink = _ink_on(palette(value / scale.high), 0.5)
-            text = f"{scale.factor * value:.{scale.digits}f}"
+            text = f"{scale.factor * value:z.{scale.digits}f}"  # never "-0"
             axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=9)
     _label_cells(axes, left, top, 9, 40, 1.5)
     bar_axes = figure.add_axes(((label + wide + 0.2) / width, 0.3 / height, 0.14 / width, tall / height))
@@ -361,11 +371,11 @@ def curves(
             axes.tick_params(labelbottom=False)
         else:
             axes.set_xlabel(axis, fontsize=9, color=INK)
-        _label_ends(axes, lines, tall)
+        label_ends(axes, lines, tall)
     draw_title(figure, title)
 
 
-def _label_ends(axes: Axes, lines: Sequence[Curve], tall: float) -> None:
+def label_ends(axes: Axes, lines: Sequence[Curve], tall: float) -> None:
     """Write the name of each curve beside its last point; names that would overlap move apart.
 
     Args:
