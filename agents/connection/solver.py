@@ -39,7 +39,7 @@ class _Group(NamedTuple):
 
 
 class ConnectionSolver:
-    """A solver of a board of Hex or Y; `solver` makes one for each game. It knows nothing of swaps but `winning_moves`.
+    """A solver of a board of Hex or Y; `solver` makes one for each game. Swaps are judged at the first two turns.
 
     Attributes:
         nodes: positions that have been looked at.
@@ -62,7 +62,10 @@ class ConnectionSolver:
         Raises:
             ValueError: more than `MOST_FREE` cells are free.
         """
-        return bool(self._first_winning(state))
+        check_solvable(self.game, state)
+        if self.game.swap and int(state.turn) < 2:
+            return any(won for _, won in self.judged(state))
+        return self._search(*self._stones(state))[0]
 
     def winning_moves(self, state: ConnectionState) -> list[int]:
         """Return all actions that win the unfinished game of a batch of one with best play, in their order.
@@ -70,34 +73,30 @@ class ConnectionSolver:
         Raises:
             ValueError: more than `MOST_FREE` cells are free.
         """
-        return list(self._winning(state))
+        return [action for action, won in self.judged(state) if won]
 
-    def _first_winning(self, state: ConnectionState) -> list[int]:
-        return list(next(([action] for action in self._winning(state)), []))
+    def judged(self, state: ConnectionState) -> Iterator[tuple[int, bool]]:
+        """Yield each legal action of the unfinished game of a batch of one, and whether it wins with best play.
 
-    def _winning(self, state: ConnectionState) -> Iterator[int]:
+        Raises:
+            ValueError: more than `MOST_FREE` cells are free.
+        """
         check_solvable(self.game, state)
-        legal = self.game.legal_actions(state)[0].nonzero().squeeze(1).tolist()
         own, other, seat = self._stones(state)
-        cells = self.game.layout.cells
-        for action in legal:
-            if action == cells:  # the stone alone becomes the mover's, on the cell where the swap puts it
+        for action in self.game.legal_actions(state)[0].nonzero().squeeze(1).tolist():
+            if action == self.game.num_cells:  # the stone alone becomes the mover's, on the cell where the swap puts it
                 stone = self.game.layout.swapped[int(state.last)]
                 won = not self._search(0, 1 << stone, 1 - seat)[0]
-            elif self._may_swap_after(state):
+            elif self.game.swap and int(state.turn) == 0:
                 won = self._survives_swap(action, seat)
             else:
                 won = self._plays(own | 1 << action, other, seat, action)
-            if won:
-                yield action
+            yield action, won
 
     def _plays(self, own: int, other: int, seat: int, cell: int) -> bool:
         """Return True if the owner of `own`, who has just put a stone on a cell, wins."""
         touched = next(group.sides for group in self._groups(own, seat) if group.stones >> cell & 1)
         return touched == self._goals[seat] or not self._search(other, own, 1 - seat)[0]
-
-    def _may_swap_after(self, state: ConnectionState) -> bool:
-        return self.game.swap and int(state.turn) == 0
 
     def _survives_swap(self, cell: int, seat: int) -> bool:
         """Return True if a first stone wins for its player, whether the other one swaps or not."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
 import torch
 
 from cellgames.agents.connection.solver import MOST_FREE, ConnectionSolver
+from cellgames.cli.main import main
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
 from cellgames.envs.connection.solo import ConnectionSolo
 from cellgames.envs.core import seeds
@@ -103,3 +105,33 @@ def test_positions_with_many_free_cells_are_refused() -> None:
     game = Hex(size=5)
     with pytest.raises(ValueError, match=f"at most {MOST_FREE} cells are free, got one with 25"):
         ConnectionSolver(game).wins(played(game))
+
+
+def test_the_command_solves_hex_and_y(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "hex-v0", "--size", "3", "--param", "swap=False", "--quiet"]) == 0
+    shown = capsys.readouterr().out
+    assert "Black wins with best play" in shown
+    assert "Winning moves: c1 a2 b2 c2 a3\n" in shown
+    assert main(["solve", "hex-v0", "--size", "3", "--moves", "b2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["winner"], found["winning_moves"]) == ("white", ["swap-pieces"])
+    assert main(["solve", "y-v0", "--position", "x../../. w", "--size", "3", "--param", "swap=False", "--winner"]) == 0
+    assert "A winning move: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["hex-v0"], "at most 16 cells are free, got one with 121"),
+        (["hex-v0", "--size", "3", "--proof", "x"], "--proof is for Torus"),
+        (["y-v0", "--size", "3", "--ray"], "--ray is for Torus"),
+        (["hex-v0", "--size", "2", "--moves", "a1 b1 a2"], "the game is over"),
+    ],
+)
+def test_the_command_says_what_cannot_be_solved(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["solve", *words]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert "Traceback" not in captured.err

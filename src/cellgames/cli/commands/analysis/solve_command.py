@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cellgames.cli.console import UserError
 from cellgames.cli.shared_options import (
@@ -29,14 +29,20 @@ from cellgames.utils.progress import StatusLine
 if TYPE_CHECKING:
     from cellgames.agents.torus import Progress, ProofSearch
     from cellgames.agents.torus.shared_search import SharedSearch
+    from cellgames.envs.connection.game import ConnectionGame
+    from cellgames.envs.core import Game
+    from cellgames.envs.core.state import S
+    from cellgames.envs.stones.stone_game import StoneGame
+    from cellgames.envs.stones.stone_state import StoneState
     from cellgames.envs.torus.game import Torus
     from cellgames.envs.torus.state import TorusState
 
 __all__ = ["add"]
 
 _TEXT = (
-    "Solve a position of Torus, of size 3 to 6: who wins with best play, and by which moves. Size 4 takes less than\n"
-    "a second. Size 5 takes a minute or two from the first moves, and less later on. Nobody has solved size 6.\n\n"
+    "Solve a position: who wins with best play, and by which moves. Hex and Y are solved where at most 16 cells are\n"
+    "free, such as Hex of size 4 from the first move. Torus is solved from size 3 to 6: size 4 takes less than a\n"
+    "second. Size 5 takes a minute or two from the first moves, and less later on. Nobody has solved size 6.\n\n"
     "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
     "that shares nothing with the solver.\n\n"
     "Long searches: --table keeps all that the search knows in a file at any time, so that it goes on after Ctrl-C,\n"
@@ -45,6 +51,7 @@ _TEXT = (
 )
 _EXAMPLES = (
     "torus-v0 --size 4",
+    "hex-v0 --size 4 --param swap=False",
     'torus-v0 --size 4 --moves "a1+ b2" --proof a1+b2.proof',
     "torus-v0 --size 5 --moves a1 --winner --memory 1 --solved octagon.npz",
     "torus-v0 --size 6 --moves a1 --winner --memory 8 --table octagon.table --time 3600",
@@ -56,6 +63,7 @@ _NODES = 20_000  # searched of every open move between two looks at the clock
 _SILENT = 2.0  # seconds before progress is shown
 _MOST_MEMORY = 1024.0
 _LEAF_NODES = 200_000
+_TORUS_ONLY = ("proof", "solved", "table", "journal", "ray", "time")
 
 
 def add(commands: Any) -> None:
@@ -63,7 +71,7 @@ def add(commands: Any) -> None:
     moved = {"--resume": "--solved FILE"}
     command = add_command(commands, "solve", "[GAME] ", _run, _TEXT, _EXAMPLES, moved)
     command.add_argument(
-        "game", metavar="GAME", nargs="?", type=GameId, help="torus-v0 or torus-small-v0 (with --verify: none)"
+        "game", metavar="GAME", nargs="?", type=GameId, help="Torus, Hex or Y, such as torus-v0 (with --verify: none)"
     )
     add_parameters(command)
     command.add_argument("--moves", metavar="TEXT", default="", help='moves played first, such as "c3 a1+ b2"')
@@ -119,6 +127,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _solve(arguments: argparse.Namespace) -> int:
     """Solve a position; print what is found."""
     from cellgames.agents.torus import ProofSearch
+    from cellgames.envs.connection.game import ConnectionGame
     from cellgames.envs.torus.game import Torus
 
     if arguments.game is None:
@@ -131,8 +140,10 @@ def _solve(arguments: argparse.Namespace) -> int:
     if arguments.time is not None and not arguments.time > 0:
         raise UserError(f"--time must be above 0, got {arguments.time}")
     game = make_game(arguments)
+    if isinstance(game, ConnectionGame):
+        return _solve_connection(arguments, game)
     if not isinstance(game, Torus):
-        raise UserError(f"cellgames solve is for Torus, torus-v0 and torus-small-v0, got {arguments.game}")
+        raise UserError(f"cellgames solve is for Torus, Hex and Y, got {arguments.game}")
     state = _position(arguments, game)
     if arguments.ray is not None or arguments.journal is not None:
         return _shared(arguments, game, state)
@@ -142,6 +153,66 @@ def _solve(arguments: argparse.Namespace) -> int:
         raise UserError(str(error)) from error
     with _kept(arguments, solver):
         return _Solving(arguments, game, state, solver, solver.search(state)).run()
+
+
+def _solve_connection(arguments: argparse.Namespace, game: ConnectionGame) -> int:
+    """Solve a position of Hex or Y; print what is found."""
+    from cellgames.agents.connection.solver import ConnectionSolver, check_solvable
+
+    if given := [f"--{name.replace('_', '-')}" for name in _TORUS_ONLY if getattr(arguments, name) is not None]:
+        raise UserError(f"{given[0]} is for Torus; Hex and Y are solved by one search in memory")
+    state = _position(arguments, game)
+    try:
+        check_solvable(game, state)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    solver, began = ConnectionSolver(game), time.monotonic()
+    line, moves = StatusLine(not arguments.quiet, every_s=10.0), []
+    actions = int(game.legal_actions(state).sum())
+    for number, (action, won) in enumerate(solver.judged(state), 1):
+        moves += [action] if won else []
+        if won and arguments.winner:
+            break
+        if time.monotonic() - began > _SILENT:
+            line.show(f"{time.monotonic() - began:.1f} s; {actions - number} moves left to judge")
+    line.end()
+    found = _Found(1 if moves else -1, moves[0] if moves else -1, moves, solver.nodes, time.monotonic() - began)
+    _print_found(arguments, game, state, found)
+    return 0
+
+
+class _Found(NamedTuple):
+    """What is known of a position: 1 if the player to move wins, else -1; a winning move or -1, and all of them."""
+
+    value: int
+    move: int
+    moves: list[int]
+    nodes: int
+    seconds: float
+
+    @property
+    def spent(self) -> str:
+        """The nodes and the time, for people."""
+        return f"{self.nodes:,} nodes, {self.seconds:.1f} s"
+
+
+def _print_found(arguments: argparse.Namespace, game: StoneGame[Any], state: StoneState, found: _Found) -> str:
+    """Print who wins and by which moves; return the winner."""
+    mover = int(state.current_player)
+    winner = game.info.players[mover if found.value == 1 else 1 - mover]
+    moves = [game.action_to_string(move) for move in found.moves]
+    best = game.action_to_string(found.move) if found.move >= 0 else None
+    if arguments.json:
+        data = {"winner": winner, "move": best, "nodes": found.nodes, "seconds": round(found.seconds, 2)}
+        print(json.dumps(data if arguments.winner else {**data, "winning_moves": moves}))
+        return winner
+    print(game.text(state))
+    print(f"\n{winner.capitalize()} wins with best play ({found.spent}).")
+    if arguments.winner:
+        print(f"A winning move: {best}" if best else "Every move loses.")
+    else:
+        print(f"Winning moves: {' '.join(moves)}" if moves else "Every move loses.")
+    return winner
 
 
 def _shared(arguments: argparse.Namespace, game: Torus, state: TorusState) -> int:
@@ -164,7 +235,7 @@ def _shared(arguments: argparse.Namespace, game: Torus, state: TorusState) -> in
         return _Solving(arguments, game, state, search, search.run(workers)).run()
 
 
-def _position(arguments: argparse.Namespace, game: Torus) -> TorusState:
+def _position(arguments: argparse.Namespace, game: Game[S]) -> S:
     """Return the position to solve."""
     from cellgames.arena.records import positions
 
@@ -210,18 +281,8 @@ class _Solving:
             raise UserError(f"not solved within {self._spent()}{self._again()}")
         moves = [] if self.arguments.winner else self._winning_moves()
         self.line.end()
-        mover = int(self.state.current_player)
-        winner = self.game.info.players[mover if value == 1 else 1 - mover]
-        if self.arguments.json:
-            found = {"winner": winner, "move": self._name(move), "nodes": self.search.nodes, "seconds": self._seconds()}
-            print(json.dumps(found if self.arguments.winner else {**found, "winning_moves": moves}))
-        else:
-            print(self.game.text(self.state))
-            print(f"\n{winner.capitalize()} wins with best play ({self._spent()}).")
-            if self.arguments.winner:
-                print(f"A winning move: {self._name(move)}" if move >= 0 else "Every move loses.")
-            else:
-                print(f"Winning moves: {' '.join(moves)}" if moves else "Every move loses.")
+        found = _Found(value, move, moves, self.search.nodes, self._seconds())
+        winner = _print_found(self.arguments, self.game, self.state, found)
         if self.arguments.proof is not None:
             self._prove(self._solver, winner)
         return 0
@@ -251,14 +312,14 @@ class _Solving:
                 return step.value, step.move
         raise AssertionError("a search ends with a result")
 
-    def _winning_moves(self) -> list[str]:
+    def _winning_moves(self) -> list[int]:
         """Return the moves that win."""
         solver, legal = self._solver, self.game.legal_actions(self.state)
         while True:
             values = solver.move_values(self.state, nodes=_NODES)
             left = int(legal.sum() - (values != 0).sum())
             if not left:
-                return [self.game.action_to_string(cell) for cell in (values[0] == 1).nonzero().squeeze(1).tolist()]
+                return [int(cell) for cell in (values[0] == 1).nonzero().squeeze(1)]
             if self._late():
                 self.line.end()
                 raise UserError(f"{left} moves are not judged within {self._spent()}{self._again()}; or see --winner")
@@ -273,9 +334,6 @@ class _Solving:
             if kept := getattr(self.arguments, name):
                 return f"; --{name} {kept} goes on"
         return "; with --solved FILE or --table FILE it can go on later"
-
-    def _name(self, cell: int) -> str | None:
-        return self.game.action_to_string(cell) if cell >= 0 else None
 
     def _seconds(self) -> float:
         return round(time.monotonic() - self.began, 2)
