@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .season.cup import CupUmpire
     from .season.playoffs import Bracket, bracket
     from .season.schedule import SeasonOptions
-    from .season.season import Season, SeasonIO, play_season
+    from .season.season import AnySeason, Season, SeasonIO, play_season
     from .season.standings import GameResult, standings
     from .season.tables.place_standings import PlaceLine, TableResult, place_standings
     from .season.tables.table_season import TableSeason, play_table_season
@@ -83,7 +83,7 @@ else:
             "season.cup": ("CupUmpire",),
             "season.playoffs": ("Bracket", "bracket"),
             "season.schedule": ("SeasonOptions",),
-            "season.season": ("Season", "SeasonIO", "play_season"),
+            "season.season": ("AnySeason", "Season", "SeasonIO", "play_season"),
             "season.tables.place_standings": ("PlaceLine", "TableResult", "place_standings"),
             "season.tables.table_season": ("TableSeason", "play_table_season"),
             "season.standings": ("GameResult", "standings"),
@@ -113,6 +113,7 @@ else:
 
 __all__ = [
     "SCENARIOS",
+    "AnySeason",
     "BotUmpire",
     "Bracket",
     "Census",
