@@ -1,6 +1,6 @@
-"""The file of a season's games, which is appended batch by batch and read again by a season that continues.
+"""The file of the games of a season or of series, appended batch by batch, and read again by a run that goes on.
 
-The season asks for its batches in an order that follows from the settings and the results so far. So the file is a
+The run asks for its batches in an order that follows from the settings and the results so far. So the file is a
 journal: a batch that is in it is taken from it, and the others are played. A batch of which only a part is in the file
 is played again: it was torn by a kill, or some of its lines have changed since they were written (`line_digests`).
 """
@@ -157,4 +157,4 @@ class Journal:
             raise self._foreign(1 + list(self._lines).index(fixture), str(error)) from None
 
     def _foreign(self, number: int, why: str) -> RunError:
-        return RunError(f"{self.path}, game {number}: not of this season, {why}; {START_OVER}")
+        return RunError(f"{self.path}, game {number}: not of this run, {why}; {START_OVER}")

@@ -415,7 +415,7 @@ def test_games_of_another_season_are_refused(whole: Path, tmp_path: Path) -> Non
     with pytest.raises(RecordError, match=r"none of its lines has its digest in games\.digests"):
         run(whole)
     (whole / "games.digests").write_bytes((tmp_path / "other" / "games.digests").read_bytes())
-    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this season, which has no day 1, game 1: "):
+    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, which has no day 1, game 1: "):
         run(whole)
 
 
@@ -429,7 +429,7 @@ def test_games_that_were_changed_are_played_again_or_refused(whole: Path) -> Non
     assert "dropped 1 lines that have changed since they were written, the first is line 5; " in said[0]
     (whole / "games.jsonl").write_text("".join([*lines[:4], changed, *lines[5:]]))
     (whole / "games.digests").unlink()
-    with pytest.raises(RunError, match=r"games\.jsonl, game 5: not of this season, the coins fell otherwise; choose"):
+    with pytest.raises(RunError, match=r"games\.jsonl, game 5: not of this run, the coins fell otherwise; choose"):
         run(whole)
 
 
@@ -437,10 +437,10 @@ def test_games_after_the_end_are_refused(whole: Path) -> None:
     lines = (whole / "games.jsonl").read_bytes().splitlines(keepends=True)
     (whole / "games.digests").unlink()
     (whole / "games.jsonl").write_bytes(b"".join([*lines, lines[-1].replace(b'"game":', b'"game":9', 1)]))
-    with pytest.raises(RunError, match=r"game \d+: not of this season, which is over"):
+    with pytest.raises(RunError, match=r"game \d+: not of this run, which is over"):
         run(whole)
     (whole / "games.jsonl").write_bytes(b"".join([*lines, lines[0].replace(b"}", b',"more":1}', 1)]))
-    with pytest.raises(RunError, match=r"game \d+: not of this season, where day 1, game 1: .* ended otherwise before"):
+    with pytest.raises(RunError, match=r"game \d+: not of this run, where day 1, game 1: .* ended otherwise before"):
         run(whole)
 
 
