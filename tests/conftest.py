@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import browser
 import durations
 import pytest
 
+from cellgames.arena.stats import deviation, payoffs
 from cellgames.envs.kernels import compiling
 
 
@@ -58,6 +61,23 @@ def pytest_collection_finish() -> None:
 def _no_test_adds_to_the_store_of_this_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CELLGAMES_STORE", str(tmp_path_factory.mktemp("store") / "store.sqlite"))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_waits_for_the_disk() -> Iterator[None]:
+    """What is written survives the end of a process, which tests try, without it; they cannot try a loss of power."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _bounds_in_reports_come_from_few_draws() -> Iterator[None]:
+    """Each draw solves linear programs; tests of the bounds call what computes them, with as many draws as usual."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((payoffs, "nash"), (payoffs, "deviation_ratings"), (deviation, "table_ratings")):
+            patch.setattr(module, name, partial(getattr(module, name), draws=10))
         yield
 
 

@@ -130,6 +130,7 @@ print("also here", file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and descriptors")
 def test_a_round_robin_with_all_of_them_plays_every_other_game_as_without_them(tmp_path: Path) -> None:
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
@@ -168,6 +169,7 @@ def test_a_round_robin_with_all_of_them_plays_every_other_game_as_without_them(t
     assert not (tmp_path / "run" / last_call.FILE).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_a_run_that_an_agent_ends_goes_on_and_says_which(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

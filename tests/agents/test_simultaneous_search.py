@@ -159,6 +159,7 @@ def test_the_same_generator_gives_the_same_search_and_more_candidates_than_the_w
 # ---------------------------------------------------------------- the agent
 
 
+@pytest.mark.slow
 def test_mcts_mixes_in_goofspiel_and_beats_random(goofspiel: Game) -> None:
     agents = [load("mcts:40", goofspiel), load("random", goofspiel)]
     assert isinstance(acting(agents[0], goofspiel), JointSearchAgent)

@@ -100,6 +100,7 @@ def test_answers_are_better_than_the_design_alone(path: Path) -> None:
     assert float((better > 0).float().mean() + 0.5 * (better == 0).float().mean()) > 0.55
 
 
+@pytest.mark.slow
 def test_the_last_placement_is_drawn_from_a_mixed_strategy() -> None:
     """Of rock, paper and scissors, against guesses with more rocks; the best mean alone where nobody answers."""
     results = np.array([[0, 0, -1, 1], [1, 1, 0, -1], [-1, -1, 1, 0]], dtype=np.float64)

@@ -201,6 +201,7 @@ def test_black_wins_by_opening_on_an_octagon_and_loses_by_opening_on_a_square(si
     assert (squares == -1).all()
 
 
+@pytest.mark.slow
 def test_symmetries_keep_who_wins_and_by_which_moves() -> None:
     """A quarter turn swaps the colours, and the player to move."""
     size = 4
@@ -258,6 +259,7 @@ def test_a_limit_of_nodes_leaves_positions_open() -> None:
     assert not limited.move_values(start[:1], nodes=10).any()
 
 
+@pytest.mark.slow
 def test_a_small_table_still_gives_right_answers() -> None:
     state = random_states(4, 20, 4)
     small = ProofSearch(4, memory=1 << 15)
@@ -288,6 +290,7 @@ def test_positions_that_are_searched_alone_do_not_depend_on_others() -> None:
 # ---------------------------------------------------------------- tables in files
 
 
+@pytest.mark.slow
 def test_a_killed_search_goes_on_from_its_table(tmp_path: Path) -> None:
     """The process is killed in the middle of native code; nothing but the file is left."""
     path, state = tmp_path / "search.table", random_states(5, 1, 9, seed=1)

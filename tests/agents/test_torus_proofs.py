@@ -130,6 +130,7 @@ def test_files_that_are_no_proofs_are_refused(tmp_path: Path, capsys: pytest.Cap
 # ---------------------------------------------------------------- new proofs
 
 
+@pytest.mark.slow
 def test_proofs_of_any_positions_hold(tmp_path: Path) -> None:
     native_library()
     for size, stones in ((3, 2), (4, 6), (5, 18), (6, 40)):
@@ -174,6 +175,7 @@ def test_the_command_prints_winner_and_moves(capsys: pytest.CaptureFixture[str],
     assert "a1" in data["winning_moves"]
 
 
+@pytest.mark.slow
 def test_a_search_that_is_stopped_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     native_library()
     kept = tmp_path / "solved.npz"

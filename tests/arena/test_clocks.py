@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import torch
+from slow import slow_except
 from torch import Tensor
 
 import cellgames
@@ -210,7 +211,7 @@ def hanging_games(agent: Hanging, control: TimeControl) -> Played[Any]:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
-@pytest.mark.parametrize("hang", [loop, sleep, swallow, lambda: threading.Event().wait()])
+@pytest.mark.parametrize("hang", slow_except([loop, swallow], [loop, sleep, swallow, threading.Event().wait]))
 def test_who_never_answers_loses_its_own_game(hang: Callable[[], object]) -> None:
     before = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
     played = hanging_games(Hanging(hang, env_id=1), TimeControl(0.5))

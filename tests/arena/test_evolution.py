@@ -159,6 +159,7 @@ evolve(GAME, TINY, Path(sys.argv[1]), report=report)
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_continues_and_ends_with_the_same_bytes(whole: Path, tmp_path: Path) -> None:
     paths = os.pathsep.join(str(ROOT / part) for part in ("src", "tests/arena", "tests/support"))
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}

@@ -109,6 +109,7 @@ def test_agents_that_do_not_decide_on_whole_turns_are_refused(tmp_path: Path) ->
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_files_and_games_that_replay(whole: Path, tmp_path: Path) -> None:
     evolve(GAME, TINY, tmp_path / "again")
     assert different_files(whole, tmp_path / "again") == []

@@ -17,6 +17,7 @@ import pytest
 from arena_runs import lose_patience, stop_and_continue
 from paths import ROOT
 from PIL import Image
+from slow import slow_except
 
 import cellgames
 from cellgames.arena.records.record_lines import append, read_records
@@ -186,7 +187,7 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_where(
     assert "Traceback" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", slow_except([""], ["", "1"]))
 def test_a_season_whose_output_nobody_reads_is_played_to_its_end(tmp_path: Path, unbuffered: str) -> None:
     words = ["season", "torus-v0", "--size", "2", "--teams", "8", "--days", "1", "--agents", "random", "greedy"]
     words += ["--no-store", "--out"]
@@ -353,6 +354,7 @@ def at_a_terminal(words: Sequence[str], prompt: bytes, keys: Sequence[bytes]) ->
     return shown.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_lines_are_edited_and_recalled_at_a_terminal(tmp_path: Path) -> None:
     """Keys as a person presses them: a letter is deleted, Home jumps back, Up recalls, Tab completes."""
     pytest.importorskip("readline")

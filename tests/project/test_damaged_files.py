@@ -13,6 +13,7 @@ import pytest
 import torch
 from arena_runs import block_plots
 from damage import outcomes
+from slow import slow_except
 from store_games import chunk
 from training_runs import block_extras, network_for, tiny
 
@@ -65,7 +66,8 @@ def test_weights(tmp_path: Path) -> None:
     assert not found["believed"]
 
 
-def test_games_of_a_continued_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("games", "digests"), slow_except([(6, 3)], [(6, 3), (30, 10)]))
+def test_games_of_a_continued_run(games: int, digests: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run ends with the same files, without damage to any of them."""
     block_plots(monkeypatch)
 
@@ -74,7 +76,7 @@ def test_games_of_a_continued_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return {name: path.read_bytes() for name, path in compared_files(tmp_path).items()}
 
     read()
-    for name, seeds in (("games.jsonl", range(30)), ("games.digests", range(10))):
+    for name, seeds in (("games.jsonl", range(games)), ("games.digests", range(digests))):
         found = outcomes(tmp_path / name, read, (ValueError,), seeds)
         assert (found["refused"], found["believed"]) == ([], [])
 

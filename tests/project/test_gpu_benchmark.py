@@ -63,6 +63,7 @@ def test_a_run_writes_a_page_that_is_no_measurement(tmp_path: Path) -> None:
     assert len(lines) == 3
 
 
+@pytest.mark.slow
 def test_a_section_that_hangs_or_fails_stops_no_other(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_section_that_hangs_or_fails_stops_no_other(
     assert all(line["passed"] for line in sections["boards"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
 def test_without_cuda_it_ends_at_once_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert gpu.main([]) == 2

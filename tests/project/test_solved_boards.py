@@ -10,17 +10,21 @@ import torch
 from benchmarks.agents import solved_boards
 from native_code import native_library
 from paths import ROOT
+from slow import slow_except
 
 from cellgames.envs.core import seeds
 from cellgames.envs.torus.game import Torus
 
 
-def test_the_page_says_who_wins_and_how(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("sizes", slow_except(["2 and 3"], [(("2", "3"),), (("2", "3", "4"),)], ["2 and 3", "2 to 4"]))
+def test_the_page_says_who_wins_and_how(
+    sizes: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     native_library()
-    assert solved_boards.main(["--sizes", "2", "3", "4", "--out", str(tmp_path)]) == 0
+    assert solved_boards.main(["--sizes", *sizes, "--out", str(tmp_path)]) == 0
     assert "| 3 | square | White | a1 b2 a3 b3 c3 |" in capsys.readouterr().out
     found = json.loads((tmp_path / "report.json").read_text())
-    assert [row["winner"] for row in found["first moves"]] == ["Black", "White"] * 3
+    assert [row["winner"] for row in found["first moves"]] == ["Black", "White"] * len(sizes)
     for game in found["games"]:
         torus = Torus(game["size"])
         state = torus.init(seeds(0, 1))

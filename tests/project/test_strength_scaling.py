@@ -48,6 +48,7 @@ def test_ratings_find_the_elo_of_a_doubling() -> None:
         assert 1 < slope[2] - slope[1] < 40
 
 
+@pytest.mark.slow
 def test_a_small_run_writes_a_page_and_goes_on_from_what_it_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,7 +106,7 @@ def signalling(patch: pytest.MonkeyPatch, owner: Any, name: str, number: int, ca
     patch.setattr(owner, name, signals)
 
 
-@pytest.mark.parametrize("case", slow_except(["ppo", "alphazero"], CASES))
+@pytest.mark.parametrize("case", slow_except(["ppo"], CASES))
 def test_a_run_that_is_interrupted_in_every_iteration_ends_like_one_that_is_not(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +182,7 @@ def test_games_of_opponents_with_a_memory_start_over_and_the_run_says_so(
     assert finished.before == stopped.value.steps > 0
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_the_run_at_once_and_leaves_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -348,6 +348,7 @@ def run(folder: Path, kill_at: int | None = None, **given: Any) -> Any:
     return train(MaskableArguments.fitted(TORUS, **settings | every | mix | given), folder, report=report)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_learns_what_it_would_have_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

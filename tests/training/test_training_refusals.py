@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from slow import slow_except
 from training_runs import block_extras, content, equal, tiny
 
 import cellgames
@@ -218,7 +219,7 @@ def test_what_cannot_be_trained_leaves_no_folder(settings: dict[str, Any], messa
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "alphazero", "maskable-ppo"])
+@pytest.mark.parametrize("algorithm", slow_except(["ppo"], ["ppo", "alphazero", "maskable-ppo"]))
 def test_an_opponent_that_fails_ends_the_run_in_one_line_and_the_run_continues(
     algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

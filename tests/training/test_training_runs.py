@@ -230,6 +230,7 @@ def test_what_packages_draw_and_log_is_there_if_they_are(tmp_path: Path, monkeyp
         assert tag.encode() in written
 
 
+@pytest.mark.slow
 def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,6 +288,7 @@ def test_a_run_reports_every_iteration(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- killed and continued
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_run_that_was_killed_ends_like_one_that_was_not(moment: str, killed: Path, whole: Finished) -> None:
     folder = killed / moment

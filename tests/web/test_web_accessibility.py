@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import DESKTOP, PHONE, expect, page
+from slow import slow_except
 from web_records import SMALL, recorded
 from web_server import served
 
@@ -267,7 +268,7 @@ def reach(p: Any, selector: str) -> None:
     raise AssertionError(f"the Tab key does not come to {selector}")
 
 
-@pytest.mark.parametrize("id", GAMES)
+@pytest.mark.parametrize("id", slow_except(["torus-small-v0", "cloth-of-gold-small-v0"], GAMES))
 def test_a_page_enlarged_to_200_percent_has_no_sideways_scrolling(chromium: Any, site: str, id: str) -> None:
     with page(chromium, (DESKTOP[0] // 2, DESKTOP[1] // 2)) as (p, complaints):  # as zoom gives it to the page
         begin(p, site, id)

@@ -193,6 +193,7 @@ def test_one_that_resigns_or_says_nonsense_forfeits(tmp_path: Path) -> None:
     agent.close()
 
 
+@pytest.mark.slow
 @posix
 def test_games_whose_moves_cannot_be_found_again_are_refused_in_words() -> None:
     game = cellgames.make("cloth-of-gold-small-v0")

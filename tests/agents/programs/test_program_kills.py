@@ -68,6 +68,7 @@ class Killer(threading.Thread):
                     self.kills += 1
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_cost_games_of_the_killed_only(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(BOT)
     agent = ProgramAgent(f"{shlex.quote(sys.executable)} {shlex.quote(str(tmp_path / 'bot.py'))}")

@@ -138,6 +138,7 @@ def test_the_identity_follows_the_files_of_the_command(tmp_path: Path) -> None:
     assert identity("exec:/no/such/program") == ""
 
 
+@pytest.mark.slow
 def test_our_agents_are_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
     """`cellgames bot` plays the games that the agent itself plays."""
     command = f"{shlex.quote(sys.executable)} -m cellgames bot greedy"
@@ -282,6 +283,7 @@ def test_a_command_line_is_needed(text: str) -> None:
         load(text)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
     """A run that is interrupted while a program thinks leaves no process."""
     note = tmp_path / "pid"
@@ -383,13 +385,14 @@ class First(BaseAgent):
 """
 
 
+@pytest.mark.slow
 def test_an_isolated_agent_plays_the_games_that_it_plays_inside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is asked about all games at once, and where it fails about one after the other."""
     (tmp_path / "watched.py").write_text(WATCHED)
     monkeypatch.chdir(tmp_path)
-    words = ["round-robin", "torus-v0", "--size", "3", "--games", "8", "--no-store", "--no-gif", "--quiet"]
+    words = ["round-robin", "torus-v0", "--size", "3", "--games", "4", "--no-store", "--no-gif", "--quiet"]
     for out, option in (("plain", []), ("apart", ["--isolate"])):
         assert main([*words, "--out", out, "--agents", "watched:First", "random", *option]) == 0
     assert (tmp_path / "plain/games.jsonl").read_bytes() == (tmp_path / "apart/games.jsonl").read_bytes()

@@ -278,6 +278,7 @@ def test_an_agent_that_ends_worker_after_worker_is_named(workers: RayWorkers, tm
     assert not {*Path(tempfile.gettempdir()).glob(left)} - before
 
 
+@pytest.mark.slow
 def test_a_chunk_that_fails_ends_the_run_and_all_others_stay(workers: RayWorkers, tmp_path: Path) -> None:
     message = r"^arena_bots:\w+ vs ray_bots:Hungry, openings \d to \d failed on \S+: MemoryError: agent .* ran out"
     with pytest.raises(ClusterError, match=message):

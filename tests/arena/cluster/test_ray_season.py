@@ -329,6 +329,7 @@ def cluster() -> Iterator[RayWorkers]:
         yield workers  # connects when it gets the first batch
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_a_cluster_changes_no_byte(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
     check_same(run_bots(tmp_path / "run", cluster).out, bots)

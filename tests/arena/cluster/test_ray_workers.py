@@ -210,6 +210,7 @@ def test_without_an_address_there_are_no_workers() -> None:
         RayWorkers().submit(Told(Path()), "square 1")
 
 
+@pytest.mark.slow
 def test_whoever_waits_for_others_is_told(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_workers, "_PATIENCE_S", 0.1)
     taken, said = [workers.submit(Told(tmp_path), f"wait {600 + number}") for number in range(2)], list[str]()
@@ -345,6 +346,7 @@ with RayWorkers(sys.argv[1]) as workers:
 """
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_version_is_refused(workers: RayWorkers, tmp_path: Path) -> None:
     about = tmp_path / "other" / "cellgames-99.dist-info" / "METADATA"  # another release in this process alone
     about.parent.mkdir(parents=True)

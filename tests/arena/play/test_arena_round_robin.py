@@ -138,6 +138,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_killed_run_continues_and_ends_with_the_same_bytes(

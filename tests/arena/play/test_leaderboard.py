@@ -340,6 +340,7 @@ def test_titles_name_the_nearest_preset() -> None:
 # ---------------------------------------------------------------- files
 
 
+@pytest.mark.slow
 def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: Path) -> None:
     store.add(match("a_b", "random", 0.7, 20), source=FILE)
     store.add(match("random", "c", 0.3, 20, size=8), source=FILE)

@@ -272,6 +272,7 @@ def _check_whole(path: Path, acknowledged: set[int]) -> None:
     assert acknowledged <= found.keys()
 
 
+@pytest.mark.slow
 def test_a_writer_killed_at_any_moment_leaves_whole_chunks(path: Path) -> None:
     rng = random.Random(8)
     acknowledged: set[int] = set()

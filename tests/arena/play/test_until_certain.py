@@ -154,6 +154,7 @@ def test_the_bound_holds_at_all_looks() -> None:
         adjacencies(first, level=95)
 
 
+@pytest.mark.slow
 def test_equal_agents_are_seldom_taken_for_different_ones() -> None:
     """Looking after every few games, as a run does: at 95 % in one of twenty runs at most."""
     rng, false, runs = np.random.default_rng(5), 0, 60

@@ -78,6 +78,7 @@ def test_games_in_a_batch_are_asked_about_together(tmp_path: Path, monkeypatch: 
     assert batches[:4] == [12, 4, 4, 4]
 
 
+@pytest.mark.slow
 def test_a_killed_season_of_bots_ends_with_the_same_bytes(tmp_path: Path) -> None:
     """Agents take their chances from generators of the batch, so a batch is played again as it was."""
     run(tmp_path / "whole", chunk=4)

@@ -119,6 +119,7 @@ def test_what_cannot_be_played_is_refused() -> None:
         pyspiel.load_game("cellgames_torus_v0(size=99)")
 
 
+@pytest.mark.slow
 def test_python_ends_well() -> None:
     """OpenSpiel frees what it knows of Python after Python's end."""
     code = "from cellgames.envs.adapters import openspiel; openspiel.register(); openspiel.OpenSpielGame('torus-v0')"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pettingzoo.utils.conversions import parallel_to_aec
 from pettingzoo_play import Dress, choose, either, game_at_once, game_in_turns, play_on, same
+from slow import slow_except
 
 from cellgames.envs import torus_v0
 from cellgames.envs.adapters.pettingzoo_aec import AECGame, wrapped
@@ -25,7 +26,7 @@ COPIES: dict[str, Duplicate] = {
 }
 
 
-@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("duplicate", slow_except(["deepcopy", "pickle"], COPIES.values(), COPIES))
 @game_in_turns
 @either
 def test_a_copy_goes_on_from_where_the_game_is(game: Game, dress: Dress, duplicate: Duplicate) -> None:

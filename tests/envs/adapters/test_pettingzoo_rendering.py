@@ -129,6 +129,7 @@ print({"pygame", "PIL", "matplotlib"} & set(sys.modules))
 """
 
 
+@pytest.mark.slow
 def test_nothing_graphical_is_imported_unless_asked() -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(cellgames.__file__).parents[1])}
     command = [sys.executable, "-c", _PLAIN]

@@ -254,7 +254,10 @@ def test_render_gives_what_the_config_asks_for() -> None:
 # ---------------------------------------------------------------- what RLlib's runner plays
 
 
-@every_game
+@pytest.mark.parametrize(
+    "game",
+    slow_except(["torus-small-v0", "grid-adaptation-small-v0", "toy-two-part-race-v0"], GAMES.values(), GAMES),
+)
 def test_what_the_runner_samples_is_legal_and_is_the_cores_games(game: Game) -> None:
     _sampled_games_are_the_cores(game, explore=True)
 

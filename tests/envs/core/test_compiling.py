@@ -240,6 +240,7 @@ def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch: pytest
     assert not run.compiled
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not compiler_found("cpu"), reason="no compiler")
 def test_games_step_eagerly_where_the_compiler_has_no_room(tmp_path: Path) -> None:
     """A cache below a file cannot be made, as in a folder that is read-only; root may write into those."""

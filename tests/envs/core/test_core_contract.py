@@ -446,6 +446,7 @@ for id in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) -> None:
     lines = []
     for id in cellgames.games():

@@ -175,6 +175,7 @@ def test_other_libraries_know_every_game_in_any_order_of_imports(imports: str) -
     assert heavy == "[]"
 
 
+@pytest.mark.slow
 def test_importing_an_environment_imports_nothing_graphical() -> None:
     assert python(_OTHERS.format(imports="import cellgames.envs.torus_v0")).splitlines()[0] == "['torch']"
 

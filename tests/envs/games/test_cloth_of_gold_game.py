@@ -15,6 +15,7 @@ import pytest
 import torch
 from cloth_of_gold_reference import EMPTY, NEUTRAL, Board, Cell, ReferenceGame, drawn, random_action
 from games_beside import Beside, played_beside
+from slow import slow_except
 from torch import Tensor
 
 import cellgames
@@ -128,7 +129,9 @@ def ending(one: ReferenceGame) -> str:
     return f"{'cut off' if one.truncated else 'verdict'}: {result}"
 
 
-@every_family
+@pytest.mark.parametrize(
+    "family", slow_except(["small", "no-initial-placement", "extinction-among-neutrals"], FAMILIES)
+)
 def test_whole_random_games_are_those_of_the_reference(family: str) -> None:
     game = make(**FAMILIES[family])
     for state, references, _ in beside(game, 6, seed=3):

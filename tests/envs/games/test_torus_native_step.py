@@ -265,6 +265,7 @@ def test_the_backend_is_told() -> None:
         assert repr(SIZE_5.vector(2)) == "Vector(Torus(size=5), 2 envs on cpu, eager)"
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled_in_a_new_process() -> None:
     code = """
 import sys, torch, cellgames

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from life_reference import Board, Game, board_of, boards_tensor, drawn, history, live_cells, soup, until_the_end
+from slow import slow_except
 from torch import Tensor
 
 from cellgames.envs.kernels import compiling
@@ -46,7 +47,12 @@ FAMILIES: list[Family] = [
     (13, 22, 4, "keep", range(10)),
     (15, 33, 2, "keep", range(13, 16)),
 ]
-every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda f: "-".join(map(str, f[:4])))
+QUICK = (FAMILIES[1], FAMILIES[2], FAMILIES[5])
+every_family = pytest.mark.parametrize(
+    "family",
+    [pytest.param(family, marks=[] if family in QUICK else pytest.mark.slow) for family in FAMILIES],
+    ids=lambda f: "-".join(map(str, f[:4])),
+)
 
 
 @cache
@@ -116,7 +122,11 @@ def test_the_games_that_are_compared_end_in_every_way() -> None:
 
 @pytest.mark.usefixtures("torch_code")
 @pytest.mark.parametrize(
-    ("slots", "family"), [((2,), 0), ((1, 3), 4), ((3, 5, 8), 0), ((4, 6), 4), ((10,), 4), ((10, 11), 0)]
+    ("slots", "family"),
+    slow_except(
+        [((1, 3), 4), ((3, 5, 8), 0)],
+        [((2,), 0), ((1, 3), 4), ((3, 5, 8), 0), ((4, 6), 4), ((10,), 4), ((10, 11), 0)],
+    ),
 )
 def test_the_number_of_slots_does_not_matter(
     slots: tuple[int, ...], family: int, monkeypatch: pytest.MonkeyPatch

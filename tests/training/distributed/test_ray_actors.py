@@ -127,6 +127,7 @@ def test_a_run_with_actors_that_was_killed_ends_like_one_that_was_not(whole: Fin
 # ---------------------------------------------------------------- refused
 
 
+@pytest.mark.slow
 def test_actors_of_other_versions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cellgames.training.selfplay.actors.build", lambda: Build("0.0.1", "1.0", "2.7"))
     with pytest.raises(ClusterError, match=r"has other versions .*cellgames: expected 0\.0\.1, got"):

@@ -110,6 +110,7 @@ def test_the_score_of_a_response_is_the_mean_over_shares() -> None:
 # ---------------------------------------------------------------- runs
 
 
+@pytest.mark.slow
 def test_a_killed_league_goes_on_to_the_bit(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process ends in the middle of a training, of games, and of a measurement; the folder then is that of a whole
     league."""

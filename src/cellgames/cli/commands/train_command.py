@@ -10,7 +10,8 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from signal import SIGINT
 from typing import TYPE_CHECKING, Any
@@ -82,12 +83,12 @@ def add_arguments(command: argparse.ArgumentParser, without: Sequence[str] = ())
             some = len(users) < len(ALGORITHMS)
             only = f"{', '.join(users)}: " if some else ""
             first = next(iter(users.values()))
-            add_options(special if some else shared, [first], only=only, default=_default)
+            add_options(special if some else shared, [first], only=only, default=partial(_default, users))
 
 
-def _default(option: Option) -> str:
+def _default(users: Mapping[str, Option], option: Option) -> str:
     by_game = any(option.name in preset.values for _, preset in presets())
-    words = [option.defaults_text(all_options()[option.name]), "another for some games" * by_game]
+    words = [option.defaults_text(users), "another for some games" * by_game]
     return f" (default {', '.join(word for word in words if word)})" if any(words) else ""
 
 
