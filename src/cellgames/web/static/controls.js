@@ -198,7 +198,7 @@
       super.start(info, legal);
       this.line.hidden = !this.can();
       if (this.can()) this.hint.textContent = `Choose a cell with a dot, or take over the first stone (swap): it becomes yours${info.swapped ? `, at ${info.swapped}` : ""}.`;
-      else if (info.swap !== null && this.game.view.turn === 0) this.hint.textContent = "Choose a cell with a dot. Your opponent may take over your first stone (swap), so do not make it too strong.";
+      else if (info.open) this.hint.textContent = "Choose a cell with a dot. Your opponent may take over your first stone (swap), so do not make it too strong.";
     }
     rest() {
       super.rest();

@@ -65,16 +65,17 @@ class ConnectionView(StonesView):
 
     @override
     def controls(self, state: ConnectionState, seat: int) -> dict[str, Any]:
-        """Return the action that swaps, None in games without it, and the name of the cell to which the stone moves.
+        """Return what the page tells of the swap.
 
-        The cell is None where the stone stays, and where nobody can swap.
+        These are `swap`, the action, None in games without it; `open`, True if the stone of this turn may be taken
+        over; and `swapped`, the cell to which the first stone would move, None where it stays or is not to be had.
         """
-        board = self.game.layout
+        board, turn = self.game.layout, int(state.turn[0])
         if not self.game.swap:
-            return {"swap": None, "swapped": None}
-        first = int(state.last[0]) if int(state.turn[0]) == 1 else -1
+            return {"swap": None, "open": False, "swapped": None}
+        first = int(state.last[0]) if turn == 1 else -1
         moved = first >= 0 and board.swapped[first] != first
-        return {"swap": board.cells, "swapped": board.name(board.swapped[first]) if moved else None}
+        return {"swap": board.cells, "open": turn == 0, "swapped": board.name(board.swapped[first]) if moved else None}
 
 
 def _rounded(numbers: Sequence[float]) -> list[float]:
