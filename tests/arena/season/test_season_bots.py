@@ -114,7 +114,7 @@ def test_records_of_another_game_are_refused(field: str, value: Any, tmp_path: P
     (out / "games.digests").unlink()  # as in a run of the first versions
     lines = (out / "games.jsonl").read_text().splitlines()
     (out / "games.jsonl").write_text("\n".join([json.dumps({**json.loads(lines[0]), field: value}), *lines[1:]]) + "\n")
-    with pytest.raises(ValueError, match=rf"game 1: not of this season, {field}: expected .*, got .*; choose another"):
+    with pytest.raises(ValueError, match=rf"game 1: not of this run, {field}: expected .*, got .*; choose another"):
         run(out)
 
 
