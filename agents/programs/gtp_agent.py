@@ -25,7 +25,7 @@ __all__ = ["GtpAgent", "GtpError"]
 
 
 class GtpError(ValueError):
-    """A response of an engine that is none, or that refuses a command."""
+    """A response of an engine that is none, that refuses a command, or by which it resigns."""
 
 
 class GtpAgent(Engine):
@@ -117,6 +117,8 @@ class GtpAgent(Engine):
         if clock is not None:
             commands.append(f"time_left {colour} {int(clock['left'])} 0")
         vertex = self._said([*commands, f"genmove {colour}"], max(0.001, until - time.perf_counter()))[-1]
+        if vertex.lower() == "resign":
+            raise GtpError("resigned")
         try:
             action = action_of(view.game, vertex)
         except ValueError:

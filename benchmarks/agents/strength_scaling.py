@@ -199,11 +199,11 @@ def _share(game: Torus, more: str, less: str, games: int, seed: int) -> float:
 def errors(grid: Grid, positions: truth.Judged, seed: int, runs: Path, kept: _Kept) -> FloatArray:
     """Return the share of won positions that each agent throws away, [S, T, E]."""
     found, agents = np.zeros([len(axis) for axis in grid]), grid.agents()
-    with progress(len(agents), label=f"size {positions.size}, solved positions", unit="agents") as finished:
+    with progress(len(agents), label=f"size {positions.game.size}, solved positions", unit="agents") as finished:
         for agent in agents:
             spec = grid.spec(agent, runs)
             measure = partial(_thrown_away, positions, spec, seed)
-            found[agent] = kept.get(("errors", positions.size, spec, len(positions), seed), measure)
+            found[agent] = kept.get(("errors", positions.game.size, spec, len(positions), seed), measure)
             finished(1)
     return found
 

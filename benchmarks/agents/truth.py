@@ -1,12 +1,14 @@
 """Share of positions in which agents keep the win on a solved board: `python -m benchmarks.agents.truth --size 4`.
 
 Torus of size 3, 4 and 5 is judged by `cellgames.agents.torus`: by a table of all positions of size 3, and by
-proof-number search on larger boards, at size 5 in positions with 16 stones or more. Every agent is asked for its move
-in the same positions, in each of which some moves win and some lose, and the moves that win are counted. A page and its
-numbers go to results/strength/torus-n3.md and torus-n3.json, and so on.
+proof-number search on larger boards, at size 5 in positions with 16 stones or more. Hex and Y (`--game hex-v0`) are
+judged where at most 16 cells are free, after the swap. Every agent is asked for its move in the same positions, in each
+of which some moves win and some lose, and the moves that win are counted. A page and its numbers go to
+results/strength/torus-n3.md and torus-n3.json, hex-n4.md and so on.
 
-Judging positions of size 4 and 5 takes minutes. So they are kept beside the page, as torus-n4-positions.json, and read
-from there the next time: a list of {"position": text, "winning": [actions]}. `--positions` takes the first of them.
+Judging positions of Torus of size 4 and 5, and of Hex and Y, takes minutes. So they are kept beside the page, as
+torus-n4-positions.json, and read from there the next time: a list of {"position": text, "winning": [actions]}.
+`--positions` takes the first of them.
 
 Letters: `L` positions, `N` cells.
 """
@@ -30,13 +32,17 @@ import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.base import AnyAgent, draw_seeds
+from cellgames.agents.connection.solver import MOST_FREE
+from cellgames.agents.connection.solver import solver as connection_solver
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
 from cellgames.agents.torus.proof_search import ProofSearch
 from cellgames.agents.torus.solver import SOLVED_SIZES, solver
+from cellgames.envs.connection.game import ConnectionGame
+from cellgames.envs.connection.state import ConnectionState
+from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.geometry import num_cells
-from cellgames.envs.torus.state import TorusState
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table, percent
 from cellgames.utils.run_folders import write_atomic
@@ -46,7 +52,7 @@ __all__ = ["AGENTS", "Judged", "answers", "judged", "main", "sample"]
 
 SIZE = 3
 LEAST_STONES = {3: 0, 4: 0, 5: 16}
-"""Sizes that can be judged, and the least number of stones of their positions."""
+"""Sizes of Torus that can be judged, and the least number of stones of their positions."""
 
 AGENTS = (
     "random",
@@ -62,7 +68,7 @@ AGENTS = (
 OUT = Path("results/strength")
 MOST = 100_000  # positions; there are several million
 
-_GAMES = {3: 4096, 4: 64, 5: 64}  # random games that are cut off at once, by size
+_GAMES, _FEWER_GAMES = 4096, 64  # random games that are cut off at once: of Torus of size 3, else
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,66 +76,82 @@ class Judged:
     """Positions and the moves that win in them.
 
     Attributes:
-        size: the board's.
+        game: the rules.
         state: [L] positions in which some moves win and some lose.
         winning: [L, N] bool, legal moves that win with best play.
     """
 
-    size: int
-    state: TorusState
+    game: StoneGame[Any]
+    state: Any
     winning: Tensor
 
     def __len__(self) -> int:
         return len(self.state)
 
     def __getitem__(self, rows: Tensor | slice) -> Judged:
-        return Judged(self.size, self.state[rows], self.winning[rows])
+        return Judged(self.game, self.state[rows], self.winning[rows])
 
 
-def sample(count: int, seed: int, size: int = SIZE) -> Judged:
+def sample(count: int, seed: int, game: StoneGame[Any] = Torus(SIZE)) -> Judged:  # noqa: B008  # frozen
     """Return distinct positions in which some moves win and some lose, `count` of them.
 
     They come from uniformly random play that is cut off after any number of turns with equal chance, from
-    `LEAST_STONES` on; games that end before count for nothing.
+    the first that can be judged on; games that end before count for nothing.
     """
-    return next(found for found in _samples(seed, size) if len(found) >= count)[:count]
+    return next(found for found in _samples(seed, game) if len(found) >= count)[:count]
 
 
-def _samples(seed: int, size: int) -> Iterator[Judged]:
+def _samples(seed: int, game: StoneGame[Any]) -> Iterator[Judged]:
     """Yield more and more positions for `sample`, the first ones always the same."""
-    game, generator = Torus(size), torch.Generator().manual_seed(seed)
-    found = Judged(
-        size, game.init(torch.zeros(0, dtype=torch.int64)), torch.zeros((0, num_cells(size)), dtype=torch.bool)
-    )
+    generator, actions = torch.Generator().manual_seed(seed), game.info.num_actions
+    found = Judged(game, game.init(torch.zeros(0, dtype=torch.int64)), torch.zeros((0, actions), dtype=torch.bool))
     while True:
         more = _undecided(game, generator)
-        state = TorusState.cat((found.state, more.state))
+        state = StoneState.cat((found.state, more.state))
         _, same = game.board(state).unique(dim=0, return_inverse=True)
         place = torch.arange(len(state))
         first = torch.full_like(place, len(state)).scatter_reduce(0, same, place, "amin")
         kept = first[first < len(state)].sort().values
-        found = Judged(size, state, torch.cat((found.winning, more.winning)))[kept]
+        found = Judged(game, state, torch.cat((found.winning, more.winning)))[kept]
         yield found
 
 
-def _undecided(game: Torus, generator: torch.Generator) -> Judged:
+def _least_stones(game: StoneGame[Any]) -> int:
+    """Return the least number of turns after which positions can be judged; in Hex and Y nobody may swap then."""
+    if isinstance(game, ConnectionGame):
+        return max(2, game.num_cells - MOST_FREE + int(game.swap))
+    return LEAST_STONES[game.size]
+
+
+def _undecided(game: StoneGame[Any], generator: torch.Generator) -> Judged:
     """Return what some random games give for `sample`, in random order."""
-    games, cells = _GAMES[game.size], num_cells(game.size)
+    games = _GAMES if isinstance(game, Torus) and game.size in SOLVED_SIZES else _FEWER_GAMES
+    cells = game.num_cells
     state = game.init(draw_seeds(games, generator))
-    end = torch.randint(LEAST_STONES[game.size], cells, (games,), generator=generator)
+    end = torch.randint(_least_stones(game), cells, (games,), generator=generator)
     env_ids, parts = torch.arange(games), []
     for turn in range(cells):
         parts.append((env_ids[(end == turn) & ~state.done], state[(end == turn) & ~state.done]))
         state = game.step(state, game.random_actions(state, generator), checked=False)
-    states = TorusState.cat([part for _, part in parts])[torch.cat([env_ids for env_ids, _ in parts]).argsort()]
-    if game.size in SOLVED_SIZES:
+    states: Any = StoneState.cat([part for _, part in parts])[torch.cat([env_ids for env_ids, _ in parts]).argsort()]
+    if isinstance(game, ConnectionGame):
+        winning = _winning_in_connection(game, states)
+    elif game.size in SOLVED_SIZES:
         winning = solver(game.size).winning_moves(states)
     else:
         search = _search(game.size)
         states = states[search.solve(states) == 1]
         winning = search.move_values(states) == 1
     both = winning.any(1) & (game.legal_actions(states) & ~winning).any(1)
-    return Judged(game.size, states[both], winning[both])
+    return Judged(game, states[both], winning[both])
+
+
+def _winning_in_connection(game: ConnectionGame, states: ConnectionState) -> Tensor:
+    """Return the legal moves that win in positions of Hex or Y, bool [L, A]."""
+    winning = torch.zeros((len(states), game.info.num_actions), dtype=torch.bool)
+    for place in range(len(states)):
+        winning[place, connection_solver(game).winning_moves(states[place : place + 1])] = True
+    return winning
 
 
 @cache
@@ -137,7 +159,7 @@ def _search(size: int) -> ProofSearch:
     return ProofSearch(size)
 
 
-def judged(size: int, count: int, seed: int, path: Path) -> Judged:
+def judged(game: StoneGame[Any], count: int, seed: int, path: Path) -> Judged:
     """Return the positions of `sample`, from a file if it has them; else the file is written, now and then.
 
     Size 3 is judged in a second, so it has no file, and so have other seeds than 0.
@@ -145,12 +167,12 @@ def judged(size: int, count: int, seed: int, path: Path) -> Judged:
     Raises:
         ValueError: the file is none of these.
     """
-    if size in SOLVED_SIZES or seed:
-        return sample(count, seed, size)
-    if path.exists() and len(kept := _read(path, size)) >= count:
+    if (isinstance(game, Torus) and game.size in SOLVED_SIZES) or seed:
+        return sample(count, seed, game)
+    if path.exists() and len(kept := _read(path, game)) >= count:
         return kept[:count]
     path.parent.mkdir(parents=True, exist_ok=True)
-    for found in _samples(seed, size):
+    for found in _samples(seed, game):
         _write_positions(path, found[:count])
         print(f"{min(count, len(found))} of {count} positions judged", file=sys.stderr)
         if len(found) >= count:
@@ -160,7 +182,7 @@ def judged(size: int, count: int, seed: int, path: Path) -> Judged:
 
 def _write_positions(path: Path, positions: Judged) -> None:
     """Write a file of positions, a line each."""
-    game = Torus(positions.size)
+    game = positions.game
     rows = [
         json.dumps({"position": game.state_to_string(positions.state[place : place + 1]), "winning": moves})
         for place, moves in enumerate(row.nonzero().squeeze(1).tolist() for row in positions.winning)
@@ -168,25 +190,24 @@ def _write_positions(path: Path, positions: Judged) -> None:
     write_atomic(path, "[\n" + ",\n".join(rows) + "\n]\n")
 
 
-def _read(path: Path, size: int) -> Judged:
+def _read(path: Path, game: StoneGame[Any]) -> Judged:
     """Return the positions of a file."""
-    game = Torus(size)
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        state = TorusState.cat([game.string_to_state(row["position"]) for row in rows])
-        winning = torch.zeros((len(rows), num_cells(size)), dtype=torch.bool)
+        state = StoneState.cat([game.string_to_state(row["position"]) for row in rows])
+        winning = torch.zeros((len(rows), game.info.num_actions), dtype=torch.bool)
         for place, row in enumerate(rows):
             winning[place, row["winning"]] = True
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"{path} does not hold judged positions of size {size} ({error}); remove it") from error
+        raise ValueError(f"{path} does not hold judged positions of size {game.size} ({error}); remove it") from error
     if (winning & ~game.legal_actions(state)).any():
         raise ValueError(f"{path} has winning moves that are not legal; remove it")
-    return Judged(size, state, winning)
+    return Judged(game, state, winning)
 
 
 def answers(positions: Judged, spec: str | AnyAgent, seed: int) -> Tensor:
     """Return where an agent, asked for all positions at once, moves so that it still wins: bool [L]."""
-    game, state, env_ids = Torus(positions.size), positions.state, torch.arange(len(positions))
+    game, state, env_ids = positions.game, positions.state, torch.arange(len(positions))
     agent = load(spec, game) if isinstance(spec, str) else spec
     agent.start(game, state.current_player, env_ids)
     chosen = select(agent, game, state, env_ids, torch.Generator().manual_seed(seed))
@@ -212,7 +233,7 @@ def _tables(positions: Judged, rows: Sequence[dict[str, Any]]) -> tuple[Table, T
     """Return the shares of all agents, and those by stones."""
     shares = [(row["agent"], percent(row["share"]), f"{percent(row['low'])} to {percent(row['high'])}") for row in rows]
     state = positions.state
-    legal = Torus(positions.size).legal_actions(state)
+    legal = positions.game.legal_actions(state)
     chance = positions.winning.sum(1).double() / legal.sum(1)
     by_stones = []
     for number in state.turn.unique().tolist():
@@ -236,16 +257,30 @@ def _write(options: argparse.Namespace, positions: Judged, rows: Sequence[dict[s
         "In %. By the stones on the board, with the share of winning moves among the legal ones:",
         by_stones,
     )
-    title = f"Torus of size {positions.size}: how often agents keep a won position"
-    numbers = {"size": positions.size, "seed": options.seed, "positions": len(positions), "rows": rows}
-    write_page(options.out / f"torus-n{positions.size}.md", title, page, {**head(options.command), **numbers})
+    title = f"{positions.game.info.title} of size {positions.game.size}: how often agents keep a won position"
+    numbers = {"size": positions.game.size, "seed": options.seed, "positions": len(positions), "rows": rows}
+    write_page(options.out / f"{_name(positions.game)}.md", title, page, {**head(options.command), **numbers})
     return markdown_table(shares)
+
+
+def _name(game: StoneGame[Any]) -> str:
+    """Return the name of a board's files."""
+    return f"{game.id.partition('-')[0]}-n{game.size}"
+
+
+def _game(options: argparse.Namespace) -> StoneGame[Any]:
+    """Return the game of the options; raise a `ValueError` unless it can be judged."""
+    game = cellgames.make(options.game, size=options.size)
+    if not isinstance(game, StoneGame) or (isinstance(game, Torus) and game.size not in LEAST_STONES):
+        raise ValueError(f"Torus of size 3 to 5, Hex and Y can be judged, got {game}")
+    return game
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.truth", description=__doc__.split("\n")[0])
-    parser.add_argument("--size", type=int, default=SIZE, choices=LEAST_STONES, help=f"of the board (default {SIZE})")
+    parser.add_argument("--size", type=int, default=SIZE, help=f"of the board (default {SIZE})")
+    parser.add_argument("--game", metavar="GAME", default=Torus.id, help=f"Torus, Hex or Y (default {Torus.id})")
     parser.add_argument("--agents", nargs="+", metavar="SPEC", default=AGENTS, help=f"(default {' '.join(AGENTS)})")
     parser.add_argument("--positions", type=int, default=1000, metavar="N", help="how many (default 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
@@ -254,11 +289,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if not 1 <= options.positions <= MOST:
         parser.error(f"--positions must be from 1 to {MOST}, got {options.positions}")
-    game, path = Torus(options.size), options.out / f"torus-n{options.size}-positions.json"
     try:
+        game = _game(options)
         for spec in options.agents:
             load(spec, game)
-        positions = judged(options.size, options.positions, options.seed, path)
+        positions = judged(game, options.positions, options.seed, options.out / f"{_name(game)}-positions.json")
     except ValueError as error:
         parser.error(str(error))
     options.command = typed_command("benchmarks.agents.truth", given)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 import torch
+from benchmarks.agents import truth
 
 from cellgames.agents.connection.solver import MOST_FREE, ConnectionSolver
 from cellgames.cli.main import main
@@ -135,3 +137,19 @@ def test_the_command_says_what_cannot_be_solved(
     captured = capsys.readouterr()
     assert message in captured.err
     assert "Traceback" not in captured.err
+
+
+def test_agents_are_measured_in_positions_that_the_solver_has_judged(tmp_path: Path) -> None:
+    words = ["--game", "y-v0", "--size", "4", "--agents", "random", "greedy", "--positions", "20"]
+    assert truth.main([*words, "--out", str(tmp_path)]) == 0
+    game = Y(size=4)
+    kept = truth.judged(game, 20, 0, tmp_path / "y-n4-positions.json")
+    for place in range(20):
+        state = kept.state[place : place + 1]
+        assert kept.winning[place].nonzero().flatten().tolist() == ConnectionSolver(game).winning_moves(state)
+        assert not game.legal_actions(state)[0, -1]
+    found = json.loads((tmp_path / "y-n4.json").read_text())
+    assert [row["agent"] for row in found["rows"]] == ["random", "greedy"]
+    assert found["rows"][1]["right"] == int(truth.answers(kept, "greedy", seed=0).sum())
+    with pytest.raises(SystemExit):
+        truth.main(["--game", "cloth-of-gold-v0", "--out", str(tmp_path)])

@@ -355,22 +355,22 @@ def test_what_it_refuses() -> None:
 def test_shipped_judged_positions_are_what_the_search_says() -> None:
     for size, count in ((4, 40), (5, 10)):
         path = Path(truth.__file__).parents[2] / truth.OUT / f"torus-n{size}-positions.json"
-        judged = truth.judged(size, count, 0, path)
+        judged = truth.judged(Torus(size), count, 0, path)
         assert torch.equal(search(size).move_values(judged.state) == 1, judged.winning)
 
 
 def test_judged_positions_are_kept_in_a_file_and_damaged_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "positions.json"
-    found = truth.judged(4, 3, 0, path)
+    found = truth.judged(Torus(4), 3, 0, path)
     content = path.read_text()
     assert [row["winning"] for row in json.loads(content)] == [
         moves.nonzero()[:, 0].tolist() for moves in found.winning
     ]
-    again = truth.judged(4, 2, 0, path)
+    again = truth.judged(Torus(4), 2, 0, path)
     assert torch.equal(Torus(4).board(again.state), Torus(4).board(found.state[:2]))
     assert torch.equal(again.winning, found.winning[:2])
     assert path.read_text() == content
     for damaged in (content[:-5], content.replace("winning", "wins"), content.replace(" b", " x").replace(" w", " x")):
         path.write_text(damaged)
         with pytest.raises(ValueError, match="does not hold judged positions of size 4"):
-            truth.judged(4, 3, 0, path)
+            truth.judged(Torus(4), 3, 0, path)

@@ -178,18 +178,21 @@ def test_an_engine_plays_hex_with_swaps() -> None:
 
 
 @posix
-def test_one_that_resigns_or_says_nonsense_forfeits(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "reason"), [("resign", "resigned"), ("RESIGN", "resigned"), ("pass", "expected a move, got 'pass'")]
+)
+def test_one_that_resigns_or_says_nonsense_forfeits(tmp_path: Path, answer: str, reason: str) -> None:
     path = tmp_path / "engine.py"
     path.write_text(
         "import sys\nfor line in sys.stdin:\n"
         "    word = line.split()[0]\n"
-        "    answer = {'protocol_version': '2', 'genmove': 'resign'}.get(word, '')\n"
+        f"    answer = {{'protocol_version': '2', 'genmove': '{answer}'}}.get(word, '')\n"
         "    print('= ' + answer + '\\n', flush=True)\n"
     )
     agent = GtpAgent(f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}")
     seats, chances = torch.tensor([[0, 1]]), [torch.Generator(), torch.Generator()]
     played = play(GAME, [agent, load("random")], seats, seeds(0, 1), chances, forfeits=TimeControl(60.0, 1.0))
-    assert played.failures[0].reason == "expected a move, got 'resign'"
+    assert played.failures[0].reason == reason
     agent.close()
 
 
