@@ -212,6 +212,62 @@ def test_a_film_shows_each_generation_once_and_any_of_them_at_a_jump(chromium: A
         assert not complaints
 
 
+# Every kind of cell and mark in every neighbourhood, then some of the cells change. It returns the share of the numbers
+# of pixels that differ. Shapes are sparse, because browsers smooth a path of thousands of strokes in another way.
+_RANDOM = """([share]) => {
+  const { board, frame } = Cellgames.app.game, { canvas } = board, { cells, marks } = Cellgames.planes(frame);
+  const { sprites } = board.painter, { legal, shown } = board;
+  let seed = 7;
+  const random = (most) => (seed = (seed * 48271) % 2147483647) % most;
+  const made = [new Uint8Array(cells.length), new Uint8Array(cells.length)];
+  const painted = (how) => {
+    board.painter.sprites = how;
+    board.draw({ ...frame, last: [], planes: { cells: made[0], marks: made[1] } }, {});
+    board.render();
+    return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  };
+  const found = [];
+  for (const part of [1, share]) {
+    for (let at = 0; at < cells.length; at++) {
+      if (random(1000) < 1000 * part) [made[0][at], made[1][at]] = [random(20) ? 0 : random(5), random(8)];
+    }
+    const [fast, slow] = [painted(sprites), painted(null)];
+    found.push(fast.reduce((many, value, i) => many + (Math.abs(value - slow[i]) > 24), 0) / fast.length);
+  }
+  board.painter.sprites = sprites;
+  return { found, colours: new Set(painted(sprites)).size, used: sprites.sprites.size };
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_many_small_cells_look_the_same_as_sprites_and_as_shapes(chromium: Any, site: str, dark: bool) -> None:
+    with page(chromium, DESKTOP, dark=dark) as (p, complaints):
+        start(p, site, "cloth-of-gold-v0", "player_a", ["random"])
+        drawn(p)
+        seen = p.evaluate(_RANDOM, [0.05])
+        assert seen["used"] > 100, "the board was put together from sprites"
+        assert seen["colours"] > 20
+        assert max(seen["found"]) < 0.001
+        assert not complaints
+
+
+def test_the_numbers_around_a_board_stay_when_only_the_board_is_painted_again(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        start(p, site, "cloth-of-gold-small-v0", "player_a", ["random"])
+        drawn(p)
+        seen = p.evaluate("""() => {
+          const { board } = Cellgames.app.game, picture = () => { board.render(); return board.canvas.toDataURL(); };
+          const again = picture();
+          board.around = null; // all is painted
+          const whole = picture();
+          board.wipe();
+          const wiped = board.canvas.toDataURL();
+          return { same: again === whole, empty: wiped !== whole, back: picture() === whole };
+        }""")
+        assert seen == {"same": True, "empty": True, "back": True}
+        assert not complaints
+
+
 # ---------------------------------------------------------------- trial runs
 
 

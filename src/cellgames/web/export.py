@@ -29,6 +29,7 @@ SCRIPTS = (
     "boards.js",
     "board_torus.js",
     "board_stones.js",
+    "cell_sprites.js",
     "board_cells.js",
     "chart.js",
     "film.js",

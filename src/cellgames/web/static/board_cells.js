@@ -10,23 +10,24 @@
   const rgb = (colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
   const blend = (a, b, share) => rgb(a).map((value, i) => Math.round(value + (rgb(b)[i] - value) * share));
 
-  /** What boards of cells have in common; `look` paints: `pixel(code, marks)`, `paint(brush)`, `sample`. */
+  /** A colour as one number, as pictures hold it in memory. */
+  const word = ([red, green, blue, alpha = 255]) => new Uint32Array(Uint8Array.of(red, green, blue, alpha).buffer)[0];
+
+  /** What boards of cells have in common; `look` paints: `pixel(code, marks)`, `paint(brush)`, `sample`; `alike` where sprites can (CellSprites). */
   function painter(layout, look) {
     const { rows, cols, wrap } = layout;
     const picture = document.createElement("canvas");
+    const colours = []; // of pixels, by code and marks
+    const sprites = look.alike ? new Cellgames.CellSprites(layout, look.alike) : null;
 
     function asPicture(context, view, planes) {
       picture.width = cols;
       picture.height = rows;
       const small = picture.getContext("2d");
-      const image = small.createImageData(cols, rows);
-      const known = new Map();
+      const image = small.createImageData(cols, rows), pixels = new Uint32Array(image.data.buffer);
       for (let cell = 0; cell < rows * cols; cell++) {
         const key = planes.cells[cell] * 256 + planes.marks[cell];
-        let colour = known.get(key);
-        if (!colour) known.set(key, (colour = look.pixel(planes.cells[cell], planes.marks[cell])));
-        image.data.set(colour, cell * 4);
-        image.data[cell * 4 + 3] = colour.length > 3 ? colour[3] : 255;
+        pixels[cell] = colours[key] ?? (colours[key] = word(look.pixel(planes.cells[cell], planes.marks[cell])));
       }
       small.putImageData(image, 0, 0);
       context.imageSmoothingEnabled = false;
@@ -130,6 +131,7 @@
         else context.strokeRect(x - half, y - half, view.scale, view.scale);
       },
       sample: look.sample,
+      sprites,
       /* A calm tint on empty cells that are not allowed. */
       shade(context, view, planes, allowed) {
         context.fillStyle = shade();
@@ -145,7 +147,7 @@
         if (look.behind) look.behind(context, view, frame, copies(view));
         if (view.scale * (window.devicePixelRatio || 1) < SMALL || (look.large && view.scale < look.large)) {
           asPicture(context, view, planes);
-        } else {
+        } else if (!(this.sprites && this.sprites.paint(context, view, planes))) {
           const each = (act) => cellsInView(view, act);
           look.paint({ context, view, frame, ...planes, each, strips: (holds) => strips(context, view, holds) });
         }
@@ -177,6 +179,7 @@
   Cellgames.painters.cloth = function (layout) {
     const { palette, cols, rows } = layout;
     const held = (mark) => mark & 3;
+    const hatched = (scale) => Math.max(1, Math.round(9 / scale)); // one of so many diagonals of contested cells
     const sides = [1, 2];
 
     // Wild options: three bits of the marks are the ground, two are wards; animals come with the frame.
@@ -267,7 +270,7 @@
 
     function hatching({ context, view, marks, each }) {
       if (!marks.some((mark) => held(mark) === 3)) return;
-      const step = Math.max(1, Math.round(9 / view.scale));
+      const step = hatched(view.scale);
       const parts = Math.max(1, Math.round(view.scale / 12));
       const size = view.scale / parts;
       context.strokeStyle = palette.hatch;
@@ -310,6 +313,28 @@
       });
       context.setLineDash([]);
     }
+
+    /* What a cell looks like depends on what it holds, on its marks, on where the territories end around it, and where it
+       is contested on its place in the hatching. */
+    const alike = {
+      phases: hatched,
+      key({ cells, marks }, at, row, col, phases) {
+        const mark = marks[at];
+        const up = row ? held(mark ^ marks[at - cols]) : 0, down = row < rows - 1 ? held(mark ^ marks[at + cols]) : 0;
+        const left = col ? held(mark ^ marks[at - 1]) : 0, right = col < cols - 1 ? held(mark ^ marks[at + 1]) : 0;
+        const phase = held(mark) === 3 ? (row + col) % phases : 0;
+        return cells[at] | mark << 3 | up << 11 | down << 13 | left << 15 | right << 17 | phase << 19;
+      },
+      around(key, phases, high, wide) {
+        const cells = new Uint8Array(high * wide), marks = new Uint8Array(high * wide);
+        const at = wide + 1 + Cellgames.mod((key >> 19) - 2, phases); // its row is 1, its column has that phase
+        const mark = key >> 3 & 255;
+        cells[at] = key & 7;
+        marks[at] = mark;
+        [at - wide, at + wide, at - 1, at + 1].forEach((beside, i) => { marks[beside] = held(mark ^ key >> 11 + 2 * i); });
+        return { cells, marks, at };
+      },
+    };
 
     function unit(context, x, y, size, code) {
       const gap = size >= 6 ? size * 0.04 : 0;
@@ -404,6 +429,7 @@
         return rgb(kind ? palette.ground[kind - 1] : palette.world);
       },
       paint,
+      alike,
       above: animals,
       last(context, view, last) {
         context.strokeStyle = palette.ring;

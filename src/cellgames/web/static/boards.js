@@ -76,6 +76,7 @@
       on(this.canvas, "keydown", this.pressedKey);
       on(this.canvas, "blur", () => this.moveCursor(null));
       on(window, "resize", this.resize);
+      on(this.canvas, "contextrestored", () => { this.around = null; this.invalidate(); });
       on(window, "cg-theme", () => {
         this.painter = Cellgames.painter(this.layout);
         this.invalidate();
@@ -116,7 +117,7 @@
       const available = this.canvas.parentElement.clientWidth;
       if (!available) return;
       const limit = typeof options.maxHeight === "function" ? options.maxHeight() : options.maxHeight;
-      const most = Math.max(160, limit || window.innerHeight * 0.75);
+      const most = Math.floor(Math.max(160, limit || window.innerHeight * 0.75));
       const [units, high] = [painter.width + 2 * painter.strip, painter.height + 2 * painter.strip];
       let fit = Math.min((available - ACROSS) / units, (most - DOWN) / high);
       const dpr = window.devicePixelRatio || 1;
@@ -382,18 +383,29 @@
 
     // --- pictures
 
+    /** Leave nothing on the canvas until the next picture. */
+    wipe() {
+      this.canvas.getContext("2d").clearRect(0, 0, this.canvas.width, this.canvas.height);
+      this.around = null;
+    }
+
     render() {
       if (!this.fit) return;
       const context = Cellgames.sharpen(this.canvas, this.width, this.height);
-      context.clearRect(0, 0, this.width, this.height);
+      const { area, painter } = this, [wide, high] = [area.right - area.left, area.bottom - area.top];
+      // Around the board only a new view or theme changes anything; a film would write its numbers again 60 times a second.
+      const around = [painter, this.frame && this.width, this.height, this.x, this.y, this.scale, window.devicePixelRatio];
+      const same = this.around && around.every((part, i) => part === this.around[i]);
+      if (same) context.clearRect(area.left, area.top, wide, high);
+      else context.clearRect(0, 0, this.width, this.height);
+      this.around = around;
       if (!this.frame) return;
-      const { area, painter } = this;
       const [x0, y0] = this.unplace(area.left, area.top);
       const [x1, y1] = this.unplace(area.right, area.bottom);
       const view = { scale: this.scale, x0, y0, x1, y1, place: (x, y) => this.place(x, y) };
       context.save();
       context.beginPath();
-      context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+      context.rect(area.left, area.top, wide, high);
       context.clip();
       painter.paint(context, view, this.frame, Cellgames.planes(this.frame));
       this.paintWorth(context, view);
@@ -402,6 +414,7 @@
       this.paintGuide(context, view);
       this.paintChosen(context, view);
       context.restore();
+      if (same) return;
       this.frameAround(context);
       this.ruler(context, view);
     }

@@ -25,8 +25,10 @@
       clear(game.list);
       clear(game.table);
       game.lines.textContent = game.status.textContent = game.spoken.textContent = "";
-      if (game.board) game.board.reader.clear();
-      game.canvas.getContext("2d").clearRect(0, 0, game.canvas.width, game.canvas.height);
+      if (game.board) {
+        game.board.reader.clear();
+        game.board.wipe();
+      }
       const name = curtain.seat === null ? null : game.layout.players[curtain.seat];
       const words = game.error || (name === null ? "The choices are made. The agents are thinking …" : `Pass the device to ${name}.`);
       if (this.words.textContent !== words) this.words.textContent = words;

@@ -1,14 +1,11 @@
-/* Films: packed sequences of frames, the clock that they run by, and a player of them for a page with a board. */
+/* Films: packed sequences of frames, the clock that they run by, and the buttons of players. */
 (function () {
   "use strict";
   const Cellgames = window.Cellgames;
   const { element } = Cellgames;
 
   const SCREEN = 1000 / 60; // milliseconds of a picture of the screen
-  const PACES = [2, 5, 15, 30, 60, 120, 240]; // generations a second
-  const USUAL = 30; // where nothing else was chosen, for films that take longer than CALM_S seconds
-  const CALM_S = 4;
-  const FEW = 24; // generations of a film that a quick pace would hide
+  const WORDS = 100; // milliseconds that words and numbers stay while pictures run; nobody reads them sixty times a second
 
   const ICONS = {
     first: "M6 5h2v14H6zM20 5v14L9 12z",
@@ -136,7 +133,16 @@
       this.running = true;
       this.spent = 0;
       this.last = performance.now();
+      this.told = 0;
       this.ask();
+    }
+
+    /** Whether what is beside the picture is to be written, too: always while it stands still, now and then while it runs. */
+    tells() {
+      const now = performance.now();
+      if (this.running && now - this.told < WORDS) return false;
+      this.told = now;
+      return true;
     }
 
     stop() {
@@ -156,116 +162,6 @@
         if (pictures) this.next(pictures);
         if (this.running) this.ask();
       });
-    }
-  };
-
-  // ---------------------------------------------------------------- the player
-
-  const kept = () => {
-    try {
-      return Number(localStorage.getItem("cellgames.pace"));
-    } catch {
-      return 0;
-    }
-  };
-
-  /** A film on a board of a page: play, pause, step, scrub, pace, and a button that leaves it. */
-  Cellgames.Film = class {
-    /**
-     * @param place an element that gets the controls.
-     * @param packed what frames.packed gives.
-     * @param options `show(frame)` paints; `end()` is called once, when the film was left, or is over unless it `stays`;
-     *   `leave`: the words of the button, `banner`: the element that gets it; `seconds`: the most that the film may take.
-     */
-    constructor(place, packed, options) {
-      Object.assign(this, { place, options, at: -1, over: false, frames: [] });
-      const calm = PACES.filter((pace) => pace <= USUAL && pace * CALM_S <= packed.count).at(-1) || PACES[0];
-      const chosen = packed.count > FEW && PACES.includes(kept()) ? kept() : calm;
-      this.pace = Math.max(chosen, options.seconds ? PACES.find((pace) => pace * options.seconds >= packed.count) || PACES.at(-1) : 0);
-      this.clock = new Cellgames.Clock(() => 1000 / this.pace, (pictures) => this.go(pictures));
-      this.build(packed.count);
-      this.ready = Cellgames.unpack(packed).then((frames) => {
-        if (this.over) return;
-        this.frames = frames;
-        this.seek(0);
-        this.play();
-      }, () => this.leave()); // a browser too old to unpack shows the end
-    }
-
-    build(count) {
-      const jump = (by) => () => { this.pause(); this.seek(this.at + by); };
-      this.toggle = Cellgames.iconButton("pause", "Pause", () => (this.clock.running ? this.pause() : this.play()));
-      this.toggle.classList.add("cg-main");
-      this.range = element("input", { type: "range", class: "cg-range", min: 0, max: count - 1, step: 1, value: 0, "aria-label": "Generation" });
-      this.range.addEventListener("input", () => { this.pause(); this.seek(Number(this.range.value)); });
-      this.count = element("span", { class: "cg-count" });
-      const pace = element("select", { class: "cg-speed", "aria-label": "Generations a second" });
-      for (const value of PACES) pace.append(element("option", { value, selected: value === this.pace }, `${value} / s`));
-      pace.addEventListener("change", () => {
-        this.pace = Number(pace.value);
-        try {
-          localStorage.setItem("cellgames.pace", pace.value);
-        } catch { /* a browser that keeps nothing */ }
-      });
-      this.exit = element("button", { type: "button" }, this.options.leave);
-      this.exit.addEventListener("click", () => this.leave());
-      const row = element("div", { class: "cg-buttons" },
-        Cellgames.iconButton("back", "One generation back", jump(-1)), this.toggle,
-        Cellgames.iconButton("next", "One generation on", jump(1)), this.count, pace);
-      (this.options.banner || row).append(this.exit);
-      this.root = element("div", { class: "cg-controls cg-film", role: "group", "aria-label": "Film" }, this.range, row);
-      this.place.replaceChildren(this.root);
-    }
-
-    seek(i) {
-      if (!this.frames.length) return;
-      this.at = Math.min(this.frames.length - 1, Math.max(0, i));
-      this.range.value = this.at;
-      this.count.textContent = `${this.at} / ${this.frames.length - 1}`;
-      this.options.show(this.frames[this.at]);
-    }
-
-    go(pictures) {
-      this.seek(this.at + pictures);
-      if (this.at < this.frames.length - 1) return;
-      this.pause();
-      if (!this.options.stays) this.leave();
-    }
-
-    play() {
-      if (this.over || !this.frames.length) return;
-      if (this.at === this.frames.length - 1) this.seek(0);
-      Cellgames.relabel(this.toggle, "pause", "Pause");
-      this.clock.start();
-    }
-
-    pause() {
-      this.clock.stop();
-      Cellgames.relabel(this.toggle, "play", "Play");
-      if (this.frames.length && !this.over && this.at >= 0) this.options.show(this.frames[this.at]); // with all its numbers
-    }
-
-    /** Whether a key meant something. */
-    key(key) {
-      if (key === " ") this.toggle.click();
-      else if (key === "ArrowLeft" || key === "ArrowRight") {
-        this.pause();
-        this.seek(this.at + (key === "ArrowLeft" ? -1 : 1));
-      } else return false;
-      return true;
-    }
-
-    leave() {
-      if (this.over) return;
-      this.destroy();
-      this.options.end();
-    }
-
-    destroy() {
-      this.over = true;
-      this.clock.stop();
-      this.root.remove();
-      this.exit.remove();
     }
   };
 })();

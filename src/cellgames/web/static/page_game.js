@@ -138,9 +138,6 @@
     }
 
     drawPlayers() {
-      const now = performance.now(); // while a film runs, nobody reads a table that changes sixty times a second
-      if (this.film && this.film.clock.running && now - this.told < 120) return;
-      this.told = now;
       const { layout, frame, about } = this, infos = frame.infos || {};
       // Own secrets stand in the panel; a column is shown when it tells of others.
       const known = (values) => values && values.some((value, seat) => value !== null && seat !== this.person);
@@ -402,7 +399,11 @@
       this.film = new Cellgames.Film(this.films, packed, {
         seconds: this.view.clocks ? 5 : 0,
         ...options,
-        show: (frame) => { this.frame = frame; this.draw(); },
+        show: (frame, whole) => {
+          this.frame = frame;
+          if (whole) this.draw();
+          else if (!this.view.curtain) this.board.draw(frame, {});
+        },
         end: () => {
           this.film = null;
           this.status.setAttribute("aria-live", "polite");

@@ -188,8 +188,9 @@
         type: "range", class: "cg-range", min: 0, max: this.frames.length - 1, step: 1, value: 0, "aria-label": "Moment",
       });
       this.range.addEventListener("input", () => {
+        const to = Number(this.range.value); // a pause writes the frame that is shown
         this.pause();
-        this.seek(Number(this.range.value));
+        this.seek(to);
       });
       this.count = element("span", { class: "cg-count" });
       const life = this.frames.some((frame) => frame.life);
@@ -386,6 +387,11 @@
       const frame = this.frames[this.at];
       this.board.draw(frame, { worth: this.worthCells(frame) });
       this.root.dataset.frame = this.at;
+      if (!frame.life || this.clock.tells()) this.tell(frame);
+    }
+
+    /** Show what is said of a frame beside the board. */
+    tell(frame) {
       const summary = this.summary(frame);
       this.status.textContent = summary.status;
       this.notes.textContent = frame.text.map(([label, value]) => `${label} ${value}`).join(" · ");
@@ -448,8 +454,10 @@
     }
 
     pause() {
+      const { running } = this.clock;
       this.clock.stop();
       if (this.toggle) Cellgames.relabel(this.toggle, "play", "Play");
+      if (running && this.board) this.tell(this.frames[this.at]);
     }
 
     pressedKey(event) {
