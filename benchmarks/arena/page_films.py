@@ -52,9 +52,10 @@ _STARTED = """async ([game, parameters, seat, seed]) => {
 _READY = "() => Cellgames.app.game.free() || Cellgames.app.game.film?.frames.length > 0"
 _FILM = "() => Cellgames.app.game.film?.frames.length ?? 0"
 _MOVE = """() => {
-  const game = Cellgames.app.game, { controls } = game;
+  const game = Cellgames.app.game, { controls } = game, { cells } = Cellgames.planes(game.view.frame);
   const place = controls.info.end === undefined || game.view.frame.left > 4;
-  game.act([place ? controls.legal.indexOf(1) : controls.info.end]);
+  const free = controls.legal.findIndex((legal, at) => legal && !cells[at]); // a unit chosen again is taken back
+  game.act([place ? (free < 0 ? controls.legal.indexOf(1) : free) : controls.info.end]);
 }"""
 _BEGIN = """([viewer, pace]) => {
   const board = viewer ? window.viewer.board : Cellgames.app.game.board;
