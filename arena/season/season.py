@@ -207,18 +207,7 @@ def conduct(
     seed, progress, say = options.seed, io.say is not None, io.say or (lambda message: None)
     title = _title(options.after, umpire, folder)
     form = make_form(teams, options)
-    settings = {
-        **umpire.settings,
-        "teams": [asdict(team) for team in teams],
-        "days": options.days,
-        **form.settings,
-        "seed": seed,
-        "version": __version__,
-        **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
-        **({"specs": specs} if specs else {}),
-        **({COMMITMENT: commitment(seed)} if options.secret_seed else {}),
-        **({"title": title.to_data()} if title.champions else {}),
-    }
+    settings = _settings(umpire, teams, specs, options, form, title)
     batches = list(_batches(form.schedule, umpire.chunk, title.holder))
     player: AbstractContextManager[Umpire] = nullcontext(umpire)
     if io.workers is not None:
@@ -261,6 +250,29 @@ def conduct(
         notes=tuple(summary.notes),
         title=title,
     )
+
+
+def _settings(
+    umpire: Umpire,
+    teams: Sequence[Team],
+    specs: Mapping[str, str],
+    options: SeasonOptions,
+    form: Form,
+    title: Title,
+) -> dict[str, Any]:
+    """Return the content of season.json, with the seed; `specs` are those of agents with names of their own."""
+    return {
+        **umpire.settings,
+        "teams": [asdict(team) for team in teams],
+        "days": options.days,
+        **form.settings,
+        "seed": options.seed,
+        "version": __version__,
+        **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
+        **({"specs": dict(specs)} if specs else {}),
+        **({COMMITMENT: commitment(options.seed)} if options.secret_seed else {}),
+        **({"title": title.to_data()} if title.champions else {}),
+    }
 
 
 def _title(after: str | None, umpire: Umpire, folder: Path) -> Title:
