@@ -40,6 +40,12 @@ def test_the_longest_file_begins() -> None:
     assert found[0].nodeid == "a.py::one", "what is slow counts if it runs"
 
 
+def test_the_order_does_not_depend_on_the_order_of_the_sums() -> None:
+    found = items("b.py::two", "a.py::x", "a.py::y", "a.py::z")
+    durations.longest_first(found, {"b.py::two": 0.6, "a.py::x": 0.1, "a.py::y": 0.2, "a.py::z": 0.3})
+    assert found[0].nodeid == "b.py::two", "0.1 + 0.2 + 0.3 is more than 0.6 in some orders only"
+
+
 @pytest.mark.parametrize(
     ("budget", "expected"),
     [

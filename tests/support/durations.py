@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from math import fsum
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,11 @@ def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> Non
 
     Files of `WEB` follow one another, as they share a browser.
     """
-    files: dict[str, float] = defaultdict(float)
-    for name in {_name(item) for item in items}:
-        files[name.partition("::")[0]] += seconds.get(name, 0.0)
+    functions: dict[str, set[str]] = defaultdict(set)
+    for item in items:
+        functions[item.nodeid.partition("::")[0]].add(_name(item))
+    # `fsum` rounds once: all processes of a run must find the same order, and go through sets in orders of their own.
+    files = {file: fsum(seconds.get(name, 0.0) for name in names) for file, names in functions.items()}
     web = {file for file in files if file.startswith(f"{WEB.relative_to(ROOT).as_posix()}/")}
     first = max((files[file] for file in web), default=0.0)
 
