@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import lzma
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -27,6 +28,7 @@ __all__ = ["ProofError", "check", "check_file", "read", "write"]
 
 FORMAT = "cellgames torus proof 1"
 MOST_MOVES = 1 << 27
+_TOLD = 256  # moves between two calls of who wants to know how far it is
 
 Board: TypeAlias = list[int]  # 0 free, 1 Black, 2 White
 Cells: TypeAlias = int  # a set: bit i is cell i
@@ -39,8 +41,11 @@ class ProofError(ValueError):
 class _Checker:
     """A proof while it is read."""
 
-    def __init__(self, size: int, moves: bytes, shared: int) -> None:
+    def __init__(
+        self, size: int, moves: bytes, shared: int, told: Callable[[int, int], None] = lambda read, moves: None
+    ) -> None:
         self.size, self.cells, self.moves, self.shared, self.read = size, 2 * size * size, moves, shared, 0
+        self.told = told
         self.near: list[list[tuple[int, int, int]]] = [[] for _ in range(self.cells)]
         for row in range(size):
             for col in range(size):
@@ -86,6 +91,8 @@ class _Checker:
             raise ProofError("the proof ends before all moves are answered")
         move = self.moves[self.read]
         self.read += 1
+        if self.read % _TOLD == 0:
+            self.told(self.read, len(self.moves))
         if move >= self.cells or board[move]:
             raise ProofError(f"move {self.read} of the proof is no free cell: {move}")
         board[move] = player
@@ -122,8 +129,10 @@ class _Checker:
         return least, images[names.index(least)]
 
 
-def check(proof: dict[str, Any], moves: bytes) -> int:
+def check(proof: dict[str, Any], moves: bytes, told: Callable[[int, int], None] = lambda read, moves: None) -> int:
     """Check a proof that `read` has returned; return how many positions of the loser's it has.
+
+    `told` is called now and then with how many moves have been checked, and their number.
 
     Raises:
         ProofError: something is not proved, or wrong.
@@ -136,7 +145,7 @@ def check(proof: dict[str, Any], moves: bytes) -> int:
     board, mover, winner = [".xo".index(mark) for mark in cells], "bw".index(mover_mark) + 1, proof["winner"]
     if winner not in ("black", "white"):
         raise ProofError(f"no winner: {winner!r:.100}")
-    checker = _Checker(size, moves, shared)
+    checker = _Checker(size, moves, shared, told)
     if any(checker.wins(board, cell) for cell in range(len(board)) if board[cell]):
         raise ProofError("the position of the proof is a finished game")
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
@@ -176,14 +185,14 @@ def write(path: Path, size: int, position: str, winner: str, moves: bytes, share
     path.write_bytes(json.dumps(proof).encode() + b"\n" + lzma.compress(moves, preset=9))
 
 
-def check_file(path: Path) -> str:
-    """Check a file; return what it proves, in a sentence.
+def check_file(path: Path, told: Callable[[int, int], None] = lambda read, moves: None) -> str:
+    """Check a file; return what it proves, in a sentence; `told` as in `check`.
 
     Raises:
         ProofError: it proves nothing.
     """
     proof, moves = read(path)
-    positions = check(proof, moves)
+    positions = check(proof, moves, told)
     return (
         f"proved: {proof['winner']} wins {proof['position']} (size {proof['size']}); "
         f"{len(moves)} moves in {positions} positions"

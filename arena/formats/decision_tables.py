@@ -6,7 +6,7 @@ Letters: `P` players, `A` actions (the sum over the action's components), `K` co
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,11 +76,18 @@ def arrow() -> Any:
     return pyarrow
 
 
-def export_decisions(records: Sequence[Record], path: PathLike) -> Written:
+def export_decisions(
+    records: Sequence[Record], path: PathLike, *, played: Callable[[int], None] = lambda games: None
+) -> Written:
     """Write a row for each decision of recorded games to a Parquet file, which appears whole or not at all.
 
     The games are played again. They must be of one game with the same parameters, since lists have a fixed size.
     Forfeited games are left out. The table has the column `policy` if a record has policies.
+
+    Args:
+        records: to write.
+        path: of the file.
+        played: called with the number of games just written.
 
     Raises:
         ValueError: no games that came to their end, or different ones.
@@ -96,6 +103,7 @@ def export_decisions(records: Sequence[Record], path: PathLike) -> Written:
             for columns, _ in decisions(game, records, numbers):
                 rows += len(columns["game"])
                 writer.write_table(_table(pyarrow, schema, columns), row_group_size=_ROWS)
+                played(len({*columns["game"].tolist()}))
     return Written(len(numbers), rows, len(records) - len(numbers))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,9 @@ def check_minari_folder(folder: PathLike) -> None:
         raise ValueError(f"{path} is there already; name another folder, such as one with the next version")
 
 
-def export_minari(records: Sequence[Record], folder: PathLike) -> Written:
+def export_minari(
+    records: Sequence[Record], folder: PathLike, *, played: Callable[[int], None] = lambda games: None
+) -> Written:
     """Write recorded games as a Minari dataset, which appears whole or not at all.
 
     Each seat that decides in a game has an episode. Its observations are those of the PettingZoo environment, with
@@ -46,6 +48,7 @@ def export_minari(records: Sequence[Record], folder: PathLike) -> Written:
         records: of one game with the same parameters; they are played again.
         folder: its name is the dataset's, such as `torus-v0`. `minari.load_dataset` finds it if the environment
             variable `MINARI_DATASETS_PATH` names the folder above.
+        played: called with the number of games just written.
 
     Raises:
         ValueError: no games that came to their end, or different ones; a folder that is there already, or has no name
@@ -75,6 +78,7 @@ def export_minari(records: Sequence[Record], folder: PathLike) -> Written:
         for found in decisions(game, records, numbers):
             rows += len(found.columns["game"])
             storage.update_episodes(buffer(**episode) for episode in _episodes(game, records, found, about))
+            played(len({*found.columns["game"].tolist()}))
         storage.update_episode_metadata(about)
         part.chmod(0o755)  # `mkdtemp` makes it for its owner alone
         part.rename(folder)

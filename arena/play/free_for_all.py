@@ -30,6 +30,7 @@ from cellgames.arena.stats.deviation import count_tables
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
+from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
@@ -114,10 +115,11 @@ def free_for_all(
     )
     with run.opened("free-for-all", FILES, store) as keep:
         records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)
-        tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))
         files = run.files
-        report = run_report(tables, run.settings.to_data(), game.info.players)
-        files += write_report(folder, report, warn, outdated=FILES)
+        with waiting("Rating, and writing the report", shown=progress):
+            tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))
+            report = run_report(tables, run.settings.to_data(), game.info.players)
+            files += write_report(folder, report, warn, outdated=FILES)
     return FreeForAll(Path(out), tables, records, played, tuple(files))
 
 

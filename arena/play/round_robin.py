@@ -28,6 +28,7 @@ from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
 from cellgames.utils.extras import no_pictures
+from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
@@ -149,13 +150,14 @@ def round_robin(
     run = ChunkedRun(game, players, agents, options, settings, folder, warn)
     with run.opened("round robin", (GIF, *ROUND_ROBIN_FILES), store) as keep:
         records, played = run.play(plan, keep, growth=growth, outdated=[GIF], progress=progress, workers=workers)
-        tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))
-        order = None if growth is None else growth.order(records)
-        report = run_report(
-            tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, order=order
-        )
         files = run.files
-        files += write_report(folder, report, warn, outdated=ROUND_ROBIN_FILES)
+        with waiting("Rating, and writing the report", shown=progress):
+            tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))
+            order = None if growth is None else growth.order(records)
+            report = run_report(
+                tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, order=order
+            )
+            files += write_report(folder, report, warn, outdated=ROUND_ROBIN_FILES)
         if options.gif:
             try:
                 if not (folder / GIF).exists():

@@ -35,6 +35,7 @@ from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
 from cellgames.utils import last_call
 from cellgames.utils.progress import progress as show_progress
+from cellgames.utils.progress import waiting
 from cellgames.utils.run_folders import ANSWERS, PathLike, RunError, opened, write_atomic
 from cellgames.utils.version import __version__
 
@@ -239,7 +240,8 @@ def conduct(
             thinking=thinking(noted),
             title=title,
         )
-        written = form.write(folder, summary, warn)
+        with waiting("Writing the report", shown=io.say is not None):
+            written = form.write(folder, summary, warn)
     return form, AnySeason(
         out=Path(io.out),
         teams=teams,

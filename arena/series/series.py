@@ -38,6 +38,7 @@ from cellgames.envs.core.errors import brief
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.utils import last_call
 from cellgames.utils.progress import progress as show_progress
+from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import ANSWERS, PathLike, opened, write_atomic
 from cellgames.utils.version import __version__
@@ -156,7 +157,8 @@ def play_series(
         write_atomic(folder / STANDINGS, to_text({"series": [_series_data(one) for one in found]}))
         notes = (*thinking_notes(thinking(noted)), *forfeit_notes(forfeits(noted)))
         report = series_report(settings, found, players, notes)
-        write_report(folder, report, warn)
+        with waiting("Writing the report", shown=progress):
+            write_report(folder, report, warn)
     paths = tuple(folder / name for name in _FILES if (folder / name).exists() and name != ANSWERS)
     return SeriesRun(Path(out), players, tuple(found), journal.games, journal.played, paths, notes)
 

@@ -9,13 +9,17 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from paths import ROOT
+from recorded_games import write_runs
 
+import cellgames
 from cellgames.cli import console
-from cellgames.cli.console import print_table, print_text
+from cellgames.cli.console import print_next, print_table, print_text
 from cellgames.cli.main import main, parser
+from cellgames.utils.progress import waiting_steps
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import plain_table
 
@@ -181,3 +185,136 @@ def test_a_film_that_takes_long_shows_its_progress() -> None:
     assert re.search(r"draw frames: +\d+%.* 1[0-9]/20 ", shown)
     assert re.search(r"draw frames: 100%.* 20/20 ", shown)
     assert "write frames" not in shown  # that took less than two seconds
+
+
+def test_a_command_says_that_it_works_until_it_prints_something() -> None:
+    program = (
+        "import sys, time\n"
+        "from cellgames.cli.console import printable_output, working\n"
+        "with printable_output(), working({shown}):\n"
+        "    time.sleep(2.6)\n"
+        "    print('done')\n"
+        "    time.sleep(2.6)\n"
+    )
+    shown = output(["-c", program.format(shown=True)], columns=80)
+    assert re.fullmatch(r"\rWorking \.\.\. 2 s \(Ctrl-C stops\)\r +\rdone\n", shown)
+    assert output(["-c", program.format(shown=False)], columns=80) == "done\n"
+
+
+def test_steps_say_what_they_do_and_their_lines_stand_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    program = (
+        "import time\n"
+        "from cellgames.utils import progress\n"
+        "progress.waiting.__wrapped__.__kwdefaults__['after_s'] = 0.1\n"
+        "with progress.waiting_steps('Reading') as begin:\n"
+        "    time.sleep(0.3)\n"
+        "    begin('Playing', 'one: 5 games')\n"
+        "    time.sleep(0.3)\n"
+        "print('done')"
+    )
+    shown = output(["-c", program], columns=80)
+    steps = (
+        r"\rReading \.\.\. 0 s \(Ctrl-C stops\)\r +\rone: 5 games\n\rPlaying \.\.\. 0 s \(Ctrl-C stops\)\r +\rdone\n"
+    )
+    assert re.fullmatch(steps, shown)
+    with waiting_steps("Reading") as begin:
+        begin("Playing", "one: 5 games")
+    assert capsys.readouterr() == ("one: 5 games\n", "")
+
+
+# ---------------------------------------------------------------- 80 columns
+
+
+def test_commands_to_type_next_fit_and_can_be_copied(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "program", lambda: "cellgames")
+    long = "evaluate torus-v0 --param size=5 --agents 'league:a folder/of some length' greedy random"
+    lines = (("replay runs/a", "check every game"), (long, "measure the mixture against others"), "the same with more")
+    print_next(*lines)
+    assert capsys.readouterr().out == (
+        "Next:\n  cellgames replay runs/a   check every game\n"
+        f"  cellgames {long}   measure the mixture against others\n  the same with more\n"
+    )
+    monkeypatch.setattr(console, "terminal_width", lambda: 50)
+    print_next(*lines)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 50
+    (copied,) = re.findall(r"^  cellgames (evaluate.*?[^\\])$", shown, re.MULTILINE | re.DOTALL)
+    assert shlex.split(copied.replace("\\\n", "")) == shlex.split(long)
+
+
+def test_the_help_of_every_command_fits_80_columns() -> None:
+    program = (
+        "from cellgames.cli.main import main, parser\n"
+        "(commands,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))\n"
+        "for name in commands:\n"
+        "    try: main([name, '--help'])\n"
+        "    except SystemExit: pass\n"
+    )
+    shown = output(["-c", program], columns=80)
+    assert shown.count("Examples:") >= 20
+    assert [line for line in shown.split("\n") if len(line) > 80 and " " in line.strip()] == []
+
+
+def test_what_commands_print_fits_80_columns(tmp_path: Path) -> None:
+    """Lines of prose, tables and commands; boards are as wide as they are."""
+    grid = "grid-adaptation-small-v0 --param rounds=3 --param flip_rounds=[2]"
+    commands = (
+        "rules cloth-of-gold-v0",
+        "rules grid-adaptation-v0",
+        "round-robin torus-v0 --size 3 --agents random greedy amaf:2 rollout:2 --games 2 --chunk 1 --out robin",
+        f"free-for-all {grid} --agents random greedy --games 2 --out free",
+        "season torus-v0 --size 2 --agents random greedy --teams 8 --days 7 --out season",
+        "evaluate torus-v0 --size 3 --agents greedy random --games 2 --out evaluated",
+        f"series {grid} --agents random --series 1 --out series",
+        "leaderboard",
+        "replay robin --record 1 --show",
+        "analyse --records robin --only openings places --out analysed",
+        "analyse --records robin --record 1 --mistakes --agents mcts:20",
+        "explain robin --record 1 --kinds stone --out explained",
+        "export robin --format sgf --out games.sgf",
+        "import torus-v0 games.sgf --out games.jsonl",
+        "solve torus-v0 --size 3 --proof one.proof",
+        "solve --verify one.proof",
+    )
+    program = (
+        "import os, sys\n"
+        "from cellgames.cli.main import main\n"
+        "os.chdir(sys.argv[1])\n"
+        "for line in sys.argv[2:]: print('>', main(line.split()), line.split()[:2])\n"
+    )
+    words = ["-c", program, str(tmp_path), *commands]
+    shown = output(words, columns=80, NO_COLOR="1", CELLGAMES_STORE="store.sqlite")
+    assert shown.count("> 0 ") == len(commands)
+    lines = [part for line in shown.split("\n") for part in line.split("\r")]
+    assert [line for line in lines if len(line) > 80] == []
+
+
+def test_an_export_that_is_stopped_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    write_runs(tmp_path, {"runs": cellgames.make("torus-v0", size=2)})
+    for kind, module in (("parquet", "decision_tables"), ("minari", "minari_datasets"), ("sgf", "sgf_files")):
+        name = {"sgf": "_game_to_sgf", "minari": "_episodes", "parquet": "_table"}[kind]
+        monkeypatch.setattr(f"cellgames.arena.formats.{module}.{name}", stopped)
+        words = ["export", str(tmp_path / "runs"), "--format", kind, "--out", str(tmp_path / f"{kind}-v0")]
+        assert main(words) == 130
+        assert capsys.readouterr().err == "\nStopped.\n"
+        assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_a_proof_that_is_checked_for_long_says_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cellgames.cli.commands.analysis.solve_command._SILENT", 0.0)
+    proof = ROOT / "results" / "proofs" / "torus-n4-square.proof"
+    assert main(["solve", "--verify", str(proof)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("proved: ")
+    assert re.match(r"checked 256 of [\d,]+ moves in 0\.\d s\n", shown.err)
+    assert main(["solve", "--verify", str(proof), "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

@@ -14,13 +14,14 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, TypeAlias
 
 from cellgames.arena.records.record_lines import RECORDS
 from cellgames.utils.foreign_text import PrintableStream, clipped, escaped
+from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
     from cellgames.utils.report.model import Table
@@ -29,13 +30,16 @@ __all__ = [
     "MOST_MESSAGE",
     "Mark",
     "UserError",
+    "continued",
     "counted",
+    "fitted_lines",
     "forget_warnings",
+    "leaderboard_command",
     "print_columns",
     "print_files",
     "print_heading",
-    "print_leaderboard",
     "print_marked",
+    "print_next",
     "print_table",
     "print_text",
     "printable_output",
@@ -46,6 +50,7 @@ __all__ = [
     "terminal_width",
     "thinking",
     "warn",
+    "working",
     "wrapped_lines",
 ]
 
@@ -76,7 +81,7 @@ def warn(message: str) -> None:
     """Print a line on standard error, once a command."""
     if message not in _said:
         _said.add(message)
-        print(f"cellgames: {clipped(message, MOST_MESSAGE)}", file=sys.stderr)
+        print_text(f"cellgames: {clipped(message, MOST_MESSAGE)}", error=True)
 
 
 def forget_warnings() -> None:
@@ -99,6 +104,29 @@ def printable_output() -> Iterator[None]:
                 setattr(sys, name, stream.stream)
 
 
+@contextmanager
+def working(shown: bool = True) -> Iterator[None]:
+    """Say on a terminal that a command works, if it prints nothing for two seconds, until it prints something."""
+    streams = [stream for stream in (sys.stdout, sys.stderr) if isinstance(stream, PrintableStream)]
+    if not (shown and len(streams) == 2):
+        yield
+        return
+    with ExitStack() as line:
+
+        def end() -> None:
+            for stream in streams:
+                stream.before = None
+            line.close()
+
+        for stream in streams:
+            stream.before = end
+        line.enter_context(waiting("Working", stream=streams[1].stream))
+        try:
+            yield
+        finally:
+            end()
+
+
 # ---------------------------------------------------------------- width and colour
 
 
@@ -112,17 +140,32 @@ def wrapped_lines(text: str, indent: str = "", most: int = 100) -> str:
     width = terminal_width()
     if width is None:
         return f"{indent}{text}"
-    fill = textwrap.TextWrapper(max(20, min(width, most)), initial_indent=indent, subsequent_indent=indent)
+    return _filled(text, max(20, min(width, most)), indent)
+
+
+def _filled(text: str, width: int, indent: str) -> str:
+    fill = textwrap.TextWrapper(width, initial_indent=indent, subsequent_indent=indent)
     fill.break_long_words = fill.break_on_hyphens = False
     return fill.fill(text)
 
 
-def print_text(text: str) -> None:
-    """Print lines; on a terminal, those that are longer than its width go on below, between words."""
-    width = terminal_width()
+def print_text(text: str, *, error: bool = False) -> None:
+    """Print lines, on standard output or standard error; on a terminal, long ones go on below, between words."""
+    if not error:
+        print("\n".join(fitted_lines(text, terminal_width())))
+        return
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    print("\n".join(fitted_lines(text, width)), file=sys.stderr, flush=True)
+
+
+def fitted_lines(text: str, width: int | None) -> list[str]:
+    """Return the lines of a text; those that are wider than that go on below, between words. None is no limit."""
+    lines = []
     for line in text.split("\n"):
         indent = line[: len(line) - len(line.lstrip())]
-        print(line if width is None or len(line) <= width else wrapped_lines(line.lstrip(), indent, width))
+        whole = width is None or len(line) <= width
+        lines += [line] if whole else _filled(line.lstrip(), max(20, width or 0), indent).split("\n")
+    return lines
 
 
 def print_marked(text: str, marks: Iterable[Mark] = (), end: str = "\n") -> None:
@@ -140,6 +183,7 @@ def print_marked(text: str, marks: Iterable[Mark] = (), end: str = "\n") -> None
         pieces.append(escaped(text[at:first])).append(escaped(text[first:last]), style)
         at = last
     pieces.append(escaped(text[at:]))
+    print(end="")  # something is printed now
     stream = sys.stdout.stream if isinstance(sys.stdout, PrintableStream) else sys.stdout
     stream.flush()
     importlib.import_module("rich.console").Console(file=stream, highlight=False, soft_wrap=True).print(pieces, end=end)
@@ -242,8 +286,45 @@ def print_files(out: Path, files: Sequence[Path], about: Mapping[str, str]) -> N
     print_text(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
 
 
-def print_leaderboard(arguments: argparse.Namespace) -> None:
-    """Print the command that shows the store, if the games were added to it."""
-    if not arguments.no_store:
-        store = "" if arguments.store is None else f" --store {shlex.quote(str(arguments.store))}"
-        print(f"  {program()} leaderboard {arguments.game.typed}{store}   all games in the store")
+def leaderboard_command(arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return for `print_next` the command that shows the store; nothing if the games were not added to it."""
+    if arguments.no_store:
+        return []
+    store = "" if arguments.store is None else f" --store {shlex.quote(str(arguments.store))}"
+    return [(f"leaderboard {arguments.game.typed}{store}", "all games in the store")]
+
+
+def print_next(*lines: tuple[str, str] | str) -> None:
+    """Print what to type next.
+
+    Args:
+        lines: The arguments of a command, and a remark or ""; or a text. On a terminal that is too narrow, the remark
+            stands below the command, which goes on in further lines as shells read them.
+    """
+    print("Next:")
+    width = terminal_width()
+    for line in lines:
+        if isinstance(line, str):
+            print_text(f"  {line}")
+            continue
+        command, about = f"{program()} {line[0]}", line[1]
+        beside = f"  {command}   {about}".rstrip()
+        if width is None or len(beside) <= width:
+            print(beside)
+            continue
+        print(*continued(command, width), sep="\n")
+        if about:
+            print(wrapped_lines(about, "      ", width))
+
+
+def continued(command: str, width: int, indent: str = "  ") -> list[str]:
+    """Return a command in lines that are no wider, all but the last of which end with a backslash."""
+    lines = [indent]
+    for word in map(shlex.quote, shlex.split(command)):
+        space = "" if lines[-1].isspace() else " "
+        if space and len(lines[-1]) + len(word) + 3 > width:
+            lines[-1] += " \\"
+            lines.append(f"{indent}    ")
+            space = ""
+        lines[-1] += space + word
+    return lines

@@ -46,7 +46,17 @@ from .commands.analysis import analyse_command, explain_command, probe_command, 
 from .commands.formats import export_command, import_command
 from .commands.populations import exploit_command, league_command
 from .commands.seasons import season_command, series_command
-from .console import MOST_MESSAGE, UserError, forget_warnings, print_columns, print_heading, printable_output, program
+from .console import (
+    MOST_MESSAGE,
+    UserError,
+    forget_warnings,
+    print_columns,
+    print_heading,
+    print_text,
+    printable_output,
+    program,
+    working,
+)
 
 __all__ = ["main", "parser"]
 
@@ -125,7 +135,8 @@ class _Parser(argparse.ArgumentParser):
         return f"; did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {clipped(message)} (see {self.prog} --help)\n")
+        print_text(f"{self.prog}: {clipped(message)} (see {self.prog} --help)", error=True)
+        self.exit(2)
 
 
 class _TopParser(_Parser):
@@ -180,7 +191,7 @@ def _main(given: list[str]) -> int:
     forget_warnings()
     try:
         _limit_spending(arguments)
-        with _shown_log(arguments.debug):
+        with _shown_log(arguments.debug), working(not getattr(arguments, "quiet", False)):
             code: int = arguments.run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -239,7 +250,7 @@ def _complain(error: Exception) -> int:
     if isinstance(error, OSError) and error.strerror:
         text = f"{clipped(str(error.filename), 400)}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, UserError | ValueError | OSError | ImportError):
-        print(f"cellgames: {text}", file=sys.stderr)
+        print_text(f"cellgames: {text}", error=True)
         return 2
-    print(f"cellgames: {type(error).__name__}: {text} (--debug shows where)", file=sys.stderr)
+    print_text(f"cellgames: {type(error).__name__}: {text} (--debug shows where)", error=True)
     return 1

@@ -19,7 +19,7 @@ from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_li
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.utils.run_folders import opened, refuse_foreign
 
-from .console import UserError, print_table, print_text, program, recorded, warn
+from .console import UserError, print_next, print_table, print_text, recorded, warn
 from .shared_options import parameters
 
 if TYPE_CHECKING:
@@ -104,4 +104,4 @@ def evaluate_scenarios(
             more = {"games.jsonl": lines}
             write_report(out, replace(report, page_file="evaluation.md", data_file=data, more_files=more))
             print(f"Written to {out}: {', '.join(files)}")
-            print(f"Next:\n  {program()} replay {shlex.quote(str(out))}   check every game")
+            print_next((f"replay {shlex.quote(str(out))}", "check every game"))

@@ -19,7 +19,7 @@ from cellgames.envs import registry
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Option, Strings
 
-from .console import UserError, warn
+from .console import UserError, continued, fitted_lines, terminal_width, warn
 
 if TYPE_CHECKING:
     from cellgames.cluster.workers import Workers
@@ -87,7 +87,7 @@ def add_command(
         usage=f"cellgames {name} {usage}[options]",
         description=text,
         epilog="Examples:\n" + "\n".join(f"  cellgames {name} {example}".rstrip() for example in examples),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
         moved=moved,
     )
     command.set_defaults(run=run)
@@ -95,6 +95,25 @@ def add_command(
         "--debug", action="store_true", help="show the tracebacks of errors, also those of agents that forfeit games"
     )
     return command
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """The help of a command, whose paragraphs and examples fit the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        most = terminal_width()
+        if most is None or most >= max(map(len, text.split("\n"))):
+            return super()._fill_text(text, width, indent)
+        lines: list[str] = []
+        for paragraph in text.split("\n\n"):
+            if "\n  " not in paragraph:
+                lines += fitted_lines(" ".join(paragraph.split("\n")), most)
+            else:
+                for line in paragraph.split("\n"):
+                    command = line.startswith("  cellgames ") and len(line) > most
+                    lines += continued(line, most) if command else fitted_lines(line, most)
+            lines.append("")
+        return "\n".join(lines[:-1])
 
 
 # ---------------------------------------------------------------- options of a dataclass

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 from typing_extensions import override
@@ -87,14 +87,20 @@ class PrintableStream:
     Args:
         stream: The stream behind it, such as standard output.
         kept: The control characters that are written as they are.
+
+    Attributes:
+        before: Called before each text is written; None for nothing.
     """
 
     def __init__(self, stream: TextIO, kept: str = "\n\t") -> None:
         self.stream = stream
         self._kept = kept
+        self.before: Callable[[], None] | None = None
 
     def write(self, text: str) -> int:
         """Write text; return the number of its characters."""
+        if self.before is not None:
+            self.before()
         self.stream.write(escaped(text, self._kept))
         return len(text)
 

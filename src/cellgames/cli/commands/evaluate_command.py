@@ -20,7 +20,7 @@ from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_line, with_seed
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
-from cellgames.cli.console import UserError, print_table, print_text, program, recorded, warn
+from cellgames.cli.console import UserError, print_next, print_table, print_text, recorded, warn
 from cellgames.cli.scenario_evaluation import add_scenarios, evaluate_scenarios
 from cellgames.cli.shared_options import (
     add_agents,
@@ -233,4 +233,4 @@ def _write(
         print(f"  {name:16} {text}")
     if (out / FORFEIT_LOG).exists():
         print(f"  {FORFEIT_LOG:16} where agents failed")
-    print(f"Next:\n  {program()} replay {shlex.quote(str(out))}   check every game")
+    print_next((f"replay {shlex.quote(str(out))}", "check every game"))

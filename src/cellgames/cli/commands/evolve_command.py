@@ -10,7 +10,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.evolution.evolve_options import EvolveOptions
-from cellgames.cli.console import UserError, print_files, print_table, program, recorded, stopped, warn
+from cellgames.cli.console import UserError, print_files, print_next, print_table, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -130,10 +130,11 @@ def _report(found: Evolution, arguments: argparse.Namespace) -> None:
     print_files(found.out, found.files, about)
     folder = shlex.quote(str(found.out))
     game = " ".join([arguments.game.typed, *(f"--param {word}" for word in arguments.param)])
-    print("Next:")
-    print(f"  {program()} replay {folder}   check every game")
-    print(f"  {program()} evaluate {game} --opening-plies 0 --agents champion:{folder} greedy")
-    print("  the same command with more --rounds: evolves on")
+    print_next(
+        (f"replay {folder}", "check every game"),
+        (f"evaluate {game} --opening-plies 0 --agents champion:{folder} greedy", ""),
+        "the same command with more --rounds: evolves on",
+    )
 
 
 def _measures(found: Evolution) -> set[str]:

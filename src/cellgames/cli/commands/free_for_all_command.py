@@ -14,11 +14,11 @@ from cellgames.agents.agent_names import names_of
 from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.cli.console import (
     counted,
+    leaderboard_command,
     print_files,
-    print_leaderboard,
+    print_next,
     print_table,
     print_text,
-    program,
     stopped_games,
     warn,
 )
@@ -103,7 +103,7 @@ def _report(finished: FreeForAll, game: Game, options: FreeForAllOptions, argume
 
     tables = finished.tables
     print_table(ratings_table(tables))
-    print(f"\n{report.AHEAD}")
+    print_text(f"\n{report.AHEAD}")
     print_table(report.cross_table(tables))
     print()
     print_table(report.seat_table(tables, game.info.players))
@@ -123,8 +123,9 @@ def _report(finished: FreeForAll, game: Game, options: FreeForAllOptions, argume
     run = shlex.quote(str(finished.out))
     short = options.games % options.chunk
     again = f", and the last {short} games again" if short else ""
-    print("Next:")
-    print(f"  {program()} replay {run}              check every game")
-    print(f"  {program()} replay {run} --record 1 --out game.gif")
-    print_leaderboard(arguments)
-    print(f"  the same command with --games {2 * options.games}: plays what is missing{again}")
+    print_next(
+        (f"replay {run}", "check every game"),
+        (f"replay {run} --record 1 --out game.gif", ""),
+        *leaderboard_command(arguments),
+        f"the same command with --games {2 * options.games}: plays what is missing{again}",
+    )

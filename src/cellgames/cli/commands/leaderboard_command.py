@@ -112,14 +112,17 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     if arguments.json:
         print(json_text(reports.to_data(boards, store.sources())), end="")
     else:
+        several, width = len(boards) > 1, terminal_width()
+        with waiting("Comparing agents"):
+            texts = [reports.to_text(board, brief=several, width=width) for board in boards]
         if arguments.game is None:
             print(f"{store.path}: {len(store)} games\n")
             print_table(reports.overview_table(matching), end="\n\n\n")
-        several = len(boards) > 1
-        width = terminal_width()
-        print_text("\n\n\n".join(reports.to_text(board, brief=several, width=width) for board in boards))
+        print_text("\n\n\n".join(texts))
         if several:
-            print(f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all.")
+            print_text(
+                f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all."
+            )
     if arguments.out is not None:
         with waiting("Writing the report"):
             pages = reports.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())

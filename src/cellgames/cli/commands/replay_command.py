@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cellgames.cli.console import UserError, print_columns, program, warn
+from cellgames.cli.console import UserError, print_columns, print_next, warn
 from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _replay(arguments: argparse.Namespace, path: Path, kind: _Kind[R]) -> int:
     games = "The game was" if len(numbers) == 1 else f"All {len(numbers)} games were"
     print(f"{games} played again with the recorded {kind.compared}.")
     if not one and len(numbers) > 1 and sys.stdout.isatty():
-        print(f"Next:\n  {program()} replay {shlex.quote(str(arguments.path))} --record {numbers[0]} --step")
+        print_next((f"replay {shlex.quote(str(arguments.path))} --record {numbers[0]} --step", ""))
     return 0
 
 

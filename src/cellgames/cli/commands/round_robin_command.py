@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.cli.console import (
     counted,
+    leaderboard_command,
     print_files,
-    print_leaderboard,
+    print_next,
     print_table,
     print_text,
-    program,
     stopped_games,
     warn,
 )
@@ -124,15 +124,18 @@ def _report(finished: RoundRobin, game: Game, options: RoundRobinOptions, argume
     print_files(finished.out, finished.files, about)
     number = finished.records.index(top_game(tables, finished.records)) + 1
     run = shlex.quote(str(finished.out))
-    print("Next:")
-    print(f"  {program()} replay {run}              check every game")
-    print(f"  {program()} replay {run} --record {number} --step")
-    print_leaderboard(arguments)
-    if finished.order:
-        if finished.undecided:
-            print(f"  the same command with --budget {2 * tables.games}: goes on until more is certain")
-        return
     short = options.games % (2 * options.chunk)
     again = f", and the last {short} games of each pair again" if short else ""
-    print("  the same command with more --agents: plays only what is missing")
-    print(f"  the same command with --games {2 * options.games}: plays what is missing{again}")
+    more = [
+        "the same command with more --agents: plays only what is missing",
+        f"the same command with --games {2 * options.games}: plays what is missing{again}",
+    ]
+    if finished.order:
+        until = f"the same command with --budget {2 * tables.games}: goes on until more is certain"
+        more = [until] if finished.undecided else []
+    print_next(
+        (f"replay {run}", "check every game"),
+        (f"replay {run} --record {number} --step", ""),
+        *leaderboard_command(arguments),
+        *more,
+    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.cli.console import print_heading, program, terminal_width, wrapped_lines
 from cellgames.cli.shared_options import add_command, add_game, make_game
 from cellgames.envs import registry
+from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game, State
@@ -46,7 +47,8 @@ def _run(arguments: argparse.Namespace) -> int:
     print_heading("\nRules")
     for text in rules_in_brief(game, range(game.info.num_players)):
         print(wrapped_lines(text) + "\n")
-    name, shown, state = _example(arguments.game, game)
+    with waiting("Playing some moves"):
+        name, shown, state = _example(arguments.game, game)
     print_heading(f"A board after some moves of agents{name}")
     print_board(shown, shown.text(state))
     if prompt is not None:

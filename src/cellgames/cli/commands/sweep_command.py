@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_table, program, recorded, stopped, warn
+from cellgames.cli.console import UserError, print_next, print_table, recorded, stopped, warn
 from cellgames.cli.shared_options import add_command, add_folder, add_game, add_options, folder_of
 from cellgames.cluster.connection import load_ray
 from cellgames.training.sweeps.sweep_options import SweepOptions, evaluate_in_time
@@ -141,8 +141,6 @@ def _report(found: Sweep, options: SweepOptions) -> None:
     ):
         if (found.out / name).exists():
             print(f"  {name:16} {text}")
-    print("Next:")
-    if found.agent is not None:
-        print(f"  {program()} evaluate --agents {shlex.quote(str(found.agent))}   measure it")
+    measured = [] if found.agent is None else [(f"evaluate --agents {shlex.quote(str(found.agent))}", "measure it")]
     more = "--seeds" if options.grid else "--trials or --seeds"
-    print(f"  the same command with more {more}: trains only what is missing")
+    print_next(*measured, f"the same command with more {more}: trains only what is missing")

@@ -16,7 +16,7 @@ from pathlib import Path
 from signal import SIGINT
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, program, recorded, stopped, warn
+from cellgames.cli.console import UserError, print_next, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -235,11 +235,12 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
         if (finished.out / name).exists():
             print(f"  {name:18} {text}")
     agent = shlex.quote(str(finished.agent))
-    print("Next:")
     own = f"{arguments.game.typed} " if arguments.game.typed != arguments.game else ""  # else the weights name the game
-    print(f"  {program()} evaluate {own}--agents {agent}   measure it")
-    print(f"  {program()} play {_game(arguments)} --agents {agent}")
-    print("  the same command with more --total-steps goes on")
+    print_next(
+        (f"evaluate {own}--agents {agent}", "measure it"),
+        (f"play {_game(arguments)} --agents {agent}", ""),
+        "the same command with more --total-steps goes on",
+    )
 
 
 def _game(arguments: argparse.Namespace) -> str:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, warn
+from cellgames.cli.console import UserError, print_text, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_json,
@@ -20,6 +20,7 @@ from cellgames.cli.shared_options import (
     add_seed,
     file_name,
 )
+from cellgames.utils.progress import waiting, waiting_steps
 from cellgames.utils.run_folders import check_writable
 
 if TYPE_CHECKING:
@@ -89,16 +90,20 @@ def _run(arguments: argparse.Namespace) -> int:
     folder = arguments.out or _folder(arguments.path, number)
     check_writable(folder)
 
-    def step(kind: str, replays: int) -> None:
-        if not arguments.quiet and not arguments.json:
-            print(f"{kind}: {replays:,} replays", flush=True)
+    with waiting_steps("Playing the game again", shown=not arguments.quiet) as begin:
 
-    found = explain(record, arguments.kinds, pairs=arguments.pairs, options=_options(arguments), step=step)
-    explanation_report.write_explanation(folder, found, warn)
+        def step(kind: str, replays: int) -> None:
+            said = f"{kind}: {replays:,} replays"
+            begin(f"Replaying, {said}", "" if arguments.quiet or arguments.json else said)
+
+        found = explain(record, arguments.kinds, pairs=arguments.pairs, options=_options(arguments), step=step)
+    with waiting("Writing the report", shown=not arguments.quiet):
+        explanation_report.write_explanation(folder, found, warn)
     if arguments.json:
         print(json.dumps({**explanation_report.to_data(found), "folder": str(folder)}, indent=1, ensure_ascii=False))
     else:
-        print("", *explanation_report.lines(found, arguments.top), "", f"Written to {folder}: report.md", sep="\n")
+        lines = ["", *explanation_report.lines(found, arguments.top), "", f"Written to {folder}: report.md"]
+        print_text("\n".join(lines))
     _save(arguments, record, found)
     return 0
 
@@ -181,7 +186,8 @@ def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Expl
     if arguments.html is not None:
         from cellgames.web.export import export_html
 
-        export_html(record, arguments.html, explanation=found)
+        with waiting(f"Writing {arguments.html}", shown=not arguments.quiet):
+            export_html(record, arguments.html, explanation=found)
     for path in (arguments.film, arguments.html):
         if path is not None and not arguments.json:
             print(f"Saved {path}")

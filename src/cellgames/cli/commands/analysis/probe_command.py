@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, warn
+from cellgames.cli.console import UserError, print_text, warn
 from cellgames.cli.shared_options import add_command, add_json, add_out, add_quiet, add_seed, file_name
+from cellgames.utils.progress import waiting, waiting_steps
 from cellgames.utils.run_folders import check_writable
 
 if TYPE_CHECKING:
@@ -65,20 +66,23 @@ def _run(arguments: argparse.Namespace) -> int:
     check_writable(folder)
     records = _records(arguments, game, list(networks.values())[-1])
 
-    def step(name: str) -> None:
-        if not arguments.quiet and not arguments.json:
-            print(f"{name}: {len(records)} games", flush=True)
+    with waiting_steps("Drawing positions", shown=not arguments.quiet) as begin:
 
-    positions = arguments.positions or probing.POSITIONS
-    found = probing.probe_networks(game, networks, records, positions=positions, seed=arguments.seed, step=step)
+        def step(name: str) -> None:
+            said = f"{name}: {len(records)} games"
+            begin(f"Probing {name}", "" if arguments.quiet or arguments.json else said)
+
+        positions = arguments.positions or probing.POSITIONS
+        found = probing.probe_networks(game, networks, records, positions=positions, seed=arguments.seed, step=step)
     section = probe_section.probe_section(found, steps)
     title = f"What networks know of {game.info.title}"
     about = f"`{game}`; networks from `{arguments.path}`."
-    files.write_report(folder, model.Report(title, (about, section), section.data), warn)
+    with waiting("Writing the report", shown=not arguments.quiet):
+        files.write_report(folder, model.Report(title, (about, section), section.data), warn)
     if arguments.json:
         print(json.dumps({**section.data, "folder": str(folder)}, indent=1))
     else:
-        print("", *probe_section.lines(found), "", f"Written to {folder}: report.md", sep="\n")
+        print_text("\n".join(["", *probe_section.lines(found), "", f"Written to {folder}: report.md"]))
     return 0
 
 
@@ -116,7 +120,8 @@ def _records(arguments: argparse.Namespace, game: Game, network: Network) -> Seq
     from cellgames.arena.insight.readers.record_groups import grouped, read_paths
 
     if arguments.records:
-        groups = [games for games in grouped(read_paths(arguments.records, warn)) if games.game == game]
+        with waiting("Reading the games", shown=not arguments.quiet):
+            groups = [games for games in grouped(read_paths(arguments.records, warn)) if games.game == game]
         if not groups or not groups[0].records:
             raise UserError(f"{', '.join(map(str, arguments.records))}: found no games of {game}")
         return groups[0].records

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from cellgames.cli.console import UserError
+from cellgames.cli.console import UserError, print_text
 from cellgames.cli.shared_options import (
     GameId,
     add_command,
@@ -118,9 +118,20 @@ def _verify(arguments: argparse.Namespace) -> int:
 
     if arguments.game is not None or arguments.proof is not None:
         raise UserError("--verify checks a file; it takes neither a game nor --proof")
-    began = time.monotonic()
-    text = check_file(arguments.verify)
-    print(json.dumps({"proved": text}) if arguments.json else f"{text}, checked in {time.monotonic() - began:.1f} s")
+    began, line = time.monotonic(), StatusLine(not arguments.quiet)
+
+    def told(checked: int, moves: int) -> None:
+        if (seconds := time.monotonic() - began) > _SILENT:
+            line.show(f"checked {checked:,} of {moves:,} moves in {seconds:.1f} s")
+
+    try:
+        text = check_file(arguments.verify, told)
+    finally:
+        line.clear()
+    if arguments.json:
+        print(json.dumps({"proved": text}))
+    else:
+        print_text(f"{text}, checked in {time.monotonic() - began:.1f} s")
     return 0
 
 
@@ -294,12 +305,14 @@ class _Solving:
 
     def _prove(self, solver: ProofSearch, winner: str) -> None:
         from cellgames.agents.torus.proof_checker import write
+        from cellgames.utils.run_folders import replacing
 
         self.line.show("writing the proof", news=True)
         moves = solver.winning_strategy(self.state)
         self.line.end()
         text = self.game.state_to_string(self.state)
-        write(self.arguments.proof, self.game.size, text, winner, moves)
+        with replacing(self.arguments.proof) as part:
+            write(part, self.game.size, text, winner, moves)
         if not self.arguments.json:
             print(f"Proof: {self.arguments.proof}, {len(moves)} moves; check it with --verify")
 

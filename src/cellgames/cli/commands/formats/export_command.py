@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellgames.cli.console import UserError, warn
-from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record
+from cellgames.cli.shared_options import add_agents, add_command, add_out, add_quiet, add_record
+from cellgames.utils.progress import progress, waiting
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
@@ -52,6 +53,7 @@ def add(commands: Any) -> None:
     command.add_argument("--generation", metavar="N", type=int, help="rle: N generations of Life later (default 0)")
     command.add_argument("--all-states", action="store_true", help="rle: whose cells they are, not only live cells")
     add_out(command, "the file; minari: the folder, whose name is the dataset's", "FILE")
+    add_quiet(command)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -76,27 +78,39 @@ def run(arguments: argparse.Namespace) -> int:
         arranged = cup_replays.recognises(file.readline())
     if arranged:
         _check_arranged(arguments, path)
-        games, torn = read_lines(path, cup_replays.CupRecord.from_json)
-        text = _arranged_text(arguments, _chosen(arguments, games, lambda game: game.fixture.teams, path)[0])
+        with waiting("Playing the game", shown=not arguments.quiet):
+            games, torn = read_lines(path, cup_replays.CupRecord.from_json)
+            text = _arranged_text(arguments, _chosen(arguments, games, lambda game: game.fixture.teams, path)[0])
         if torn:
             warn(torn)
         write_atomic(arguments.out, text)
         print(f"Saved {arguments.out}")
         return 0
-    records, torn = read_lines(path, Record.from_json)
+    with waiting(f"Reading {path}", shown=not arguments.quiet):
+        records, torn = read_lines(path, Record.from_json)
     if torn:
         warn(torn)
     chosen = _chosen(arguments, records, lambda record: record.agents, path)
     if arguments.format in ("parquet", "minari"):
-        from cellgames.arena.formats import export_decisions, export_minari
-
-        written = (export_minari if arguments.format == "minari" else export_decisions)(chosen, arguments.out)
-        if written.forfeited:
-            warn(f"left out {written.forfeited} forfeited games")
-        print(f"Saved {arguments.out}: {written.decisions} decisions of {written.games} games")
-        return 0
-    write_atomic(arguments.out, _text(arguments, chosen))
+        return _write_decisions(arguments, chosen)
+    with waiting("Writing the games", shown=not arguments.quiet):
+        text = _text(arguments, chosen)
+    write_atomic(arguments.out, text)
     print(f"Saved {arguments.out}")
+    return 0
+
+
+def _write_decisions(arguments: argparse.Namespace, records: Sequence[Record]) -> int:
+    """Write a table or a dataset of decisions; return the exit code."""
+    from cellgames.arena.formats import export_decisions, export_minari
+
+    games = sum(record.result.forfeit is None for record in records)
+    with progress(games, label="export", shown=not arguments.quiet, after_s=2.0) as played:
+        write = export_minari if arguments.format == "minari" else export_decisions
+        written = write(records, arguments.out, played=played)
+    if written.forfeited:
+        warn(f"left out {written.forfeited} forfeited games")
+    print(f"Saved {arguments.out}: {written.decisions} decisions of {written.games} games")
     return 0
 
 

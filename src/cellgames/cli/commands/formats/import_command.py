@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import add_command, add_game, add_out, make_game, parameters
+from cellgames.cli.shared_options import add_command, add_game, add_out, add_quiet, make_game, parameters
+from cellgames.utils.progress import waiting
 
 __all__ = ["add", "run"]
 
@@ -36,6 +37,7 @@ def add(commands: Any) -> None:
         "--at", metavar=("ROW", "COLUMN"), nargs=2, type=int, help="rle: upper left corner (default: in the middle)"
     )
     add_out(command, "sgf: the file of records", "FILE")
+    add_quiet(command)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     at = None if arguments.at is None else (arguments.at[0], arguments.at[1])
     try:
-        print(rle_to_position(make_game(arguments), text, at=at))
+        with waiting(f"Reading {arguments.file}", shown=not arguments.quiet):
+            position = rle_to_position(make_game(arguments), text, at=at)
+        print(position)
     except ValueError as error:
         raise UserError(f"{arguments.file}: {error}") from None
     return 0
@@ -74,7 +78,8 @@ def _games(arguments: argparse.Namespace, text: str) -> int:
     if not arguments.out.parent.is_dir():
         raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
     try:
-        records = sgf_to_records(text)
+        with waiting(f"Playing the games of {arguments.file}", shown=not arguments.quiet):
+            records = sgf_to_records(text)
     except ValueError as error:
         raise UserError(f"{arguments.file}: {error}") from None
     for number, record in enumerate(records, 1):

@@ -10,7 +10,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.commands.train_command import progress_text
-from cellgames.cli.console import print_leaderboard, program, recorded, stopped, warn
+from cellgames.cli.console import leaderboard_command, print_next, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_game,
@@ -131,10 +131,11 @@ def _report(found: League, arguments: argparse.Namespace) -> None:
     ):
         if (found.out / name).exists():
             print(f"  {name:13} {text}")
-    print("Next:")
     mixture, game = shlex.quote(f"league:{found.out}"), arguments.game.typed
     own = "".join(f" --param {shlex.quote(f'{name}={value}')}" for name, value in sorted(parameters(arguments).items()))
-    print(f"  {program()} evaluate {game}{own} --agents {mixture} greedy   measure the mixture")
-    print(f"  {program()} exploit {mixture} --game {game}{own} --steps {found.steps}   look for a hole in it")
-    print_leaderboard(arguments)
-    print("  the same command with more --rounds goes on")
+    print_next(
+        (f"evaluate {game}{own} --agents {mixture} greedy", "measure the mixture"),
+        (f"exploit {mixture} --game {game}{own} --steps {found.steps}", "look for a hole in it"),
+        *leaderboard_command(arguments),
+        "the same command with more --rounds goes on",
+    )

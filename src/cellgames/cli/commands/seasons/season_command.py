@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from cellgames.arena.season.teams import (
     read_teams,
 )
 from cellgames.arena.season.titles.title import season_before
-from cellgames.cli.console import UserError, counted, print_files, print_text, program, stopped_games, warn
+from cellgames.cli.console import UserError, counted, print_files, print_next, print_text, stopped_games, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -123,7 +122,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+    print_text(message, error=True)
 
 
 def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str | None) -> list[Team]:
@@ -194,7 +193,7 @@ def _report(finished: Season, game: str) -> None:
 
     print(reports.table_text(finished.teams, finished.table, by_league(finished.teams), finished.title))
     print()
-    print(reports.bracket_text(finished.bracket, finished.title))
+    print_text(reports.bracket_text(finished.bracket, finished.title))
     about = {
         "report.md": "standings, series and schedule on one page",
         "bracket.png": "the playoffs as a picture",
@@ -208,7 +207,7 @@ def _report_tables(finished: TableSeason, game: str) -> None:
 
     print(reports.table_text(finished.teams, finished.table, finished.title))
     print()
-    print(reports.final_text(finished.final, finished.title))
+    print_text(reports.final_text(finished.final, finished.title))
     _print_end(finished, game, "final", {"report.md": "standings, final and schedule on one page"})
 
 
@@ -220,7 +219,8 @@ def _print_end(finished: Season | TableSeason, game: str, last: str, about: dict
         print_text(line)
     print_files(finished.out, finished.files, about)
     run = shlex.quote(str(finished.out))
-    print("Next:")
-    print(f"  {program()} replay {run}   check every game")
-    print(f"  {program()} replay {run} --record {finished.games} --out final.gif")
-    print(f"  {program()} season {game} --after {run}   the next season, in which the champion holds the title")
+    print_next(
+        (f"replay {run}", "check every game"),
+        (f"replay {run} --record {finished.games} --out final.gif", ""),
+        (f"season {game} --after {run}", "the next season, in which the champion holds the title"),
+    )

@@ -13,11 +13,11 @@ from cellgames.agents.agent_names import names_of
 from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.cli.console import (
     counted,
+    leaderboard_command,
     print_files,
-    print_leaderboard,
+    print_next,
     print_table,
     print_text,
-    program,
     stopped_games,
     warn,
 )
@@ -113,7 +113,8 @@ def _report(finished: SeriesRun, arguments: argparse.Namespace) -> None:
         print_text(line)
     print_files(finished.out, finished.files, {"report.md": "the final orders and the matches on one page"})
     run = shlex.quote(str(finished.out))
-    print("Next:")
-    print(f"  {program()} replay {run}   check every match")
-    print(f"  {program()} replay {run} --record {finished.games} --out final.gif")
-    print_leaderboard(arguments)
+    print_next(
+        (f"replay {run}", "check every match"),
+        (f"replay {run} --record {finished.games} --out final.gif", ""),
+        *leaderboard_command(arguments),
+    )
