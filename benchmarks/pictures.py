@@ -61,7 +61,7 @@ _TUTORIAL = "python tests/support/tutorials.py"
 
 OTHERS = {
     "analysis.png": 'cellgames analyse torus-small-v0 --moves "c3 a1+ b2 d4 c4" --out analysis.png',
-    "answers.png": "cellgames analyse torus-small-v0 --agents random greedy rollout:256 trained --only places",
+    "answers.png": "cellgames analyse torus-small-v0 --agents random greedy rollout:256 trained --games 100",
     "cloth_of_gold.png": "a position of cloth-of-gold-small-v0, drawn by Game.draw",
     "cloth_of_gold_wild.png": "a position of cloth-of-gold-wild-small-v0, drawn by Game.draw",
     "drift.png": "cellgames analyse --run results/train/size4 --agents greedy random",

@@ -183,7 +183,7 @@ def _data(family: FamilyRun, starts: tuple[float, int] | None) -> dict[str, Any]
 
 
 def _draw_fitness(figure: Figure, *, families: Mapping[str, FamilyRun]) -> None:
-    from cellgames.utils.report.plots import COLOURS, FAINT, INK, draw_title, remove_frame, shorten
+    from cellgames.utils.report.plots import COLOURS, FAINT, INK, draw_title, line_style, remove_frame, shorten
 
     shown = list(families.items())[:_SHOWN]
     figure.set_size_inches(8.2, max(3.6, 1.4 + 0.24 * len(shown)))
@@ -193,8 +193,8 @@ def _draw_fitness(figure: Figure, *, families: Mapping[str, FamilyRun]) -> None:
     axes.grid(color=FAINT, linewidth=0.5, alpha=0.6)
     for place, (name, family) in enumerate(shown):
         best = [row["best"] for row in family.history]
-        style = ("-", "--", ":")[place // len(COLOURS) % 3]
-        axes.plot(best, style, color=COLOURS[place % len(COLOURS)], linewidth=1.6, label=shorten(name, 26))
+        style = {**line_style(place), "marker": ("", *"osD^v")[place // len(COLOURS) % 6], "markevery": 0.1}
+        axes.plot(best, linewidth=1.6, markersize=4, label=shorten(name, 26), **style)
     longest = max((family for _, family in shown), key=lambda family: len(family.history))
     for number, row in enumerate(longest.history):
         if number and row["iteration"] == 0:

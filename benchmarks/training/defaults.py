@@ -30,7 +30,7 @@ from cellgames.training.runs.run import Progress, train
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.progress import StatusLine
 from cellgames.utils.report.model import Plot, Table
-from cellgames.utils.report.plots import COLOURS, FAINT, INK, prepare
+from cellgames.utils.report.plots import FAINT, INK, line_style, prepare
 from cellgames.utils.report.text import percent
 from cellgames.utils.run_folders import TIMING, write_atomic
 
@@ -177,16 +177,15 @@ def _write(out: Path, command: str, rows: Sequence[Row]) -> str:
 
 
 def _draw(rows: Sequence[Row], figure: Figure) -> None:
-    """Draw a line for each run: PPO's solid, AlphaZero's dashed."""
+    """Draw a line for each run, each with its own dashes."""
     from matplotlib.ticker import PercentFormatter
 
     prepare(figure, "Games that nobody tuned, learned by default settings", 7.2, 4.5)
     axes = figure.add_subplot()
-    for row in rows:
-        colour = COLOURS[list(GAMES).index(row.game)]
-        style = "-" if row.algorithm == ALGOS[0] else "--"
+    for place, row in enumerate(rows):
+        style = {**line_style(place), "marker": ""}
         minutes, shares = zip(*((point.seconds / 60, point.share) for point in row.points), strict=True)
-        axes.plot(minutes, shares, style, color=colour, linewidth=1.6, label=f"{row.game}, {row.algorithm}")
+        axes.plot(minutes, shares, linewidth=1.6, label=f"{row.game}, {row.algorithm}", **style)
     axes.axhline(GOAL, color=FAINT, linewidth=1, linestyle=(0, (4, 3)))
     axes.set_xlim(0, MINUTES)
     axes.set_ylim(0.4, 1.01)

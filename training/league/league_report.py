@@ -20,7 +20,7 @@ from cellgames.arena.stats.payoffs import Payoffs
 from cellgames.envs.core import Game
 from cellgames.envs.titles import board_title
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table
-from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math, heat_map, shorten
+from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math, heat_map, prepare, shorten
 from cellgames.utils.report.text import escape, percent, rounded
 
 from .league_plan import PSRO, Planned
@@ -267,8 +267,7 @@ def _draw_strategy(found: League, figure: Figure) -> None:
     """Draw the weights of members over rounds as stacked areas, those with little weight together."""
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-    figure.set_size_inches(7.6, 4.2)
-    figure.set_layout_engine("constrained")
+    prepare(figure, "Weights of the members by round", 7.6, 4.2)
     axes = figure.add_subplot()
     most = {name: max(row.weights.get(name, 0.0) for row in found.rounds) for name in found.strategy}
     shown = sorted(most, key=lambda name: -most[name])[: _MOST_LINES - 1]
@@ -300,8 +299,7 @@ def _draw_exploitability(found: League, figure: Figure) -> None:
     """Draw the score of best responses over the steps of the league: the exact one, and that of its own exploiters."""
     from matplotlib.ticker import EngFormatter, PercentFormatter
 
-    figure.set_size_inches(7.6, 4.2)
-    figure.set_layout_engine("constrained")
+    prepare(figure, "What a best response scores", 7.6, 4.2)
     axes = figure.add_subplot()
     exact = [(row.steps, 0.5 + row.exact) for row in found.rounds if row.exact is not None]
     if exact:

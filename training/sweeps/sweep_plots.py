@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math
+from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math, prepare
 
 from .search_space import format_value
 
@@ -27,8 +27,7 @@ def draw_settings(sweep: Sweep, figure: Figure) -> None:
     """Draw the score against each setting: a panel for each, and a point for each trial."""
     names, columns = [*sweep.trials[0].params], min(len(sweep.trials[0].params), _COLUMNS)
     rows = math.ceil(len(names) / columns)
-    figure.set_size_inches(max(3.1 * columns + 0.6, 5.2), 2.9 * rows + 0.75)
-    figure.set_layout_engine("constrained")
+    prepare(figure, "Score of each trial by its settings", max(3.1 * columns + 0.6, 5.2), 2.9 * rows + 1.05)
     kinds: dict[str, dict[str, Any]] = {
         "stopped early": {"facecolor": "none", "edgecolor": COLOURS[0]},
         "finished": {"color": COLOURS[0]},
@@ -75,8 +74,7 @@ def draw_curves(sweep: Sweep, figure: Figure) -> None:
     """Draw the score over steps: a line for each trial, the best in orange; a dot ends trials that were stopped."""
     from matplotlib.ticker import EngFormatter
 
-    figure.set_size_inches(7.2, 4.2)
-    figure.set_layout_engine("constrained")
+    prepare(figure, "Score of each trial over steps; the best is orange", 7.2, 4.4)
     axes = figure.add_subplot()
     for trial in reversed(sweep.trials):  # the best are drawn last
         steps, scores = [*trial.intermediate_values], [*trial.intermediate_values.values()]

@@ -58,6 +58,7 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from cellgames.arena.insight.probes import probe_section, probing
+    from cellgames.envs.titles import board_title
     from cellgames.utils.report import files, model
 
     _check(arguments)
@@ -77,8 +78,9 @@ def _run(arguments: argparse.Namespace) -> int:
     section = probe_section.probe_section(found, steps)
     title = f"What networks know of {game.info.title}"
     about = f"`{game}`; networks from `{arguments.path}`."
+    report = model.Report(title, (about, section), section.data, subject=board_title(game))
     with waiting("Writing the report", shown=not arguments.quiet):
-        files.write_report(folder, model.Report(title, (about, section), section.data), warn)
+        files.write_report(folder, report, warn)
     if arguments.json:
         print(json.dumps({**section.data, "folder": str(folder)}, indent=1))
     else:
