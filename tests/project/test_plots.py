@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import itertools
 from pathlib import Path
+from types import SimpleNamespace as Fake
+from typing import Any
 
 import pytest
 
 import cellgames
 from cellgames.envs.stones.annotated import _depth
 from cellgames.envs.titles import board_title, setting_title
+from cellgames.training.league import exploit_report, league_report
 from cellgames.training.runs.curves import draw_learning_curve
+from cellgames.training.sweeps import sweep_plots
 from cellgames.utils.report.files import png, write_report
 from cellgames.utils.report.model import Plot, Report
 from cellgames.utils.report.plots import COLOURS, Curve, curves, draw_subject, line_style, prepare
@@ -96,3 +100,49 @@ def test_a_learning_curve_has_intervals_and_names_at_its_ends() -> None:
     band = axes.collections[0].get_paths()[0].vertices[:, 1]
     assert 0 < min(band) < 0.45
     assert max(band) == 1.0
+
+
+def _league() -> Any:
+    """What the plots of a league read of it, after two rounds."""
+    rounds = [
+        Fake(number=n, steps=1000 * n, weights={"first": 1 / n, "second": 1 - 1 / n}, exact=0.5 / n, response=None)
+        for n in (1, 2)
+    ]
+    return Fake(strategy={"first": 0.5, "second": 0.5}, rounds=rounds, solver="nash")
+
+
+def _exploit() -> Any:
+    """What the plot of an exploiter reads of it."""
+    curve = [Fake(steps=1000 * n, score=0.4, low=0.3, high=0.5) for n in range(3)]
+    return Fake(target="trained", curve=curve, score=0.55, low=0.52, high=0.58, steps=2000)
+
+
+def _sweep() -> Any:
+    """What the plots of a sweep read of it."""
+    trials = [
+        Fake(params={"layers": n}, value=n / 5, state=Fake(name="COMPLETE"), intermediate_values={100: 0.1, 200: n / 5})
+        for n in range(1, 4)
+    ]
+    return Fake(trials=trials, best=trials[-1], target="greedy")
+
+
+@pytest.mark.parametrize(
+    ("draw", "title"),
+    [
+        (lambda figure: league_report._draw_strategy(_league(), figure), "Weights of the members by round"),
+        (lambda figure: league_report._draw_exploitability(_league(), figure), "What a best response scores"),
+        (lambda figure: exploit_report._draw(_exploit(), figure), "What the exploiter scores against trained"),
+        (lambda figure: sweep_plots.draw_settings(_sweep(), figure), "Score of each trial by its settings"),
+        (
+            lambda figure: sweep_plots.draw_curves(_sweep(), figure),
+            "Score of each trial over steps; the best is orange",
+        ),
+    ],
+)
+def test_plots_of_training_have_titles_and_axes(draw: Any, title: str) -> None:
+    figure = figures.Figure()
+    draw(figure)
+    figure.draw_without_rendering()
+    assert figure.get_suptitle() == title
+    assert all(axes.get_xlabel() for axes in figure.axes)
+    assert figure.axes[0].get_ylabel()
