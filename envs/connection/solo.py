@@ -52,11 +52,11 @@ class ConnectionSolo(StoneSolo):
 
     @override
     def legal_actions(self) -> np.ndarray:
-        return self._with_swap(super().legal_actions()) & (not self.terminated)
-
-    def _with_swap(self, free: np.ndarray) -> np.ndarray:
-        """Return marks of all actions, bool [A], of those of free cells, bool [N]."""
-        return np.append(free, self.turn == 1) if self._game.swap else free
+        mask = np.zeros(self._game.info.num_actions, np.bool_)
+        if not self.terminated:
+            mask[: self._layout.cells] = self._board == 0
+            mask[self._layout.cells :] = self.turn == 1
+        return mask
 
     @override
     def observe(self, player: int) -> np.ndarray:
@@ -69,5 +69,7 @@ class ConnectionSolo(StoneSolo):
 
     @override
     def state(self) -> ConnectionState:
-        legal = self._with_swap(self._board == 0)
+        legal = self._board == 0
+        if self._game.swap:
+            legal = np.append(legal, self.turn == 1)
         return ConnectionState(**self._stone_fields(), free=pack(one(legal.tolist())))
