@@ -36,8 +36,11 @@ __all__ = ["GAMES", "GOAL_S", "Page", "main", "measure", "serving"]
 GAMES = (
     "torus-v0",
     "torus-small-v0",
+    "hex-v0",
+    "y-v0",
     "cloth-of-gold-v0",
     "cloth-of-gold-small-v0",
+    "cloth-of-gold-wild-v0",
     "grid-adaptation-v0",
     "grid-adaptation-small-v0",
     "toroidal-cup-v0",
