@@ -1,4 +1,4 @@
-"""Pictures of the documentation: each is on a page, and a command that makes it again is known."""
+"""Pictures of the documentation: each is on a page, and the script says where it comes from."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hooks() -> ModuleType:
     return module
 
 
-def test_every_picture_is_made_by_a_known_command() -> None:
+def test_the_script_says_where_every_picture_comes_from() -> None:
     made = {f"{name}.webp" for name in PICTURES}
     made |= {f"{name}{dark}.webp" for name in SHOTS for dark in ("", "_dark")}
     assert not made & OTHERS.keys()
