@@ -52,7 +52,8 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-# A process a core, each on one thread. Without bytecode on disk each of them, and each that a test starts, compiles anew.
+# A process a core and one more (tests/conftest.py), each on one thread. Without bytecode on disk each of them, and each
+# that a test starts, compiles anew.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile
 
 unit: setup

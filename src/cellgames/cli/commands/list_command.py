@@ -9,7 +9,7 @@ from typing import Any
 from cellgames.agents.agent_specs import AGENTS, AgentSpec
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.arena.play.scenarios import SCENARIOS
-from cellgames.cli.console import print_columns, program
+from cellgames.cli.console import print_columns, print_next
 from cellgames.cli.shared_options import add_command, add_json
 from cellgames.envs import registry
 from cellgames.utils.version import __version__
@@ -56,7 +56,7 @@ def _run(arguments: argparse.Namespace) -> int:
     print_columns([(scenario.id, scenario.summary) for scenario in SCENARIOS.values()])
     print("  `cellgames evaluate GAME --agents AGENT --scenarios` scores an agent in them.")
     print()
-    print(f"Try: {program()} play torus-v0 --agents greedy")
+    print_next(("play torus-v0 --agents greedy", ""))
     return 0
 
 

@@ -9,7 +9,7 @@ import argparse
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import print_heading, program, terminal_width, wrapped_lines
+from cellgames.cli.console import print_heading, print_next, terminal_width, wrapped_lines
 from cellgames.cli.shared_options import add_command, add_game, make_game
 from cellgames.envs import registry
 from cellgames.utils.progress import waiting
@@ -55,7 +55,8 @@ def _run(arguments: argparse.Namespace) -> int:
         print("\n" + wrapped_lines(prompt.position))
         print_heading("\nMoves")
         print(wrapped_lines(prompt.moves))
-    print(f"\nTry: {program()} play {arguments.game.typed} --agents greedy")
+    print()
+    print_next((f"play {arguments.game.typed} --agents greedy", ""))
     return 0
 
 
