@@ -445,7 +445,7 @@ def _measured(options: argparse.Namespace, grid: Grid) -> dict[str, Any]:
     levels = dict(zip(_AXES, (parameters, grid.steps, grid.evaluations), strict=True))
     boards: dict[int, Any] = {}
     for board in options.boards:
-        solved = truth.judged(board, options.positions, 0, truth.OUT / f"torus-n{board}-positions.json")
+        solved = truth.judged(Torus(board), options.positions, 0, truth.OUT / f"torus-n{board}-positions.json")
         thrown = errors(grid, solved, options.seed, options.runs, kept)
         shares = matches(grid, board, options.games, options.seed, options.runs, kept)
         ratings = rated(grid, shares, options.games, options.seed)

@@ -62,7 +62,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             yield ray
 
 
-def _no_plots(plot: Plot) -> bytes:
+def _no_plots(plot: Plot, subject: str) -> bytes:
     raise ImportError("left out")
 
 
