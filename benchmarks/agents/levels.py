@@ -1,6 +1,6 @@
 """Opponents as levels: `python -m benchmarks.agents.levels`.
 
-In each small preset all candidates meet each other. From the weakest upward, an agent becomes a level if it scores more
+In each preset all candidates meet each other. From the weakest upward, an agent becomes a level if it scores more
 than half against the level below, with 95 % certainty, and is rated clearly higher. The levels with their ratings and
 seconds a move go to src/cellgames/plugins/levels.json, which the page reads, and a page goes to
 results/levels/README.md.
@@ -22,6 +22,7 @@ import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import write_page
 from cellgames.agents.loading import load
+from cellgames.arena.insight.agent_games import opening_plies
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match import play_games
 from cellgames.arena.play.match_options import MatchOptions
@@ -35,11 +36,18 @@ __all__ = ["CANDIDATES", "main", "spread"]
 
 CANDIDATES: Mapping[str, tuple[str, ...]] = {
     "torus-small-v0": ("random", "rollout:4", "rollout:64", "greedy", "mcts:100", "mcts:1000", "trained"),
+    "torus-v0": ("random", "mcts:30", "mcts:100", "greedy", "trained", "gumbel:64"),
     "cloth-of-gold-small-v0": ("random", "rollout:2", "greedy", "trained"),
+    "cloth-of-gold-v0": ("random", "greedy", "trained"),
+    "cloth-of-gold-wild-small-v0": ("random", "rollout:2", "greedy", "trained"),
     "grid-adaptation-small-v0": ("random", "rollout:1", "rollout:4", "greedy", "trained", "rollout:64", "mcts:64"),
+    "grid-adaptation-v0": ("random", "rollout:1", "greedy", "trained"),
     "toroidal-cup-small-v0": ("random", "rollout:2", "rollout:8", "greedy", "champion", "mcts:256"),
-    "hex-small-v0": ("random", "rollout:4", "rollout:64", "greedy", "mcts:100", "mcts:1000"),
-    "y-small-v0": ("random", "rollout:4", "rollout:64", "greedy", "mcts:100", "mcts:1000"),
+    "toroidal-cup-v0": ("random", "rollout:2", "greedy", "trained", "champion"),
+    "hex-small-v0": ("random", "rollout:4", "rollout:64", "greedy", "mcts:100", "mcts:1000", "trained"),
+    "hex-v0": ("random", "mcts:30", "mcts:100", "greedy", "trained", "gumbel:64"),
+    "y-small-v0": ("random", "rollout:4", "rollout:64", "greedy", "mcts:100", "mcts:1000", "trained"),
+    "y-v0": ("random", "mcts:30", "mcts:100", "greedy", "trained", "gumbel:64"),
 }
 """The agents that may become levels, by preset."""
 
@@ -76,7 +84,7 @@ def _seconds(game: Any, spec: str) -> float:
 def _measure(id: str, options: argparse.Namespace) -> dict[str, Any]:
     """Return the levels of a preset and the numbers of all candidates."""
     game, specs = cellgames.make(id), CANDIDATES[id]
-    many = MatchOptions(games=options.games, seed=options.seed, opening_plies=2 if id in _STONES else 0, chunk=100)
+    many = MatchOptions(games=options.games, seed=options.seed, opening_plies=opening_plies(game), chunk=100)
     records, ahead = [], dict[tuple[str, str], float]()
     for pair in combinations(specs, 2):
         played = evaluation.play_evaluation(
@@ -100,9 +108,6 @@ def _measure(id: str, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-_STONES = ("torus-small-v0", "hex-small-v0", "y-small-v0")  # where random first moves make games differ
-
-
 def _whole(elo: float) -> int | None:
     return None if math.isnan(elo) else round(elo)
 
@@ -122,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.levels", description=__doc__.split("\n")[0])
     parser.add_argument("--games", type=int, default=200, metavar="N", help="of each pair, even (default 200)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
-    parser.add_argument("--only", nargs="*", metavar="ID", help="presets to measure now; others stay")
+    parser.add_argument("--only", nargs="+", metavar="ID", help="presets to measure now; others stay")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     parser.add_argument("--levels", type=Path, default=FILE, metavar="FILE", help="the file that the page reads")
     parser.add_argument("--quiet", action="store_true", help="show no progress on standard error")

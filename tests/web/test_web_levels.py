@@ -49,7 +49,7 @@ def test_the_measured_levels_rise_and_have_numbers(id: str) -> None:
 
 
 def test_other_boards_have_the_levels_without_numbers() -> None:
-    game = cellgames.make("torus-v0")
+    game = cellgames.make("torus-v0", size=11)
     found = levels("torus-v0", game.id, plain(game.parameters))
     assert [level.name for level in found] == list(NAMES[len(found)])
     assert {level.elo for level in found} == {level.seconds for level in found} == {None}
@@ -72,7 +72,7 @@ def test_the_form_offers_levels_first(chromium: Any, site: str) -> None:
         p.click("button[type=submit]")
         p.wait_for_selector(".game")
         assert wanted.agent in p.inner_text(".players")
-        p.goto(f"{site}/#/play/torus-v0")
-        p.wait_for_selector("h1:has-text('Torus')")
+        p.goto(f"{site}/#/play/grid-adaptation-talk-v0")
+        p.wait_for_selector("h1:has-text('Grid Adaptation')")
         p.wait_for_function("() => document.querySelector('.rival .hint')?.textContent.includes('Not measured')")
         assert not complaints
