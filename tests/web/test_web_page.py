@@ -22,6 +22,7 @@ from cellgames.arena.records.store.store import Store
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
 _BEGUN = ".game[data-state=yours], .game[data-state=done]"
+_FREE = "() => Cellgames.app.game.free() || Cellgames.app.game.root.dataset.state === 'done'"  # a click counts
 _SEEN = "() => `${Cellgames.app.game.view.epoch}, ${Cellgames.app.game.view.turn}`"
 _AT = """(cell) => {
   const { board, canvas } = Cellgames.app.game, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
@@ -69,6 +70,7 @@ def done(p: Any) -> bool:
     if not p.locator(_BEGUN).count():
         p.evaluate("() => Cellgames.app.game.skip()")  # an animation that ends before a click would leave no button
         p.wait_for_selector(_BEGUN)
+    p.wait_for_function(_FREE)
     return bool(p.locator(".game[data-state=done]").count())
 
 
