@@ -83,7 +83,7 @@ OTHERS = {
     "worth.png": "cellgames explain --kinds placement, of champion against greedy with pattern=donutmultums, seed 1",
     "y.png": f"{_KEPT} y-v0 of size 9 at its end",
 }
-"""What makes the pictures that this command does not make, or what they show, by their files."""
+"""The sources of the pictures that this command does not make, or what they show, by their files."""
 
 
 def film(shown: Film) -> bytes:

@@ -1,4 +1,4 @@
-"""How games of connected stones are written as SGF: numbers of games, sizes, rules, and words of moves.
+"""The SGF dialects of games of connected stones: numbers of games, sizes, rules, and words of moves.
 
 Hex on hexagons is `GM[11]` of the format's list (https://www.red-bean.com/sgf/hex.html), as HexGui, MoHex and Hexwiki
 write it: cells `a1`, Black connects top and bottom, and the words `swap-pieces`, `swap-sides`, `resign` and `forfeit`.

@@ -84,7 +84,7 @@ MEASURES: Mapping[str, tuple[str, Callable[[Flows], _Counts]]] = {
         lambda found: (100 * _games(by_distance(found)[..., 1]), _games(found.scores)),
     ),
 }
-"""What is counted in the games of a table of one agent: its title, and of each game the numerator and denominator."""
+"""The measures of the games of one agent's table: for each its title, and each game's numerator and denominator."""
 
 
 def _games(values: Any) -> Any:

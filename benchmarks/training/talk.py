@@ -75,7 +75,7 @@ _MEASURES = {
     "scrambled contested": "% contested with the channel less scrambled",
     **{f"gain {far}": f"coalition gain, {far} digit{'s' * (far > 1)} apart" for far in (1, 2, 3)},
 }
-"""What is measured in each population, and its title on the page."""
+"""The measures of each population, with their titles on the page."""
 
 _PANELS = ("points", "contested", *(f"bits {about}" for about in _ABOUT), "listening", "scrambled points", "gain 1")
 _COLOURS = {"public": "#0072b2", "private": "#d55e00", "muted": "#6e6e6e"}  # blue and vermillion of Okabe and Ito

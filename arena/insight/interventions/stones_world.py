@@ -45,7 +45,7 @@ Solve: TypeAlias = Callable[[Any], Tensor]
 """A function of unfinished games to who wins them, int64: 1 the player to move, -1 the opponent, 0 if nobody knows."""
 
 ALL = "all"
-"""What `StonesWorld` is told if all positions are solved."""
+"""The value of the argument `solved` of `StonesWorld` where all positions are solved."""
 
 Values: TypeAlias = npt.NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""What the readers of Torus, Hex and Y share: one stone a turn, and answers seen from the opponent's last stone."""
+"""The base of the readers of Torus, Hex and Y: one stone a turn, and answers seen from the opponent's last stone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the wild options add to a position as text, after the board: `NAME:VALUE` for each field.
+"""The wild part of a position as text, which follows the board: `NAME:VALUE` for each field.
 
 - `ground:` the ground as `boards.rle` writes it: `.` deep water, A to N bands of height without and with forest, O rock
 - `weather:` the state of the round, `level:` of the water

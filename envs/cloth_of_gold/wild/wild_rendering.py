@@ -42,7 +42,7 @@ _BEASTS = "GHU"
 
 @dataclass(frozen=True, eq=False)
 class WildView:
-    """What the wild options add to one moment of a game.
+    """The wild part of one moment of a game.
 
     Attributes:
         ground: by `LAND`'s names bool [H, W]; options that are off are missing.
