@@ -106,8 +106,9 @@ def register(game: type[Game] | GamePlugin, *, id: str | None = None, summary: s
         raise ValueError(f"{game.id}: a GamePlugin says all by itself, got id, summary or parameters beside it")
     else:
         plugin = _completed(game)
-        variants = (GameSpec(id, plugin, given.summary, given.parameters) for id, given in plugin.variants.items())
-        entries = [GameSpec(plugin.id, plugin, plugin.summary), *variants]
+        entries = [GameSpec(plugin.id, plugin, plugin.summary)]
+        for each in (plugin, plugin.extension) if plugin.extension is not None else (plugin,):
+            entries += [GameSpec(id, each, given.summary, given.parameters) for id, given in each.variants.items()]
     for entry in entries:
         if _ID.fullmatch(entry.id) is None:
             raise ValueError(f"expected an id such as 'strip-v0', lowercase and with a version, got {shown(entry.id)}")
@@ -132,7 +133,7 @@ def _described(kind: type[Game], id: str | None, summary: str, parameters: Mappi
         raise ValueError(
             f"{shown(id)} is a preset of {plugin.id!r}, by which records name the game: register that first"
         )
-    _made(id, kind, parameters)
+    _made(id, *_class_for(REGISTRY[plugin.id].plugin if id != plugin.id else plugin, parameters))
     return GameSpec(id, plugin, plugin.summary, dict(parameters))
 
 
@@ -170,7 +171,22 @@ def spec(id: str) -> GameSpec:
 def make(id: str, **parameters: Any) -> Game:
     """Return the game called `id` with some parameters; see `cellgames.make`."""
     entry = spec(id)
-    return _made(entry.id, resolve(entry.plugin.game), {**entry.parameters, **parameters})
+    plugin = REGISTRY[entry.plugin.id].plugin
+    return _made(entry.id, *_class_for(plugin, {**entry.parameters, **parameters}))
+
+
+def _class_for(plugin: GamePlugin, given: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """Return the class that parameters ask for, the game's or its extension's, and the parameters that it takes."""
+    kind = resolve(plugin.game)
+    known = {f.name for f in dataclasses.fields(kind)}
+    if plugin.extension is None or given.keys() <= known:
+        return kind, given
+    wider = resolve(plugin.extension.game)
+    usual = {f.name: f.default for f in dataclasses.fields(wider)}
+    more = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}  # as JSON has it
+    if any(name not in known and (name not in usual or value != usual[name]) for name, value in more.items()):
+        return wider, given
+    return kind, {name: value for name, value in given.items() if name in known}
 
 
 def plugins() -> list[GamePlugin]:
@@ -180,8 +196,12 @@ def plugins() -> list[GamePlugin]:
 
 def plugin_of(game: Game) -> GamePlugin:
     """Return what belongs to a game; an empty plugin for one that is not registered."""
-    entry = REGISTRY.get(game.id)
-    return GamePlugin(game=type(game), id=game.id) if entry is None else entry.plugin
+    if game.id not in REGISTRY:
+        return GamePlugin(game=type(game), id=game.id)
+    plugin = REGISTRY[game.id].plugin
+    if plugin.extension is None or type(game) is resolve(plugin.game):
+        return plugin
+    return plugin.extension if isinstance(game, resolve(plugin.extension.game)) else plugin
 
 
 def _made(id: str, kind: Any, parameters: Mapping[str, Any]) -> Game:

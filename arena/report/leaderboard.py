@@ -234,7 +234,7 @@ def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[
     given, full = dict(parameters or {}), {} if game is None else {game: dict[str, Any]()}
     spec = registry.REGISTRY.get(game or "")
     if spec is not None and spec.parameters:
-        same = [known.id for known in registry.REGISTRY.values() if known.entry_point == spec.entry_point]
+        same = [known.id for known in registry.REGISTRY.values() if known.plugin.id == spec.plugin.id]
         full = {id: {**spec.parameters, **given} for id in same}
 
     def agree(setting: Setting, wanted: Mapping[str, Any]) -> bool:
@@ -342,7 +342,7 @@ def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, A
         return game, dict(parameters)
     found = []
     for spec in registry.REGISTRY.values():
-        if spec.entry_point == registered.entry_point:
+        if spec.plugin.id == registered.plugin.id:
             different = {
                 name: value
                 for name, value in parameters.items()

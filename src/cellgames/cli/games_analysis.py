@@ -257,7 +257,7 @@ def _folder(arguments: argparse.Namespace, game: Game, *, alone: bool) -> Path:
 def _words(game: Game) -> list[str]:
     """Return the id that makes this very game, or the game's own id with the settings that differ from the defaults."""
     for id, spec in registry.REGISTRY.items():
-        if spec.entry_point == registry.spec(game.id).entry_point and registry.make(id) == game:
+        if spec.plugin.id == game.id and registry.make(id) == game:
             return [id]
     usual = registry.make(game.id).parameters
     changed = {name: value for name, value in game.parameters.items() if name not in usual or usual[name] != value}

@@ -141,6 +141,8 @@ class GamePlugin:
         parameters: every parameter with its default.
         simultaneous: True if all players act at once.
         variants: the game with other parameters, by id.
+        extension: the game with more parameters, as a plugin of its own with the same id; its class derives from this
+            one's. `make` returns it where one of the additional parameters is not at its default.
         agents: agent classes by the name that `agents.load` takes: `greedy`, `random` (needed only where a turn is
             several actions, so that uniform actions make no sensible turns), `rollout` (made with the number of
             playouts) and `perfect`.
@@ -185,6 +187,7 @@ class GamePlugin:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     simultaneous: bool = False
     variants: Mapping[str, Variant] = field(default_factory=dict)
+    extension: GamePlugin | None = None
     agents: Mapping[str, Target] = field(default_factory=dict)
     networks: Mapping[str, Target] = field(default_factory=dict)
     transfer_parameters: tuple[str, ...] = ()

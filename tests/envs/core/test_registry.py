@@ -8,16 +8,19 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from paths import ROOT
+from toy_games import Race
 
 import cellgames
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.envs.registry import REGISTRY, GamePlugin
+from cellgames.plugins import Variant
 
 
 def python(code: str, *arguments: str) -> str:
@@ -54,7 +57,7 @@ def test_an_entry_makes_its_game(id: str) -> None:
 @pytest.mark.parametrize("id", REGISTRY)
 def test_every_game_has_a_preset_that_is_smaller(id: str) -> None:
     entry = REGISTRY[id]
-    kin = [other for other in REGISTRY.values() if other.entry_point == entry.entry_point]
+    kin = [other for other in REGISTRY.values() if other.plugin.id == entry.plugin.id]
     assert len({cellgames.make(other.id).info.num_actions for other in kin}) > 1
 
 
@@ -331,7 +334,7 @@ def test_games_of_an_installed_package_are_known_from_the_start(folder: Path) ->
 
 @pytest.mark.usefixtures("restored")
 def test_games_are_refused_that_cannot_be_told_apart() -> None:
-    from toy_games import Race, Sealed
+    from toy_games import Sealed
 
     registry.register(Race)
     registry.register(Race)  # a module that is imported again
@@ -350,6 +353,29 @@ def test_games_are_refused_that_cannot_be_told_apart() -> None:
         registry.register({})  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match=r"a GamePlugin says all by itself"):
         registry.register(REGISTRY["torus-v0"].plugin, summary="mine")
+
+
+@dataclass(frozen=True, repr=False)
+class LongRace(Race):
+    """A race with more parameters."""
+
+    laps: tuple[int, ...] = (1,)
+    added_parameters: ClassVar[frozenset[str]] = frozenset({"laps"})
+
+
+@pytest.mark.usefixtures("restored")
+def test_an_extension_is_made_where_its_parameters_are_of_use() -> None:
+    longer = GamePlugin(id=Race.id, game=LongRace, variants={"toy-long-race-v0": Variant("", {"laps": (2,)})})
+    registry.register(GamePlugin(game=Race, extension=longer))
+    registry.register(Race, id="toy-two-laps-v0", laps=(2,))
+    base, wider = registry.make(Race.id, laps=[1], goal=3), registry.make(Race.id, laps=(2,), goal=3)
+    assert (base, wider) == (Race(goal=3), LongRace(goal=3, laps=(2,)))
+    assert [registry.plugin_of(game).game for game in (base, wider)] == [Race, LongRace]
+    assert registry.make(wider.id, **wider.parameters) == wider == registry.make("toy-two-laps-v0", goal=3)
+    assert registry.make("toy-long-race-v0") == LongRace(laps=(2,))
+    assert registry.make("toy-long-race-v0", laps=(1,)) == Race()
+    with pytest.raises(ValueError, match="unknown parameter 'size'; known: goal, limit, laps"):
+        registry.make(Race.id, size=3)
 
 
 @pytest.mark.usefixtures("restored")
