@@ -110,7 +110,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.training.learning
 	$(BIN)/python -m benchmarks.agents.search
 	$(BIN)/python -m benchmarks.arena.census_speed
-	$(BIN)/python -m benchmarks.arena.worth_of_objects
+	$(BIN)/python -m cellgames.lab.studies.worth_of_objects
 	$(BIN)/python -m benchmarks.arena.tournament
 	$(BIN)/python -m benchmarks.arena.page_speed
 	$(BIN)/python -m benchmarks.arena.page_films
@@ -141,7 +141,7 @@ bots: setup
 		"js=exec:node examples/bots/bot.js" greedy trained
 
 study: setup
-	$(BIN)/python -m benchmarks.agents.first_move --games 300
+	$(BIN)/python -m cellgames.lab.studies.first_move --games 300
 	$(BIN)/python -m benchmarks.agents.moving_last
 
 clean:

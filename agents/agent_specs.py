@@ -86,7 +86,10 @@ class AgentSpec:
             ValueError: `text` is not what `usage` says.
         """
         arguments = self._arguments(text)
-        default, at_once = (f"cellgames.agents.{path}" if path else "" for path in (self.default, self.at_once))
+        default, at_once = (
+            f"cellgames.agents.{path}" if path and not path.startswith("cellgames.") else path
+            for path in (self.default, self.at_once)
+        )
         made: AnyAgent
         if self.by_game:
             made = by_game(self.name, *arguments, default=default, at_once=at_once)
@@ -206,7 +209,7 @@ AGENTS: dict[str, AgentSpec] = {
         AgentSpec(
             "league:FOLDER",
             "the mixture of a league, which draws a member by the meta-strategy for each game",
-            "mixtures.league_agent:league_agent",
+            "cellgames.lab.populations.league_agent:league_agent",
         ),
         AgentSpec(
             "champion[:FILE]",

@@ -12,10 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .evolution.evolution import Evolution, evolve
-    from .evolution.evolve_options import EvolveOptions
-    from .insight.census.census import Census, census
-    from .insight.insight_report import Report, analyse_games
+    from .analyse.report import Report, analyse_games
     from .play.evaluation import evaluate, play_evaluation
     from .play.free_for_all import FreeForAll, free_for_all
     from .play.match import MatchResult, match
@@ -63,10 +60,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "evolution.evolution": ("Evolution", "evolve"),
-            "evolution.evolve_options": ("EvolveOptions",),
-            "insight.census.census": ("Census", "census"),
-            "insight.insight_report": ("Report", "analyse_games"),
+            "analyse.report": ("Report", "analyse_games"),
             "play.evaluation": ("evaluate", "play_evaluation"),
             "play.free_for_all": ("FreeForAll", "free_for_all"),
             "play.match": ("MatchResult", "match"),
@@ -116,12 +110,9 @@ __all__ = [
     "AnySeason",
     "BotUmpire",
     "Bracket",
-    "Census",
     "CupUmpire",
     "Cycle",
     "DeviationRatings",
-    "Evolution",
-    "EvolveOptions",
     "Forfeit",
     "FreeForAll",
     "FreeForAllOptions",
@@ -161,14 +152,12 @@ __all__ = [
     "assign_agents",
     "assign_divisions",
     "bracket",
-    "census",
     "coarse_correlated_equilibrium",
     "cycles",
     "deviation_ratings",
     "effective_dimension",
     "effective_members",
     "evaluate",
-    "evolve",
     "free_for_all",
     "game_ratings",
     "generate_names",

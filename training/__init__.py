@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from .algorithms import ALGORITHMS
     from .alphazero.alphazero_arguments import AlphaZeroArguments
     from .arguments import Arguments, PPOArguments
-    from .league.exploit import exploit, exploiter_arguments
-    from .league.exploit_options import ExploitOptions
-    from .league.exploit_report import Exploit
-    from .league.exploitability import Exploitability, exploitability
-    from .league.league import train_league
-    from .league.league_options import LeagueOptions
-    from .league.league_report import League
     from .machine import choose_device
     from .maskable.maskable_arguments import MaskableArguments
     from .placement_values.placement_arguments import PlacementArguments
@@ -40,13 +33,6 @@ else:
             "algorithms": ("ALGORITHMS",),
             "alphazero.alphazero_arguments": ("AlphaZeroArguments",),
             "arguments": ("Arguments", "PPOArguments"),
-            "league.exploit": ("exploit", "exploiter_arguments"),
-            "league.exploit_options": ("ExploitOptions",),
-            "league.exploit_report": ("Exploit",),
-            "league.exploitability": ("Exploitability", "exploitability"),
-            "league.league": ("train_league",),
-            "league.league_options": ("LeagueOptions",),
-            "league.league_report": ("League",),
             "machine": ("choose_device",),
             "maskable.maskable_arguments": ("MaskableArguments",),
             "placement_values.placement_arguments": ("PlacementArguments",),
@@ -64,13 +50,8 @@ __all__ = [
     "AlphaZeroArguments",
     "Arguments",
     "Comparison",
-    "Exploit",
-    "ExploitOptions",
-    "Exploitability",
     "Finished",
     "Iteration",
-    "League",
-    "LeagueOptions",
     "Learner",
     "MaskableArguments",
     "PPOArguments",
@@ -84,11 +65,7 @@ __all__ = [
     "TurnArguments",
     "choose_device",
     "compare",
-    "exploit",
-    "exploitability",
-    "exploiter_arguments",
     "plan",
     "sweep",
     "train",
-    "train_league",
 ]

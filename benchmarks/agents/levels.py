@@ -22,7 +22,7 @@ import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import write_page
 from cellgames.agents.loading import load
-from cellgames.arena.insight.agent_games import opening_plies
+from cellgames.arena.analyse.agent_games import opening_plies
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match import play_games
 from cellgames.arena.play.match_options import MatchOptions

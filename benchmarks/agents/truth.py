@@ -32,8 +32,6 @@ import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.base import AnyAgent, draw_seeds
-from cellgames.agents.connection.solver import MOST_FREE
-from cellgames.agents.connection.solver import solver as connection_solver
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
 from cellgames.agents.torus.proof_search import ProofSearch
@@ -43,6 +41,8 @@ from cellgames.envs.connection.state import ConnectionState
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus.game import Torus
+from cellgames.lab.solving.connection_solver import MOST_FREE
+from cellgames.lab.solving.connection_solver import solver as connection_solver
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table, percent
 from cellgames.utils.run_folders import write_atomic

@@ -55,7 +55,7 @@ def _measurement(name: str, boards: int, work: tuple[int, float]) -> Measurement
 
 def settled(seconds: float, *, name: str, generations: int = GENERATIONS, boards: int = BOARDS) -> Measurement:
     """The census of boards whose like it has seen: other soups have been counted before."""
-    from cellgames.arena.insight.census.census import census
+    from cellgames.lab.life.census import census
 
     for seed in range(1, 4):
         census(ash(boards, seed, generations))
@@ -73,7 +73,7 @@ def settled(seconds: float, *, name: str, generations: int = GENERATIONS, boards
 
 def cold(seconds: float, *, name: str) -> Measurement:
     """The first census of a process, once; the libraries are loaded."""
-    from cellgames.arena.insight.census.census import census
+    from cellgames.lab.life.census import census
 
     boards = ash(BOARDS, 4)
     census(boards[:1] & False)

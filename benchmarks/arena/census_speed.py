@@ -47,7 +47,7 @@ def _contestant(name: str, about: str) -> Contestant:
 
 def counted(make: Callable[[int, int], Tensor], boards: int) -> dict[str, int]:
     """Objects by name in `boards` boards for each seed, the most frequent first."""
-    from cellgames.arena.insight.census.census import census
+    from cellgames.lab.life.census import census
 
     counts = Counter[str]()
     for seed in _SEEDS:

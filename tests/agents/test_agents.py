@@ -399,7 +399,7 @@ def test_known_agents_play_whole_games_under_their_spec(spec: str) -> None:
 
 def test_every_known_agent_has_help_and_is_tested() -> None:
     here = {"amaf", "champion", "greedy", "gumbel", "mcts", "perfect", "random", "rollout", "trained"}
-    # tests/agents/programs, test_language_models.py, tests/training/league
+    # tests/agents/programs, test_language_models.py, tests/lab
     elsewhere = {"exec", "gtp", "isolated", "sandboxed", "llm", "league"}
     assert AGENTS.keys() == here | elsewhere
     for name, entry in AGENTS.items():

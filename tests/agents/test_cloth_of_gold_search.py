@@ -19,7 +19,7 @@ from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
 from cellgames.agents.cloth_of_gold.values import CANDIDATES, ClothEvaluator, ClothValues
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.play_loop import play
-from cellgames.arena.insight.search_analysis import RootEvaluator, analyse
+from cellgames.arena.analyse.search_analysis import RootEvaluator, analyse
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds

@@ -13,7 +13,7 @@ import pytest
 import cellgames
 from cellgames.envs.stones.annotated import _depth
 from cellgames.envs.titles import board_title, setting_title
-from cellgames.training.league import exploit_report, league_report
+from cellgames.lab.populations import exploit_report, league_report
 from cellgames.training.runs.curves import draw_learning_curve
 from cellgames.training.sweeps import sweep_plots
 from cellgames.utils.report.files import png, write_report

@@ -10,16 +10,16 @@ from functools import cache
 from paths import ROOT
 
 from cellgames.agents.agent_specs import AGENTS
-from cellgames.arena.evolution.evolve_options import EvolveOptions
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
 from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.cli.main import parser
 from cellgames.envs import registry
+from cellgames.lab.evolution.evolve_options import EvolveOptions
+from cellgames.lab.populations.exploit_options import ExploitOptions
+from cellgames.lab.populations.league_options import LeagueOptions
 from cellgames.training.algorithms import ALGORITHMS, all_options
-from cellgames.training.league.exploit_options import ExploitOptions
-from cellgames.training.league.league_options import LeagueOptions
 from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 from cellgames.training.runs.timing import TIMING_METRICS

@@ -33,9 +33,8 @@ PACKAGES = (
     "cellgames.training.maskable",
     "cellgames.arena",
     "cellgames.arena.formats",
-    "cellgames.arena.insight",
-    "cellgames.arena.insight.interventions",
-    "cellgames.arena.insight.probes",
+    "cellgames.arena.analyse",
+    "cellgames.lab",
     "cellgames.cluster",
     "cellgames.web",
 )
@@ -44,7 +43,7 @@ PACKAGES = (
 MODULES = (
     "cellgames.envs.adapters.rllib",
     "cellgames.envs.core.drawing",
-    "cellgames.arena.insight.search_analysis",
+    "cellgames.arena.analyse.search_analysis",
 )
 """Modules that are public by themselves: a library of its own, or names that are short because of the module's."""
 

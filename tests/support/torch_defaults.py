@@ -97,8 +97,8 @@ def insight() -> Iterator[Any]:
     """Yield what the parts of recorded games were worth."""
     import cellgames
     from cellgames.agents import load
-    from cellgames.arena.insight import play_some
-    from cellgames.arena.insight.interventions import explain
+    from cellgames.arena.analyse import play_some
+    from cellgames.lab import explain
 
     for id, settings in SMALL.items():
         game = cellgames.make(id, **settings)

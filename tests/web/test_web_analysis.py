@@ -12,8 +12,8 @@ import pytest
 from web_server import played, served
 
 import cellgames
-from cellgames.arena.insight.move_review import MARKS, best_lines, mark_of, review
-from cellgames.arena.insight.search_analysis import analyse
+from cellgames.arena.analyse.move_review import MARKS, best_lines, mark_of, review
+from cellgames.arena.analyse.search_analysis import analyse
 from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import append
 from cellgames.web.analysis_board import AnalysisBoard, Wish, engines, positions

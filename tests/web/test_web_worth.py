@@ -12,9 +12,9 @@ from paths import ROOT
 from web_records import SMALL, recorded
 from web_server import served
 
-from cellgames.arena.insight.interventions import explain
 from cellgames.arena.records.record_lines import append
 from cellgames.arena.records.store.store import Store
+from cellgames.lab import explain
 from cellgames.web import worth_layer
 from cellgames.web.export import export_html
 from cellgames.web.worth_layer import explained

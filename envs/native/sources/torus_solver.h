@@ -194,7 +194,7 @@ class Solver final : public SmallSolver {
         stones_left_ = static_cast<int>(stones);
     }
 
-    // Write the winner's moves in a proof, see `agents/torus/proof_checker.py`; return how many there are, or -1.
+    // Write the winner's moves in a proof, see `lab/solving/proof_checker.py`; return how many there are, or -1.
     int64_t write_proof(const int8_t* colours, int64_t player, int64_t shared, const volatile int32_t* stop, int64_t most,
                         uint8_t* out) override {
         limit_ = INT64_MAX;

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from cellgames.agents.base import AnyAgent
-    from cellgames.arena.insight.insight_report import Report
-    from cellgames.arena.insight.readers.record_groups import Games
+    from cellgames.arena.analyse.record_groups import Games
+    from cellgames.arena.analyse.report import Report
     from cellgames.arena.records.record_lines import Record
     from cellgames.envs.core import Game
     from cellgames.utils.report.model import Section
@@ -37,7 +37,7 @@ PARTS = ("openings", "places", "time-series", "flows", "behaviour")
 
 def run_games(arguments: argparse.Namespace) -> int:
     """Analyse games, write a report for each kind of game, and print it; return the exit code."""
-    from cellgames.arena.insight.insight_report import to_data, write_report
+    from cellgames.arena.analyse.report import to_data, write_report
     from cellgames.utils.progress import waiting
 
     _check(arguments)
@@ -83,7 +83,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
     """Return a report for each kind of game, and the folder where it belongs."""
-    from cellgames.arena.insight.insight_report import analyse_games
+    from cellgames.arena.analyse.report import analyse_games
 
     if arguments.training_run is not None:
         return [_run_report(arguments)]
@@ -106,8 +106,8 @@ def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
 
 def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mapping[str, AnyAgent] | None]:
     """Return the games by kind, texts that say where they come from, and the agents to ask, None for none."""
-    from cellgames.arena.insight.agent_games import opening_plies, play_some
-    from cellgames.arena.insight.readers.record_groups import Games
+    from cellgames.arena.analyse.agent_games import opening_plies, play_some
+    from cellgames.arena.analyse.record_groups import Games
 
     if arguments.records or arguments.store is not None:
         groups, sources = _read(arguments)
@@ -130,7 +130,7 @@ def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mappi
 
 
 def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
-    from cellgames.arena.insight.readers.record_groups import grouped, read_paths
+    from cellgames.arena.analyse.record_groups import grouped, read_paths
 
     records, sources = [], []
     if arguments.records:
@@ -190,7 +190,7 @@ def _load(specs: Sequence[str], game: Game) -> dict[str, AnyAgent]:
 def _behaviour(
     arguments: argparse.Namespace, games: Games, agents: Mapping[str, AnyAgent]
 ) -> Callable[[], Sequence[Section]] | None:
-    from cellgames.arena.insight.behaviour.behaviour_section import section
+    from cellgames.arena.analyse.behaviour_section import section
     from cellgames.plugins import resolve
 
     more = [resolve(target) for target in registry.plugin_of(games.game).asked_sections]
@@ -209,7 +209,7 @@ def _behaviour(
 
 
 def _asking(arguments: argparse.Namespace) -> dict[str, Any]:
-    from cellgames.arena.insight.behaviour.behaviour import DRAWS, POSITIONS
+    from cellgames.arena.analyse.behaviour import DRAWS, POSITIONS
 
     return {
         "positions": POSITIONS if arguments.positions is None else arguments.positions,
@@ -222,9 +222,9 @@ def _asking(arguments: argparse.Namespace) -> dict[str, Any]:
 def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
     """Return a report on how a run of training changed its play, with an analysis of the games if some are given."""
     from cellgames.agents.loading import default_opponents
-    from cellgames.arena.insight.behaviour import network_checkpoints as checkpoints
-    from cellgames.arena.insight.behaviour.drift import drift_section
-    from cellgames.arena.insight.insight_report import analyse_games
+    from cellgames.arena.analyse import network_checkpoints as checkpoints
+    from cellgames.arena.analyse.drift import drift_section
+    from cellgames.arena.analyse.report import analyse_games
 
     found = checkpoints.checkpoints(arguments.training_run)
     game = checkpoints.game_of_run(found)

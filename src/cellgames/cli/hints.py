@@ -6,7 +6,7 @@ import torch
 
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
-from cellgames.arena.insight.search_analysis import Analysis, analyse, default_agent
+from cellgames.arena.analyse.search_analysis import Analysis, analyse, default_agent
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 

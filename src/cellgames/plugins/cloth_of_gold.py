@@ -92,9 +92,9 @@ CLOTH_OF_GOLD = GamePlugin(
             parameters={"height": 100, "width": 100, "generations": 168},
         ),
     ),
-    reader="cellgames.arena.insight.readers.cloth_of_gold_reader:ClothReader",
-    life="cellgames.arena.insight.over_time.life_stats:CLOTH_OF_GOLD",
-    interventions="cellgames.arena.insight.interventions.cloth_world:cloth_world",
+    reader="cellgames.arena.analyse.cloth_of_gold_reader:ClothReader",
+    life="cellgames.lab.life.life_stats:CLOTH_OF_GOLD",
+    interventions="cellgames.lab.interventions.cloth_world:cloth_world",
     page=Page(
         view="cellgames.web.views.cloth_of_gold_view:ClothView",
         rules=(

@@ -71,14 +71,14 @@ GRID_ADAPTATION = GamePlugin(
             },
         ),
     ),
-    reader="cellgames.arena.insight.readers.grid_adaptation_reader:GridReader",
-    life="cellgames.arena.insight.over_time.life_stats:GRID_ADAPTATION",
-    interventions="cellgames.arena.insight.interventions.grid_world:grid_world",
+    reader="cellgames.arena.analyse.grid_adaptation_reader:GridReader",
+    life="cellgames.lab.life.life_stats:GRID_ADAPTATION",
+    interventions="cellgames.lab.interventions.grid_world:grid_world",
     sections=(
-        "cellgames.arena.insight.over_time.score_flows:sections",
-        "cellgames.arena.insight.talk.talk_section:sections",
+        "cellgames.lab.life.score_flows:sections",
+        "cellgames.lab.talk.talk_section:sections",
     ),
-    asked_sections=("cellgames.arena.insight.talk.talk_section:asked_sections",),
+    asked_sections=("cellgames.lab.talk.talk_section:asked_sections",),
     page=Page(
         view="cellgames.web.views.grid_adaptation_view:GridView",
         rules=(

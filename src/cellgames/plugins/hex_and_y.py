@@ -15,8 +15,8 @@ _SHARED: dict[str, Any] = {
     "agents": {"greedy": "cellgames.agents.connection.greedy:ConnectionGreedy"},
     "networks": {"policy": "cellgames.agents.connection.network:ConnectionNetwork"},
     "transfer_parameters": ("size",),
-    "reader": "cellgames.arena.insight.readers.connection_reader:ConnectionReader",
-    "interventions": "cellgames.arena.insight.interventions.stones_world:connection_world",
+    "reader": "cellgames.arena.analyse.connection_reader:ConnectionReader",
+    "interventions": "cellgames.lab.interventions.stones_world:connection_world",
     "native_uct": "cellgames.agents.connection.native_uct:simulate",
     "presets": (
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),

@@ -75,9 +75,9 @@ TOROIDAL_CUP = GamePlugin(
             },
         ),
     ),
-    reader="cellgames.arena.insight.readers.toroidal_cup_reader:CupReader",
-    life="cellgames.arena.insight.over_time.life_stats:TOROIDAL_CUP",
-    interventions="cellgames.arena.insight.interventions.cup_world:cup_world",
+    reader="cellgames.arena.analyse.toroidal_cup_reader:CupReader",
+    life="cellgames.lab.life.life_stats:TOROIDAL_CUP",
+    interventions="cellgames.lab.interventions.cup_world:cup_world",
     page=Page(
         view="cellgames.web.views.toroidal_cup_view:CupView",
         rules=(

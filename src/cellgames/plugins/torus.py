@@ -29,8 +29,8 @@ TORUS = GamePlugin(
         TrainingPreset("alphazero", {**_EVAL, "layers": 4, "num_envs": 256, "num_epochs": 2}),
         TrainingPreset("maskable-ppo", {**_EVAL, **MASKABLE_PPO}),
     ),
-    reader="cellgames.arena.insight.readers.torus_reader:TorusReader",
-    interventions="cellgames.arena.insight.interventions.stones_world:torus_world",
+    reader="cellgames.arena.analyse.torus_reader:TorusReader",
+    interventions="cellgames.lab.interventions.stones_world:torus_world",
     page=Page(
         view="cellgames.web.views.torus_view:TorusView",
         rules=(

@@ -22,9 +22,9 @@ import torch
 from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_move
-from cellgames.arena.insight import move_review
-from cellgames.arena.insight.move_review import MARKS, best_lines, review, seat_chance
-from cellgames.arena.insight.search_analysis import DEFAULT_AGENTS, Analysis, RootEvaluator, analyse, to_data
+from cellgames.arena.analyse import move_review
+from cellgames.arena.analyse.move_review import MARKS, best_lines, review, seat_chance
+from cellgames.arena.analyse.search_analysis import DEFAULT_AGENTS, Analysis, RootEvaluator, analyse, to_data
 from cellgames.arena.records.positions import states_of_moves
 from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.replays import start

@@ -15,10 +15,10 @@ from cellgames.utils.run_folders import PathLike, write_atomic
 from .frames import replay_data
 
 if TYPE_CHECKING:
-    from cellgames.arena.insight.interventions.effects import Explanation
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
     from cellgames.envs.kernels.compiling import Compile
+    from cellgames.lab.interventions.effects import Explanation
 
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
 

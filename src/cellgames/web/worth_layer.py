@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from cellgames.arena.insight.interventions.effects import Effect, Explanation, Options
-from cellgames.arena.insight.interventions.explanation import explain, world_of
-from cellgames.arena.insight.interventions.worth_pictures import HARM, LAYERS, WORTH
 from cellgames.envs.native import library
+from cellgames.lab.interventions.effects import Effect, Explanation, Options
+from cellgames.lab.interventions.explanation import explain, world_of
+from cellgames.lab.interventions.worth_pictures import HARM, LAYERS, WORTH
 from cellgames.utils.report.text import rounded
 
 from .views import view_of

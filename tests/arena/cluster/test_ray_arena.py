@@ -24,9 +24,6 @@ from cellgames.agents.identity import digest, identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.evolution import design_space
-from cellgames.arena.evolution.evolution import evolve
-from cellgames.arena.evolution.evolve_options import EvolveOptions
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
@@ -41,6 +38,9 @@ from cellgames.cluster import ray_workers
 from cellgames.cluster.connection import ClusterError, connected
 from cellgames.cluster.ray_workers import RayWorkers
 from cellgames.cluster.workers import Workers
+from cellgames.lab.evolution import design_space
+from cellgames.lab.evolution.evolution import evolve
+from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.utils import last_call
 from cellgames.utils.run_folders import RunError, different_files
 

@@ -9,7 +9,6 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from cellgames.arena.evolution.evolve_options import EvolveOptions
 from cellgames.cli.console import UserError, print_files, print_next, print_table, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
@@ -21,13 +20,14 @@ from cellgames.cli.shared_options import (
     make_game,
     workers_of,
 )
+from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.utils.extras import install
 from cellgames.utils.progress import StatusLine
 from cellgames.utils.run_folders import RunOptions
 
 if TYPE_CHECKING:
-    from cellgames.arena.evolution.evolution import Evolution
-    from cellgames.arena.evolution.family import FamilyRun
+    from cellgames.lab.evolution.evolution import Evolution
+    from cellgames.lab.evolution.family import FamilyRun
 
 __all__ = ["add"]
 
@@ -63,7 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
         import ribs  # noqa: F401  # say at once that it is missing
     except ImportError as error:
         raise UserError(f"evolution needs pyribs: {install('evolve')} ({error})") from error
-    from cellgames.arena.evolution.evolution import SETTINGS, evolve
+    from cellgames.lab.evolution.evolution import SETTINGS, evolve
 
     out = folder_of(arguments, "evolve", [f"seed={options.seed}"])
     line, shown = StatusLine(not arguments.quiet, every_s=10.0), ""
@@ -106,8 +106,8 @@ def _progress_text(family: FamilyRun, number: int, total: int) -> str:
 
 def _report(found: Evolution, arguments: argparse.Namespace) -> None:
     """Print the results, the files, and what to do next."""
-    from cellgames.arena.evolution.evolution_report import families_table
     from cellgames.arena.play.evaluation import table
+    from cellgames.lab.evolution.evolution_report import families_table
     from cellgames.utils.report.model import Table
 
     whole = families_table(found.families, found.starts)

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from cellgames.arena.insight.census.apgcode import cells_of
-from cellgames.arena.insight.census.object_names import NAMES
+from cellgames.envs.boards.apgcode import cells_of
+from cellgames.envs.boards.object_names import NAMES
 from cellgames.envs.boards.orientations import Cell
 from cellgames.envs.toroidal_cup.patterns.stamps import grid, usual_name
 

@@ -163,7 +163,7 @@ def _option(name: str) -> str:
 
 def _run_position(arguments: argparse.Namespace) -> int:
     from cellgames.agents.loading import load
-    from cellgames.arena.insight import search_analysis as analysis
+    from cellgames.arena.analyse import search_analysis as analysis
     from cellgames.arena.records import positions
     from cellgames.utils.progress import waiting
 
@@ -187,7 +187,7 @@ def _run_position(arguments: argparse.Namespace) -> int:
 def _run_mistakes(arguments: argparse.Namespace) -> int:
     """Review the moves of a game, as the page does; print its mistakes."""
     from cellgames.agents.loading import load
-    from cellgames.arena.insight import move_review, search_analysis
+    from cellgames.arena.analyse import move_review, search_analysis
     from cellgames.utils.progress import progress
 
     for name in ("out", "top"):
@@ -222,7 +222,7 @@ def _run_mistakes(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Complain before anything is searched."""
-    from cellgames.arena.insight.search_analysis import check_suffix
+    from cellgames.arena.analyse.search_analysis import check_suffix
 
     if arguments.top is None:
         arguments.top = _TOP

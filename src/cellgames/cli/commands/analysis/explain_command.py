@@ -24,9 +24,9 @@ from cellgames.utils.progress import waiting, waiting_steps
 from cellgames.utils.run_folders import check_writable
 
 if TYPE_CHECKING:
-    from cellgames.arena.insight.interventions.effects import Explanation, Options
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
+    from cellgames.lab.interventions.effects import Explanation, Options
 
 __all__ = ["add"]
 
@@ -81,8 +81,8 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.arena.insight.interventions import explanation_report
-    from cellgames.arena.insight.interventions.explanation import explain
+    from cellgames.lab.interventions import explanation_report
+    from cellgames.lab.interventions.explanation import explain
 
     _check(arguments)
     record, number = _record(arguments)
@@ -131,8 +131,8 @@ def _check_film(arguments: argparse.Namespace, record: Record | CupRecord) -> No
     """Complain about a film of a game or of kinds that have none, before anything is played."""
     if arguments.film is None:
         return
-    from cellgames.arena.insight.interventions.worth_pictures import FILMED
     from cellgames.arena.records.record_lines import Record
+    from cellgames.lab.interventions.worth_pictures import FILMED
 
     if not isinstance(record, Record):
         raise UserError("--film shows what placements were worth, and in a season of the Cup nobody placed any")
@@ -169,7 +169,7 @@ def _folder(path: Path, number: int) -> Path:
 
 
 def _options(arguments: argparse.Namespace) -> Options:
-    from cellgames.arena.insight.interventions.effects import Options
+    from cellgames.lab.interventions.effects import Options
 
     return Options(arguments.moment, arguments.places, arguments.searcher, arguments.seed, arguments.most_pairs)
 
@@ -179,7 +179,7 @@ def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Expl
     from cellgames.arena.records.record_lines import Record
 
     if arguments.film is not None:
-        from cellgames.arena.insight.interventions.worth_pictures import animate_worth
+        from cellgames.lab.interventions.worth_pictures import animate_worth
 
         assert isinstance(record, Record)  # `_check_film` has looked
         animate_worth(record, found, arguments.film, progress=not arguments.quiet)

@@ -57,8 +57,8 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.arena.insight.probes import probe_section, probing
     from cellgames.envs.titles import board_title
+    from cellgames.lab.interventions import probe_section, probing
     from cellgames.utils.report import files, model
 
     _check(arguments)
@@ -102,7 +102,7 @@ def _check(arguments: argparse.Namespace) -> None:
 def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:
     """Return the game, networks by name, and how many steps each had learned from."""
     from cellgames.agents.networks.saved import load_network
-    from cellgames.arena.insight.behaviour import network_checkpoints as kept
+    from cellgames.arena.analyse import network_checkpoints as kept
 
     if path.is_dir():
         found = kept.checkpoints(path)
@@ -117,9 +117,9 @@ def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:
 def _records(arguments: argparse.Namespace, game: Game, network: Network) -> Sequence[Record]:
     """Return the games from which positions come."""
     from cellgames.agents.loading import load
-    from cellgames.arena.insight.agent_games import play_some
-    from cellgames.arena.insight.probes.probing import GAMES
-    from cellgames.arena.insight.readers.record_groups import grouped, read_paths
+    from cellgames.arena.analyse.agent_games import play_some
+    from cellgames.arena.analyse.record_groups import grouped, read_paths
+    from cellgames.lab.interventions.probing import GAMES
 
     if arguments.records:
         with waiting("Reading the games", shown=not arguments.quiet):

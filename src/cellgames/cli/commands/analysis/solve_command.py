@@ -28,7 +28,6 @@ from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
     from cellgames.agents.torus import Progress, ProofSearch
-    from cellgames.agents.torus.shared_search import SharedSearch
     from cellgames.envs.connection.game import ConnectionGame
     from cellgames.envs.core import Game
     from cellgames.envs.core.state import S
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from cellgames.envs.stones.stone_state import StoneState
     from cellgames.envs.torus.game import Torus
     from cellgames.envs.torus.state import TorusState
+    from cellgames.lab.solving.shared_search import SharedSearch
 
 __all__ = ["add"]
 
@@ -114,7 +114,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _verify(arguments: argparse.Namespace) -> int:
     """Check a proof."""
-    from cellgames.agents.torus.proof_checker import check_file
+    from cellgames.lab.solving.proof_checker import check_file
 
     if arguments.game is not None or arguments.proof is not None:
         raise UserError("--verify checks a file; it takes neither a game nor --proof")
@@ -168,7 +168,7 @@ def _solve(arguments: argparse.Namespace) -> int:
 
 def _solve_connection(arguments: argparse.Namespace, game: ConnectionGame) -> int:
     """Solve a position of Hex or Y; print what is found."""
-    from cellgames.agents.connection.solver import ConnectionSolver, check_solvable
+    from cellgames.lab.solving.connection_solver import ConnectionSolver, check_solvable
 
     if given := [f"--{name.replace('_', '-')}" for name in _TORUS_ONLY if getattr(arguments, name) is not None]:
         raise UserError(f"{given[0]} is for Torus; Hex and Y are solved by one search in memory")
@@ -229,7 +229,7 @@ def _print_found(arguments: argparse.Namespace, game: StoneGame[Any], state: Sto
 def _shared(arguments: argparse.Namespace, game: Torus, state: TorusState) -> int:
     """Have the workers of a cluster search the position; return the exit code."""
     from cellgames.agents.torus import ProofSearch
-    from cellgames.agents.torus.shared_search import LeafWork, SharedSearch
+    from cellgames.lab.solving.shared_search import LeafWork, SharedSearch
 
     if arguments.ray is None or arguments.journal is None or not arguments.winner:
         raise UserError("--ray and --journal FILE go together, with --winner")
@@ -304,7 +304,7 @@ class _Solving:
         return cast("ProofSearch", self.search)  # workers are asked for the winner alone
 
     def _prove(self, solver: ProofSearch, winner: str) -> None:
-        from cellgames.agents.torus.proof_checker import write
+        from cellgames.lab.solving.proof_checker import write
         from cellgames.utils.run_folders import replacing
 
         self.line.show("writing the proof", news=True)

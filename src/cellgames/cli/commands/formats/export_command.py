@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format != "rle" and (given := [name for name, value in only.items() if value not in (None, False)]):
         raise UserError(f"{given[0]} is for --format rle")
     if arguments.format == "minari":
-        from cellgames.arena.formats.minari_datasets import check_minari_folder
+        from cellgames.lab.datasets.minari_datasets import check_minari_folder
 
         check_minari_folder(arguments.out)  # before games are played
     path = records_file(arguments.path)
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write_decisions(arguments: argparse.Namespace, records: Sequence[Record]) -> int:
     """Write a table or a dataset of decisions; return the exit code."""
-    from cellgames.arena.formats import export_decisions, export_minari
+    from cellgames.lab import export_decisions, export_minari
 
     games = sum(record.result.forfeit is None for record in records)
     with progress(games, label="export", shown=not arguments.quiet, after_s=2.0) as played:

@@ -19,14 +19,14 @@ from cellgames.cli.shared_options import (
     store_of,
     workers_of,
 )
-from cellgames.training.league.league_options import LeagueOptions
+from cellgames.lab.populations.league_options import LeagueOptions
 from cellgames.utils.progress import StatusLine
 
 from .trainings import add_trainings, check_steps, settings_of
 
 if TYPE_CHECKING:
-    from cellgames.training.league.league import LeagueProgress
-    from cellgames.training.league.league_report import League
+    from cellgames.lab.populations.league import LeagueProgress
+    from cellgames.lab.populations.league_report import League
 
 __all__ = ["add"]
 
@@ -61,7 +61,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.training.league.league import train_league
+    from cellgames.lab.populations.league import train_league
 
     check_steps(arguments)
     options = LeagueOptions.from_given(vars(arguments))

@@ -1,1 +1,0 @@
-"""Agents that are mixtures of others."""

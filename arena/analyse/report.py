@@ -1,0 +1,200 @@
+"""Reports on recorded games: all sections for a set of games, and their files.
+
+    report.md     what was found, with tables and plots
+    report.json   the same for programs
+    *.csv, *.png  all rows of the tables, and the plots
+
+The same games give the same files, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.stats.tables import distinct
+from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of
+from cellgames.envs.titles import board_title
+from cellgames.plugins import resolve
+from cellgames.utils.report import files, model
+from cellgames.utils.report.model import Section
+from cellgames.utils.report.text import escape
+from cellgames.utils.version import __version__
+
+from . import opening_section, places_section
+from .record_groups import agents_of
+
+__all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "to_data", "write_report"]
+
+FORMAT = 1
+"""Version of report.json; raised when readers of an older one would fail."""
+
+PARTS = ("openings", "places", "time-series", "flows", "behaviour")
+"""The parts of a report, in its order."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The sections on a set of games.
+
+    Attributes:
+        game: The game with its parameters.
+        games: Number of games.
+        distinct: Number of different sequences of moves among them.
+        sources: Sentences on where they came from.
+        agents: Number of seats in these games by agent.
+        sections: The sections, in the order of the page.
+    """
+
+    game: Game
+    games: int
+    distinct: int
+    sources: tuple[str, ...]
+    agents: dict[str, int]
+    sections: tuple[Section, ...]
+
+    @property
+    def title(self) -> str:
+        """The title of the page."""
+        return f"How {self.game.info.title} was played"
+
+    @property
+    def counted(self) -> str:
+        """The number of games, and a remark if too few of them differ."""
+        words = f"{self.games} games, {self.distinct} of them different"
+        few = self.distinct < self.games / 2
+        return f"{words}: the same ones again tell nothing new, so that intervals are too narrow" if few else words
+
+
+def analyse_games(
+    game: Game,
+    records: Sequence[Record],
+    *,
+    only: Sequence[str] = PARTS,
+    behaviour: Callable[[], Sequence[Section]] | None = None,
+    extra: Sequence[Section] = (),
+    sources: Sequence[str] = (),
+    step: Callable[[str], None] = lambda part: None,
+    warn: Callable[[str], None] = lambda message: None,
+) -> Report:
+    """Analyse games and return the sections on them.
+
+    Args:
+        game: The game with its parameters.
+        records: The games, at least one unless there are `extra` parts.
+        only: Out of `PARTS`; parts that say nothing about this game are left out.
+        behaviour: Makes the sections for which agents have to be asked; None leaves them out.
+        extra: More sections, for the end.
+        sources: Sentences on where the games came from.
+        step: Called with the name of each part before its work begins.
+        warn: Gets a line for each part left out since a library is missing.
+
+    Raises:
+        ValueError: No games, games of other rules, or an unknown part.
+    """
+    if unknown := sorted(set(only) - set(PARTS)):
+        raise ValueError(f"expected parts out of {', '.join(PARTS)}, got {', '.join(unknown)}")
+    if not records and not extra:
+        raise ValueError("expected at least one game, got none")
+    if foreign := [r for r in records if (r.game, dict(r.parameters)) != (game.id, plain(game.parameters))]:
+        raise ValueError(f"expected games of {game}, got one of {foreign[0].game} with {dict(foreign[0].parameters)}")
+    sections: list[Section] = []
+    for part in PARTS:
+        if part in only and (records or part == "behaviour"):
+            step(part)
+            try:
+                sections += _part(part, game, records, behaviour)
+            except ImportError as error:
+                warn(f"no {part}: {error}")
+    seats = Counter(name for record in records for name in record.agents)
+    agents = {name: seats[name] for name in agents_of(records)}
+    return Report(game, len(records), distinct(records), tuple(sources), agents, (*sections, *extra))
+
+
+def _part(
+    part: str, game: Game, records: Sequence[Record], behaviour: Callable[[], Sequence[Section]] | None
+) -> list[Section]:
+    if part == "openings":
+        return [opening_section.section(game, records)]
+    if part == "places":
+        return [section] if (section := places_section.section(game, records)) is not None else []
+    if part == "time-series":
+        return list(resolve("cellgames.lab.life.time_series:sections")(game, records))
+    if part == "flows":
+        return [section for target in plugin_of(game).sections for section in resolve(target)(game, records)]
+    return list(behaviour()) if behaviour is not None else []
+
+
+# ---------------------------------------------------------------- files
+
+
+def to_data(report: Report) -> dict[str, Any]:
+    """Return the content of report.json."""
+    return {
+        "format": FORMAT,
+        "cellgames": __version__,
+        "game": report.game.id,
+        "parameters": plain(report.game.parameters),
+        "games": report.games,
+        "distinct": report.distinct,
+        "sources": list(report.sources),
+        "agents": report.agents,
+        "sections": [
+            {
+                "title": section.title,
+                "text": section.text,
+                "data": section.data,
+                "tables": [f"{table.name}.csv" for table in section.tables],
+                "plots": [f"{plot.name}.png" for plot in section.plots],
+            }
+            for section in report.sections
+        ],
+    }
+
+
+def write_report(folder: Path, report: Report, warn: Callable[[str], None] = lambda message: None) -> list[Path]:
+    """Write the files of a report, each whole or not at all.
+
+    Args:
+        folder: Made if it is missing; files of an earlier report that this one lacks are deleted.
+        report: What to write.
+        warn: Gets a line if there are no plots, since matplotlib is missing.
+
+    Returns:
+        The files.
+
+    Raises:
+        ValueError: Two tables or plots have one name, or the folder is a file.
+    """
+    page = model.Report(
+        report.title, (*_about(report), *report.sections), to_data(report), subject=board_title(report.game)
+    )
+    return files.write_report(folder, page, warn, outdated=_earlier(folder))
+
+
+def _about(report: Report) -> Iterator[str]:
+    """Yield paragraphs on the games."""
+    parameters = ", ".join(f"{name}={value}" for name, value in report.game.parameters.items())
+    yield f"`{report.game.id}`, {parameters}."
+    if report.games:
+        yield f"{report.counted}."
+    if report.agents:
+        agents = ", ".join(f"{escape(name)} ({seats})" for name, seats in report.agents.items())
+        yield f"Agents, and how many seats they had: {agents}."
+    yield from (f"Source: {escape(source)}." for source in report.sources)
+
+
+def _earlier(folder: Path) -> list[str]:
+    """Return the names of the tables and plots of an earlier report in the folder."""
+    try:
+        found = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        names = [name for section in found["sections"] for name in (*section["tables"], *section["plots"])]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [name for name in names if isinstance(name, str) and Path(name).name == name]

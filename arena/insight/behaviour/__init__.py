@@ -1,1 +1,0 @@
-"""Behaviour: agents asked about the same positions, and how training changes them."""

@@ -1,1 +1,0 @@
-"""Games over time: population, territory, objects and score flows."""

@@ -1,1 +1,0 @@
-"""Openings and places: where agents place, and how that fares."""

@@ -1,0 +1,1 @@
+"""Explanations by intervening in recorded games, and linear probes of networks."""

@@ -1,0 +1,274 @@
+"""Explanations drawn: the worth of cells on the board, and films of a game with what its moves were worth.
+
+Green is worth something to its own player, magenta harms it, and the more the darker. A dark frame stands for what
+decided the game: without it the outcome would have been another one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.replays import replay
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape, Text, fitted, frame_times, headed, mix
+from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.titles import board_title
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.utils.run_folders import PathLike
+
+from .effects import Effect, Explanation
+
+if TYPE_CHECKING:
+    from cellgames.envs.core import Game
+
+__all__ = ["FILMED", "HARM", "LAYERS", "WORTH", "animate_worth", "colour_of", "draw_worth", "film_frames"]
+
+WORTH, HARM = "#1b7837", "#c51b7d"
+"""Colours of what helps and of what harms its own player; both are told apart in every kind of colour vision."""
+
+LAYERS = {"cell": ("cell", "empty"), "empty": ("cell", "empty")}
+"""Kinds that are drawn on one board; every other kind has its own."""
+
+FILMED = ("placement", "action", "stone", "turn")
+"""Kinds that a film shows; the first that there is."""
+
+_INK, _PAPER, _NONE = "#1d1a16", "#fffdf8", "#ffffff"
+_WORDS = {("cell", "empty"): "cell, live or empty,", ("empty",): "empty cell", ("move",): "place, seen from others,"}
+_LEGEND = 62.0
+_MOST_LABELS = 40  # effects whose numbers stand on the board
+_STEPS = 24  # shades of a colour
+_NAMED = 3  # effects in the title of a frame
+
+
+def colour_of(worth: float, most: float, ground: str = _NONE) -> str:
+    """Return the colour of a worth; `most` has the darkest one. Shades follow its square root, to show small ones."""
+    share = min(1.0, abs(worth) / most) ** 0.5 if most > 0 else 0.0
+    return mix(ground, WORTH if worth > 0 else HARM, round(share * _STEPS) / _STEPS)
+
+
+def draw_worth(explanation: Explanation, kind: str) -> Picture:
+    """Return the board with the worth of all effects of a kind, and of the kinds that are drawn with it.
+
+    Raises:
+        ValueError: The explanation has no effects of the kind.
+    """
+    kinds = [name for name in LAYERS.get(kind, (kind,)) if name in explanation.kinds]
+    effects = [effect for effect in explanation.effects if effect.kind in kinds]
+    if not effects:
+        raise ValueError(f"expected a kind out of {', '.join(explanation.kinds)}, got {kind}")
+    most = _most(explanation, kinds)
+    title = f"{board_title(explanation.game)}: what each {_WORDS.get(tuple(kinds), kinds[0])} was worth to its player"
+    board = _board(explanation, kinds, effects, most)
+    shown = headed(board, title)
+    legend = tuple(_legend(most, explanation.measure, shown.width, shown.height))
+    return Picture(
+        shown.width, shown.height + _LEGEND, shown.background or _PAPER, (Inset(0, 0, shown), *legend), title
+    )
+
+
+def _most(explanation: Explanation, kinds: Sequence[str]) -> float:
+    values = explanation.map(kinds)
+    return float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 0.0
+
+
+def _board(explanation: Explanation, kinds: Sequence[str], effects: Sequence[Effect], most: float) -> Picture:
+    game, state = explanation.game, explanation.scenes[kinds[0]]
+    deciding = {cell for effect in effects if effect.result for cell in effect.cells}
+    if isinstance(game, StoneGame):
+        return _draw_stones(game, state, explanation.map(kinds), deciding, most)
+    rows, cols = game.info.board.shape[-2:]  # words of Grid Adaptation with talk lie on further planes
+    values = explanation.map(kinds).reshape(rows, cols)
+    if isinstance(game, ToroidalCup):
+        field = "cell" in kinds or "empty" in kinds
+        labels = [] if field or "move" in kinds else effects
+        return _draw_cup(game, state, tuple(_cells(values, deciding, most, solid=field)), labels)
+    return _over(game.draw(state), rows, cols, tuple(_cells(values, deciding, most, solid=False)))
+
+
+def _draw_cup(game: ToroidalCup, state: Any, shapes: tuple[Shape, ...], labels: Sequence[Effect]) -> Picture:
+    """Return an arrangement with shapes on its board; a few effects have their numbers beside them."""
+    from cellgames.envs.toroidal_cup import rendering, scenes
+
+    view = scenes.view(game, state, counts=False)
+    generation = int(state.generations)
+    moment = f"generation {generation}" if generation else "the arrangement"
+    headline = f"{view.headline.partition(':')[0]}: {moment}"
+    drawn = rendering.draw(replace(view, headline=headline, counts=None, results=[""] * game.teams))
+    live = state.board[0].numpy()
+    dots = tuple(
+        Rectangle(col + 0.25, row + 0.25, 0.5, 0.5, rendering.COLOURS[int(live[row, col]) - 1])
+        for row, col in np.argwhere(live > 0).tolist()
+    )
+    words = _numbers(game, labels) if len(labels) <= _MOST_LABELS else ()
+    shown = _over(drawn, game.rows, game.cols, (*shapes, *(() if labels else dots), *words))
+    board = shown.shapes[-1]
+    assert isinstance(board, Inset)
+    return replace(shown, height=board.y + game.rows * board.scale + 14)  # without the room for shapes to come
+
+
+def _numbers(game: ToroidalCup, effects: Sequence[Effect]) -> Iterator[Text]:
+    """Yield the worth of placements beside their shapes, where they cover neither shapes nor other numbers."""
+    size = min(3.2, game.rows / 14)
+    taken = np.zeros((game.rows, game.cols), bool)
+    for effect in effects:
+        taken.reshape(-1)[list(effect.cells)] = True
+    for effect in effects:
+        words = f"{effect.worth:+.0f}"
+        wide, tall = math.ceil(0.6 * size * len(words)), math.ceil(size)
+        first, last = _box(game, effect.cells)
+        middle = ((first + last + 1) // 2).tolist()
+        across = (middle[1] - wide // 2, last[1] + 2, first[1] - wide - 1)
+        # Above the shape, below it, at its sides, and further away; each as the upper left cell of the number.
+        places = [(first[0] - tall, across[0]), (last[0] + 1, across[0])]
+        places += [(middle[0] - tall // 2, at) for at in across[1:]]
+        places += [(down, at) for down in (first[0] - tall, last[0] + 1) for at in across[1:]]
+        places += [(first[0] - 2 * tall, across[0]), (last[0] + 1 + tall, across[0])]
+        inside = [(min(max(y, 0), game.rows - tall), min(max(x, 0), game.cols - wide)) for y, x in places]
+        top, left = min(inside, key=lambda at: int(taken[at[0] : at[0] + tall, at[1] : at[1] + wide].sum()))
+        taken[top : top + tall, left : left + wide] = True
+        yield Text(left, top + 0.85 * size, words, size, _INK, bold=bool(effect.result))
+
+
+def _box(game: ToroidalCup, cells: Sequence[int]) -> tuple[Any, Any]:
+    """Return the upper left and the lower right cell of a shape as arrays [2]; it may go across an edge."""
+    board, at = np.array((game.rows, game.cols)), np.stack(np.divmod(np.array(sorted(cells)), game.cols), 1)
+    near = (at - at[0] + board // 2) % board - board // 2 + at[0]
+    return near.min(0), near.max(0)
+
+
+def _cells(values: Any, deciding: set[int], most: float, *, solid: bool) -> Iterator[Shape]:
+    """Yield the worth of cells in units of one."""
+    cols = values.shape[1]
+    for row, col in np.argwhere(np.nan_to_num(values) != 0).tolist():
+        colour = colour_of(float(values[row, col]), most)
+        yield Rectangle(col, row, 1, 1, colour, None if solid else colour, 0.2, opacity=1.0 if solid else 0.85)
+    for cell in sorted(deciding):
+        row, col = divmod(cell, cols)
+        yield Rectangle(col + 0.06, row + 0.06, 0.88, 0.88, None, _INK, 0.13)
+
+
+def _over(drawn: Picture, rows: int, cols: int, shapes: tuple[Shape, ...]) -> Picture:
+    """Return a picture with shapes on its board, whose inset is as wide and as high as the board has cells."""
+    for shape in drawn.shapes:
+        if isinstance(shape, Inset) and (shape.picture.width, shape.picture.height) == (cols, rows):
+            above = Inset(shape.x, shape.y, Picture(cols, rows, None, shapes), shape.scale)
+            return replace(drawn, shapes=(*drawn.shapes, above))
+    raise ValueError(f"expected a picture with a board of {rows} x {cols} cells")
+
+
+def _draw_stones(game: StoneGame[Any], state: Any, values: Any, deciding: set[int], most: float) -> Picture:
+    view = game.view(state)
+    marks: list[Shape] = []
+    for cell in np.flatnonzero(np.isfinite(values)).tolist():
+        x, y = view.spot(cell)
+        size = 0.17 if view.small(cell) else 0.24
+        worth = float(values[cell])
+        marks.append(Circle(x, y, size, colour_of(worth, most), _INK, 0.05 if cell in deciding else 0.012))
+        ink = "#ffffff" if abs(worth) > 0.5 * most else "#000000"
+        words = f"{worth:+.1f}" if abs(worth) >= 0.05 else "0"
+        marks.append(Text(x, y + 0.25 * size, words, 0.72 * size, ink, "middle"))
+    return view.drawn(view.title, {}, marks, 640.0)
+
+
+def _legend(most: float, unit: str, width: float, top: float) -> Iterator[Shape]:
+    x, y = 26.0, top + 6
+    for share in (-1.0, -0.25, -0.05, 0.0, 0.05, 0.25, 1.0):
+        words = f"{share * most:+.3g}" if share else "0"
+        yield Rectangle(x, y, 22, 16, colour_of(share * most, most), "#857d70", 1.0)
+        yield Text(x + 27, y + 13, words, 13, _INK)
+        x += 40 + 8 * len(words)
+    words = f"{unit}; framed: the outcome hung on it"
+    yield Text(26.0, y + 38, words, fitted(words, 13, width - 36), _INK)
+
+
+# ---------------------------------------------------------------- films
+
+
+def animate_worth(
+    record: Record,
+    explanation: Explanation,
+    path: PathLike,
+    *,
+    frame_ms: int = 300,
+    last_ms: int = 3000,
+    progress: bool = False,
+) -> None:
+    """Save a game as a GIF or an MP4 with the worth of each move on the board.
+
+    With `progress`, what takes more than two seconds shows its progress on standard error.
+
+    Raises:
+        ReplayError: The record does not reproduce.
+        ValueError: Another suffix than .gif and .mp4.
+        ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
+    """
+    from cellgames.arena.records.films import save_film
+
+    save_film(film_frames(record, explanation), path, frame_ms=frame_ms, last_ms=last_ms, progress=progress)
+
+
+def film_frames(record: Record, explanation: Explanation) -> list[list[Picture]]:
+    """Return the pictures of each step of a game, with the worth of what was placed in it.
+
+    Where the Toroidal Cup runs Life, cells that would be different without the placement of the largest worth are
+    framed.
+    """
+    game, states = explanation.game, replay(record)
+    effects = [effect for effect in explanation.effects if effect.kind in FILMED]
+    if not effects:
+        raise ValueError(f"a film needs effects of moves ({', '.join(FILMED)}), got {', '.join(explanation.kinds)}")
+    kind = next(kind for kind in FILMED if any(effect.kind == kind for effect in effects))
+    effects = [effect for effect in effects if effect.kind == kind]
+    most = max(abs(effect.worth) for effect in effects)
+    steps: list[list[Picture]] = []
+    for turn, (before, after) in enumerate(pairwise(states)):
+        made = sorted((e for e in effects if e.turn == turn), key=lambda effect: -abs(effect.worth))
+        pictures = list(game.frames(before, after))
+        marked = pictures
+        if isinstance(game, ToroidalCup) and len(pictures) > 1:
+            title, marks = _without(game, after, max(effects, key=lambda effect: abs(effect.worth)), len(pictures))
+            marked = [headed(_over(p, game.rows, game.cols, m), title) for p, m in zip(pictures, marks, strict=True)]
+        else:
+            marked = _marked(game, pictures, made, most)
+        steps.append(marked)
+    start = headed(game.draw(states[0]), f"{board_title(game)}: what each {kind} was worth to its player")
+    return [[start], *steps]
+
+
+def _marked(game: Game, pictures: Sequence[Picture], made: Sequence[Effect], most: float) -> list[Picture]:
+    """Return pictures of a step below a line that says what its moves were worth, framed in their colours."""
+    words = "; ".join(f"{effect.name}: {effect.worth:+.4g}" for effect in made[:_NAMED]) or "no move that was valued"
+    if isinstance(game, StoneGame):
+        return [headed(picture, words) for picture in pictures]
+    rows, cols = game.info.board.shape[-2:]  # words of Grid Adaptation with talk lie on further planes
+    shapes: list[Shape] = []
+    for effect in made:
+        colour = colour_of(effect.worth, most, "#bdb6aa")
+        for cell in effect.cells:
+            row, col = divmod(cell, cols)
+            shapes.append(Rectangle(col - 0.1, row - 0.1, 1.2, 1.2, None, colour, 0.3))
+    return [headed(_over(picture, rows, cols, tuple(shapes)), words) for picture in pictures]
+
+
+def _without(game: ToroidalCup, after: Any, effect: Effect, count: int) -> tuple[str, list[tuple[Shape, ...]]]:
+    """Return a title, and for each picture of Life the frames of cells that would be different without a placement."""
+    from cellgames.envs.toroidal_cup.rendering import FRAMES
+
+    start = after.start[:1]
+    changed = start.flatten(1).clone()
+    changed[0, list(effect.cells)] = 0
+    last = int(after.generations[0])
+    times = frame_times(last, FRAMES)
+    recorded, other = (game.life(board, keep=times).boards for board in (start, changed.view_as(start)))
+    marks: list[tuple[Shape, ...]] = []
+    for time in times[:count]:
+        apart = (recorded[time][0] != other[time][0]).numpy()
+        marks.append(tuple(Rectangle(col, row, 1, 1, None, WORTH, 0.28) for row, col in np.argwhere(apart).tolist()))
+    title = f"framed: other cells without {effect.name}, which was worth {effect.worth:+.4g}"
+    return title, marks

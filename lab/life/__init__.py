@@ -1,0 +1,1 @@
+"""Life objects on boards, and games over time: population, territory and score flows."""

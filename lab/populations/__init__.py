@@ -1,0 +1,1 @@
+"""Populations: leagues, mixtures of their members, and best responses to frozen agents."""

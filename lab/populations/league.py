@@ -1,0 +1,451 @@
+"""Leagues: populations of agents that are trained against each other, round by round.
+
+    import cellgames
+    from cellgames.training import LeagueOptions, PPOArguments, train_league
+    game = cellgames.make("torus-v0", size=3)
+    base = PPOArguments.fitted(game, total_steps=20_000)
+    found = train_league(base, "my_league", LeagueOptions(rounds=6))
+    print(found.strategy)
+
+`psro` (policy-space response oracles, Lanctot and others 2017) trains in each round a best response to the
+meta-strategy of the members so far. `league` (Vinyals and others 2019) trains main agents, exploiters of them and of
+all members. Both use the learners, the opponents and the games of the rest of the package. The folder:
+
+    league.json      what was asked for
+    members/         a run of training each (`runs.train`)
+    games/           the games of each round, with records
+    rounds/          what was measured after each round
+    mixture.json     who plays how often: the folder is the agent `league:FOLDER`
+    report.md, result.json, members.csv, payoffs.csv, rounds.csv, strategy.csv, and plots
+
+All of it follows from the settings and the seed. A league that was killed continues where it was, and more rounds let
+it grow. While members are trained in this process, the folder is its current directory, so that files of members name
+each other by paths that do not depend on where the folder is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import chdir
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cellgames.agents.identity import identities
+from cellgames.agents.loading import load
+from cellgames.agents.networks.file_names import MIXTURE_FILE, WEIGHTS_FILE
+from cellgames.arena.play.match import derive
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.store.feed import AnyStore
+from cellgames.arena.stats.meta_solvers import (
+    Seating,
+    coarse_correlated_equilibrium,
+    effective_dimension,
+    effective_members,
+    meta_strategy,
+    number_of_tables,
+    seat_shares,
+)
+from cellgames.arena.stats.payoffs import Payoffs, payoffs
+from cellgames.cluster.connection import ClusterError
+from cellgames.cluster.workers import Workers, completed
+from cellgames.envs import registry
+from cellgames.envs.core import Game
+from cellgames.training.arguments import FREE, Arguments, arguments_of
+from cellgames.training.runs.run import Progress, train
+from cellgames.training.selfplay.opponent_mix import SELF
+from cellgames.utils.foreign_text import shown
+from cellgames.utils.report.files import write_report
+from cellgames.utils.report.text import json_text, rounded
+from cellgames.utils.run_folders import (
+    START_OVER,
+    PathLike,
+    RunError,
+    differences,
+    opened,
+    reading,
+    refuse_foreign,
+    write_atomic,
+)
+
+from .exploit import check_learner
+from .exploitability import exploitability, is_solved
+from .league_agent import Mixture, mixture_text
+from .league_games import plan_round, play_round, table_payoffs
+from .league_options import MOST_TABLES, LeagueOptions
+from .league_plan import EXPLOITERS, LEAGUE, MAIN, MEMBERS, PSRO, Planned, league_round, psro_round, response_score
+from .league_report import FILES, League, RoundResult, behaviour_distances, league_report
+
+__all__ = ["League", "LeagueProgress", "train_league"]
+
+_SETTINGS, _GAMES, _ROUNDS = "league.json", "games", "rounds"
+
+
+@dataclass(frozen=True)
+class LeagueProgress:
+    """The progress of a league.
+
+    Attributes:
+        round: number of the round in progress, from 1.
+        rounds: of the league.
+        member: name of the member that is trained; "" while games are played.
+        training: progress of its training; None before it, or if workers train.
+    """
+
+    round: int
+    rounds: int
+    member: str
+    training: Progress | None = None
+
+
+def train_league(
+    arguments: Arguments,
+    out: PathLike,
+    options: LeagueOptions | None = None,
+    *,
+    store: AnyStore = None,
+    command: str = "",
+    report: Callable[[LeagueProgress], None] = lambda progress: None,
+    warn: Callable[[str], None] = lambda message: None,
+    workers: Workers | None = None,
+) -> League:
+    """Train a league, or continue the one in a folder.
+
+    Args:
+        arguments: what all members have in common, by `Arguments.fitted`; `total_steps` are those of one member, and
+            opponents are the league's.
+        out: the folder; made if it is missing.
+        options: None for the defaults.
+        store: gets the games between members.
+        command: the command line, for the files of agents.
+        report: called before each member and after each iteration of its training.
+        warn: gets a line for each thing left out.
+        workers: train the members of a round and play the games at the same time; None for this process. On a cluster
+            of several machines the folder is on a disk that they share.
+
+    Raises:
+        ValueError: options that do not fit the game; nothing has been written then.
+        RunError: the folder has something else, or a league with other options.
+        ClusterError: a worker failed, or does not see the folder.
+        ImportError: a package that the meta-solver needs is missing.
+        Stopped: Ctrl-C during a training, once a checkpoint is written.
+    """
+    options, folder = options or LeagueOptions(), Path(out).absolute()
+    game = registry.make(arguments.game, **arguments.parameters)
+    seats = game.info.num_players
+    solver = options.solver(seats)
+    if options.first == SELF or "=" in options.first or "," in options.first or file_like(options.first):
+        raise ValueError(f"first must be the name of an agent such as random or greedy, got {shown(options.first)}")
+    load(options.first, game)
+    members = 1 + options.rounds * (1 if options.method == PSRO else len(LEAGUE))
+    if solver == "cce" and (tables := number_of_tables(members, seats) - members) > MOST_TABLES:
+        raise ValueError(
+            f"cce plays all tables: expected at most {MOST_TABLES}, got {tables} of {members} members in {seats} "
+            "seats; ask for fewer rounds, or for meta_solver=nash (--meta-solver nash), which plays pairs"
+        )
+    base = dataclasses.replace(arguments, opponents=SELF, start_from=_absolute(arguments.start_from))
+    check_learner(game, dataclasses.replace(base, opponents=options.first))
+    asked = _asked(base, options, solver)
+    with opened(folder, (_SETTINGS, MIXTURE_FILE, *FILES)):
+        _prepare(folder, asked, resume=options.resume)
+        run = _Run(game, base, options, solver, folder, store, command, report, warn, workers)
+        found = run.to_the_end(Path(out))
+        write_report(folder, league_report(found, asked), warn, outdated=FILES)
+    return found
+
+
+def file_like(text: str) -> bool:
+    """Return True for the path of a file or folder, which would not mean the same in the league's folder."""
+    return "/" in text or os.sep in text or os.path.exists(text)
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path) if path else path
+
+
+def _asked(base: Arguments, options: LeagueOptions, solver: str) -> dict[str, Any]:
+    given = {name: value for name, value in dataclasses.asdict(options).items() if name != "resume"}
+    return {**given, "meta_solver": solver, "arguments": base.to_data()}
+
+
+def _prepare(folder: Path, asked: Mapping[str, Any], *, resume: bool) -> None:
+    """Check that the folder is empty or has this league, with as many rounds or fewer, and write the settings.
+
+    Raises:
+        RunError: it has something else.
+    """
+    refuse_foreign(folder, _SETTINGS)
+    path = folder / _SETTINGS
+    if path.exists() and resume:
+        with reading(path):
+            found = json.loads(path.read_text(encoding="utf-8"))
+            rounds, wrong = int(found["rounds"]), differences(_fixed(found), _fixed(asked))
+        if wrong:
+            raise RunError(f"{folder} has another league. {wrong}; {START_OVER}")
+        if rounds > asked["rounds"]:
+            raise RunError(
+                f"{folder} has a longer league: expected {rounds} rounds or more, got {asked['rounds']}; {START_OVER}"
+            )
+    if not resume:
+        for name in (MEMBERS, _GAMES, _ROUNDS):
+            shutil.rmtree(folder / name, ignore_errors=True)
+        for name in (MIXTURE_FILE, *FILES):
+            (folder / name).unlink(missing_ok=True)
+    write_atomic(path, json.dumps(asked, indent=2, ensure_ascii=False) + "\n")
+
+
+def _fixed(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that a league which is continued cannot change."""
+    arguments = {name: value for name, value in asked["arguments"].items() if name not in FREE}
+    rest = {name: value for name, value in asked.items() if name not in ("arguments", "rounds")}
+    return {**arguments, **rest}
+
+
+# ---------------------------------------------------------------- members
+
+
+@dataclass(frozen=True)
+class _MemberWork:
+    """The training of members by workers (`cluster.workers.Work`); its items are plans.
+
+    Attributes:
+        folder: of the league, absolute.
+        base: arguments that all members share, as data.
+        command: the command line, for the files of agents.
+        exploiter_share: steps of an exploiter, as a share of those of the base.
+    """
+
+    folder: Path
+    base: Mapping[str, Any]
+    command: str
+    exploiter_share: float
+
+    def start(self) -> Callable[[Planned], None]:
+        """Return the function that trains a member."""
+        if not (self.folder / _SETTINGS).exists():
+            raise ClusterError(
+                f"the worker on {platform.node()} does not see {self.folder}: members are trained there, so the folder "
+                "(--out) must be on a disk that all machines of the cluster share, under the same path"
+            )
+        return self.train
+
+    def train(self, planned: Planned) -> None:
+        """Train a member, or continue its training."""
+        base = arguments_of(self.base)
+        with chdir(self.folder):
+            train(_arguments(base, planned, self.exploiter_share), _place(planned.name), command=self.command)
+
+
+def _place(member: str) -> str:
+    """Return the folder of a member's training, in that of the league."""
+    return f"{MEMBERS}/{member}"
+
+
+def _arguments(base: Arguments, planned: Planned, exploiter_share: float) -> Arguments:
+    """Return the arguments of a member's training."""
+
+    def spec(name: str) -> str:
+        trained = name.rpartition("-")[0] in (PSRO, *LEAGUE)
+        return f"{_place(name)}/{WEIGHTS_FILE}" if trained else name
+
+    mix = ",".join(f"{spec(name)}={share:g}" for name, share in planned.mix.items())
+    start_from = f"{_place(planned.after)}/{WEIGHTS_FILE}" if planned.after else base.start_from
+    seed = derive(base.seed, "league", planned.name)
+    given = dataclasses.replace(base, opponents=mix, start_from=start_from, seed=seed)
+    if planned.role not in EXPLOITERS:
+        return given
+    # Exploiters draw their moves, so that main agents learn from many lines that lead through a hole, not from one.
+    drawn: dict[str, Any] = {"sample": True} if any(one.name == "sample" for one in given.options()) else {}
+    return dataclasses.replace(given, total_steps=max(1, round(base.total_steps * exploiter_share)), **drawn)
+
+
+# ---------------------------------------------------------------- the run
+
+
+class _Run:
+    """A league in progress."""
+
+    def __init__(
+        self,
+        game: Game,
+        base: Arguments,
+        options: LeagueOptions,
+        solver: str,
+        folder: Path,
+        *rest: Any,
+    ) -> None:
+        self.game, self.base, self.options, self.solver, self.folder = game, base, options, solver, folder
+        self.store, self.command, self.report, self.warn, self.workers = rest
+        self.specs = {options.first: options.first}  # of members by name, in the order in which they came
+        self.plans: list[Planned] = []
+        self.records: list[Record] = []
+        self.table: Payoffs | None = None
+        self.tables: dict[Seating, float] | None = None  # the solution of a meta-game of whole tables
+        self.weights = {options.first: 1.0}
+
+    def to_the_end(self, out: Path) -> League:
+        """Run all rounds, and return the league."""
+        results = []
+        for number in range(1, self.options.rounds + 1):
+            stages = self._planned(number)
+            new = [planned for stage in stages for planned in stage]
+            before = dict(self.weights)
+            for stage in stages:
+                self._train(number, stage)
+            for planned in new:
+                self.plans.append(planned)
+                self.specs[planned.name] = f"{_place(planned.name)}/{WEIGHTS_FILE}"
+            self._play(number, [planned.name for planned in new])
+            results.append(self._measured(number, new, before))
+        assert self.table is not None
+        with chdir(self.folder):
+            behaviour = behaviour_distances(self.game, self.specs, self.records, self.base.seed)
+        return League(
+            out=out,
+            game=self.game,
+            method=self.options.method,
+            solver=self.solver,
+            first=self.options.first,
+            steps=self.base.total_steps,
+            plans=tuple(self.plans),
+            table=self.table,
+            strategy=dict(self.weights),
+            rounds=tuple(results),
+            behaviour=behaviour,
+            games=len(self.records),
+        )
+
+    def _planned(self, number: int) -> Sequence[list[Planned]]:
+        """Return the members of a round; those of one list are trained once those of the lists before are."""
+        if self.options.method != PSRO:
+            return league_round(number, list(self.specs), self.table, warm_start=self.options.warm_start)
+        if self.tables is not None:  # tables are drawn as a whole, by the mixture of the round before
+            place = f"{_ROUNDS}/{number - 1:03d}"
+            found = psro_round(number, self.weights, warm_start=self.options.warm_start)
+            return [[dataclasses.replace(found[0], mix={f"league:{place}": 1.0})]]
+        return [psro_round(number, self.weights, warm_start=self.options.warm_start)]
+
+    def _train(self, number: int, new: Sequence[Planned]) -> None:
+        """Train the members of a round that are not trained yet."""
+        if self.workers is not None:
+            self.report(LeagueProgress(number, self.options.rounds, ", ".join(planned.name for planned in new)))
+            work = _MemberWork(self.folder, self.base.to_data(), self.command, self.options.exploiter_share)
+            for _ in completed(self.workers, work, list(new)):
+                pass
+            return
+        for planned in new:
+
+            def report(progress: Progress, name: str = planned.name) -> None:
+                self.report(LeagueProgress(number, self.options.rounds, name, progress))
+
+            with chdir(self.folder):
+                train(
+                    _arguments(self.base, planned, self.options.exploiter_share),
+                    _place(planned.name),
+                    command=self.command,
+                    report=report,
+                    warn=self.warn,
+                )
+
+    def _play(self, number: int, new: Sequence[str]) -> None:
+        """Play the games of a round, and solve the meta-game."""
+        self.report(LeagueProgress(number, self.options.rounds, ""))
+        seed = derive(self.base.seed, "league", "games")
+        with chdir(self.folder):
+            self.records += play_round(
+                self.game,
+                self.specs,
+                plan_round(self.game.info.num_players, list(self.specs), new, self.options, seed),
+                self.folder / _GAMES / f"{number:03d}",
+                store=self.store,
+                workers=self.workers,
+                warn=self.warn,
+            )
+        self.table = payoffs(self.records)
+        names = self.table.agents
+        if self.solver == "cce":
+            found = table_payoffs(self.records, names, self.game.info.num_players)
+            shares = coarse_correlated_equilibrium(found, len(names))
+            self.tables = dict(zip(found, shares.tolist(), strict=True))
+            weights = seat_shares(list(found), shares, len(names))
+        else:
+            mains = [plan.name for plan in self.plans if plan.role == MAIN]
+            weights = meta_strategy(self.table, self.solver, mains)
+        self.weights = {name: float(weights[names.index(name)]) for name in self.specs}
+
+    def _mixture(self, place: str) -> Mixture:
+        """Return the mixture of the members so far, for a file in a folder of the league."""
+        names = tuple(self.specs)
+        with chdir(self.folder):
+            known = identities(self.specs, self.game)
+        up = "../" * (place.count("/") + 1) if place else ""
+        specs = tuple(f"{up}{spec}" if spec != name else spec for name, spec in self.specs.items())
+        tables: tuple[tuple[int, ...], ...]
+        if self.tables is None:
+            tables, weights = tuple((number,) for number in range(len(names))), list(self.weights.values())
+        else:
+            order = sorted(names)
+            tables = tuple(tuple(names.index(order[member]) for member in table) for table in self.tables)
+            weights = list(self.tables.values())
+        kept = [(table, weight) for table, weight in zip(tables, weights, strict=True) if weight > 1e-6]
+        total = sum(weight for _, weight in kept)
+        return Mixture(
+            self.game.id,
+            json.loads(json.dumps(self.game.parameters)),
+            names,
+            specs,
+            tuple(known[name] for name in names),
+            tuple(table for table, _ in kept),
+            tuple(weight / total for _, weight in kept),
+        )
+
+    def _measured(self, number: int, new: Sequence[Planned], before: Mapping[str, float]) -> RoundResult:
+        """Measure the league after a round, unless its file tells; write the mixture."""
+        assert self.table is not None
+        folder = self.folder / _ROUNDS / f"{number:03d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomic(folder / MIXTURE_FILE, mixture_text(self._mixture(f"{_ROUNDS}/{number:03d}")))
+        write_atomic(self.folder / MIXTURE_FILE, mixture_text(self._mixture("")))
+        path = folder / "exact.json"
+        exact: float | None = None
+        if is_solved(self.game):
+            if path.exists():
+                exact = float(json.loads(path.read_text(encoding="utf-8"))["exploitability"])
+            else:
+                exact = self._exact()
+                if exact is not None:
+                    write_atomic(path, json_text({"exploitability": exact}))
+        # A best response against what it was trained for: an estimate from below of that mixture's exploitability.
+        exploiter = new[min(1, len(new) - 1)]
+        mix = before if exploiter.role == PSRO else exploiter.mix
+        response = response_score(self.table, exploiter.name, mix) if exploiter.role != MAIN else None
+        weights = np.array(list(self.weights.values()))
+        return RoundResult(
+            number=number,
+            members=len(self.specs),
+            steps=sum(_arguments(self.base, plan, self.options.exploiter_share).total_steps for plan in self.plans),
+            weights=dict(self.weights),
+            exploiter=exploiter.name if response is not None else "",
+            response=response,
+            exact=exact,
+            dimension=effective_dimension(self.table.advantage),
+            effective_members=effective_members(weights),
+        )
+
+    def _exact(self) -> float | None:
+        """Return the exact exploitability of the mixture; None where members draw their moves, with a warning."""
+        with chdir(self.folder):
+            playing = {name: weight for name, weight in self.weights.items() if weight > 1e-6}
+            agents = [load(self.specs[name], self.game, name=name) for name in playing]
+            try:
+                return rounded(exploitability(self.game, agents, list(playing.values())).exploitability)
+            except ValueError as error:
+                self.warn(f"no exact exploitability: {error}")
+                return None

@@ -1,0 +1,1 @@
+"""Proofs of who wins: checked, shared among processes, and a solver of Hex and Y."""

@@ -1,0 +1,204 @@
+"""The sections of a report on talk: what words tell, who lies, who listens, and what allies gain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cellgames.agents.base import AnyAgent
+from cellgames.arena.analyse.agent_games import play_some
+from cellgames.arena.analyse.record_groups import without_forfeits
+from cellgames.arena.records.record_lines import Record
+from cellgames.envs.core import Game
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.lab.life import grid_rounds
+from cellgames.utils.report.model import Cell, Section, Table
+from cellgames.utils.report.text import escape
+
+from .listening import dependence
+from .talk_measures import Claim, Information, claims, coalition_gain, information
+from .transcripts import ZONES, Transcript, read_talk
+
+__all__ = ["asked_sections", "sections"]
+
+_PLACES = [f"{down} {across}" for down in ("top", "middle", "bottom") for across in ("left", "centre", "right")]
+assert len(_PLACES) == ZONES
+
+
+def sections(game: Game, records: Sequence[Record]) -> list[Section]:
+    """Return the section on what words tell in games of Grid Adaptation with talk; none without talk.
+
+    Args:
+        game: Grid Adaptation with its parameters.
+        records: Games with these rules; those that ended by a forfeit are left out.
+
+    Raises:
+        ReplayError: A record does not reproduce.
+    """
+    played = _whole(records)
+    if not isinstance(game, GridAdaptation) or not game.talks or not played:
+        return []
+    found = read_talk(game, played)
+    names = sorted(set(found.agents.ravel().tolist()))
+    groups = {"all": information(found)}
+    if len(names) > 1:
+        groups |= {name: information(found, found.agents == name) for name in names}
+    spoken = claims(found)
+    silence = float((found.words == 0).mean())
+    text = [
+        f"Of {found.words.size} words {100 * silence:.1f} % were silence. The tables say what the others tell.",
+        "The information of a word about its sender is in bits, less what the words of other games would tell as well "
+        "(400 permutations of whole games). p is the share of permutations with as much or more: "
+        + _best(groups["all"]),
+        _lies(spoken),
+    ]
+    tables = (_information_table(groups), _claims_table(spoken))
+    return [Section("What words tell", (*text, *tables), _data(found, groups, spoken))]
+
+
+def _whole(records: Sequence[Record]) -> list[Record]:
+    """Return the games that were played from the start to the end: transcripts are of all their talk."""
+    return [record for record in without_forfeits(records) if not record.position]
+
+
+def _best(found: Sequence[Information]) -> str:
+    return "; ".join(f"{one.about} {one.bits:.3f} of {one.entropy:.2f} bits, p = {one.p:.3f}" for one in found) + "."
+
+
+def _lies(spoken: Sequence[Claim]) -> str:
+    if not spoken:
+        return (
+            "No word usually means a sequence or a part of the board: none was said mostly by players of whom one fact "
+            "holds. So there is nothing to lie about."
+        )
+    letters = sum(claim.letters for claim in spoken)
+    lies = sum(claim.letters * claim.lies for claim in spoken)
+    return (
+        f"{len(spoken)} claims: a word usually means the commonest fact of its senders, if that holds for at least "
+        f"half of them and for twice the share of all players. Of {letters} such words {100 * lies / letters:.1f} % "
+        "were said by players for whom the fact was false. The gain is their lead in the next round less that of "
+        "honest senders."
+    )
+
+
+def _information_table(groups: Mapping[str, Sequence[Information]]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (name, one.about, one.letters, *(_number(value) for value in (one.bits, one.low, one.high, one.entropy, one.p)))
+        for name, some in groups.items()
+        for one in some
+    ]
+    return Table("talk_information", ("words of", "about", "words", "bits", "low", "high", "entropy", "p"), rows)
+
+
+def _claims_table(spoken: Sequence[Claim]) -> Table:
+    def meaning(claim: Claim) -> str:
+        return f"{claim.value:03b}" if claim.about == "sequence" else _PLACES[claim.value]
+
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(claim.word, claim.about, meaning(claim), claim.letters),
+            *(_number(100 * value, 1) for value in (claim.lies, claim.low, claim.high)),
+            *(_number(value, 2) for value in (claim.gain, claim.gain_low, claim.gain_high)),
+            ", ".join(f"{escape(name)} {100 * share:.0f}" for name, share in claim.liars.items()),
+        )
+        for claim in spoken
+    ]
+    heads = (
+        "word",
+        "about",
+        "means",
+        "said",
+        "lies in %",
+        "low",
+        "high",
+        "gain of a lie",
+        "from",
+        "to",
+        "lies by agent in %",
+    )
+    return Table("talk_claims", heads, rows)
+
+
+def _number(value: float, digits: int = 4) -> float | None:
+    """Return the number as tables and JSON hold it; None for NaN."""
+    return None if value != value else round(value, digits)
+
+
+def _numbers(one: object) -> dict[str, Any]:
+    """Return the fields of a measure as JSON holds them."""
+    return {name: _number(value) if isinstance(value, float) else value for name, value in vars(one).items()}
+
+
+def _data(found: Transcript, groups: Mapping[str, Sequence[Information]], spoken: Sequence[Claim]) -> dict[str, Any]:
+    return {
+        "words": int(found.words.size),
+        "silence": _number(float((found.words == 0).mean())),
+        "information": {name: [_numbers(one) for one in some] for name, some in groups.items()},
+        "claims": [_numbers(claim) for claim in spoken],
+    }
+
+
+# ---------------------------------------------------------------- with agents
+
+
+def asked_sections(
+    game: Game,
+    agents: Mapping[str, AnyAgent],
+    records: Sequence[Record],
+    *,
+    positions: int,
+    seed: int = 0,
+    shown: bool = False,
+) -> list[Section]:
+    """Return the section on who listens, and on what allies gain by the channel; none without talk.
+
+    Args:
+        game: Grid Adaptation with its parameters.
+        agents: Who is asked, and plays as many games again with scrambled words.
+        records: Games with these rules.
+        positions: Of the counterfactual words, for each agent.
+        seed: Of all draws.
+        shown: True to report progress on standard error.
+    """
+    played = _whole(records)
+    if not isinstance(game, GridAdaptation) or not game.talks or not played:
+        return []
+    heard = [dependence(game, name, agent, played, positions, seed, shown=shown) for name, agent in agents.items()]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(one.agent, one.states, _number(one.variation), _number(one.low), _number(one.high)),
+            "policy" if one.exact else "draws",
+        )
+        for one in heard
+    ]
+    text = [
+        "Who listens: one word of the last talk step becomes another one, in the same state. The number is the total "
+        "variation of the agent's choice of its first tile, from 0 to 1."
+    ]
+    parts: list[Any] = [Table("talk_listening", ("listener", "states", "variation", "low", "high", "by"), rows)]
+    data: dict[str, Any] = {"listening": [vars(one) for one in heard]}
+    if not game.scramble and not game.mute:
+        scrambled = replace(game, scramble=True)
+        others = play_some(scrambled, agents, len(played), seed=seed, shown=shown)
+        pairs = [
+            (flows.scores.astype(float), flows.dealt)
+            for flows in map(grid_rounds.read, (game, scrambled), (played, others))
+        ]
+        gains = coalition_gain(pairs[0], pairs[1], seed)
+        text.append(
+            "What allies gain: points of pairs of players less the mean of their game, by the distance of the "
+            f"sequences that they were dealt, against {len(others)} games of the same agents with scrambled words."
+        )
+        parts.append(
+            Table(
+                "talk_coalitions",
+                ("distance", "pairs", "points", "scrambled", "gain", "low", "high"),
+                [tuple(_number(v, 2) if isinstance(v, float) else v for v in vars(one).values()) for one in gains],
+            )
+        )
+        data["coalitions"] = [_numbers(one) for one in gains]
+        data["mean points"] = [_number(float(np.mean(scores))) for scores, _ in pairs]
+    return [Section("Who listens, and what allies gain", (*text, *parts), data)]

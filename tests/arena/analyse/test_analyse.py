@@ -1,0 +1,457 @@
+"""Analysis of a position: what is told, what is drawn where, and what the command says to people."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from analysis_bots import Planned
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.arena.analyse import search_analysis as analysis
+from cellgames.arena.records import positions
+from cellgames.arena.records.record_lines import Record, append
+from cellgames.arena.records.replays import result
+from cellgames.cli.main import main
+from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Polygon, Shape, Text
+from cellgames.envs.stones.annotated import LINE, draw_annotated
+from cellgames.envs.torus.rendering import View
+
+TORUS: Game = cellgames.make("torus-v0", size=3)
+WON = ("a1", "c3+", "a2", "b3+", "a3")  # Black closes the ring in column a with the last move
+PLANNED = ("--agents", "analysis_bots:Planned")
+
+
+def after(*moves: str) -> State:
+    state: State = positions.after_moves(TORUS, moves)
+    return state
+
+
+@pytest.fixture(scope="module")
+def found() -> analysis.Analysis:
+    """White to move; a1 and b1 are taken, so the first legal moves are c1, a2, b2, c2."""
+    return analysis.analyse(TORUS, after("a1", "c3+", "b1"), Planned())
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Two finished games of size 3."""
+    path = tmp_path / "games.jsonl"
+    for moves in (WON, ("b1", *WON[1:2], "b2", *WON[3:4], "b3")):
+        ended = result(TORUS, after(*moves))
+        append(path, [Record("torus-v0", "0", TORUS.parameters, 0, ("x", "y"), 0, moves, ended)])
+    return path
+
+
+# ---------------------------------------------------------------- what is told
+
+
+def test_moves_are_told_from_the_most_visited_on(found: analysis.Analysis) -> None:
+    assert [(move.name, move.visits) for move in found.moves] == [("a2", 4), ("b2", 2), ("c1", 1), ("c2", 0)]
+    assert [move.action for move in found.moves] == [3, 4, 2, 5]
+    assert [move.share for move in found.moves] == pytest.approx([4 / 7, 2 / 7, 1 / 7, 0])
+    assert [move.policy for move in found.moves] == pytest.approx([0.6, 0.2, 0.1, 0.1])
+    assert found.visits == 7
+
+
+def test_win_chances_are_those_of_the_player_to_move(found: analysis.Analysis) -> None:
+    assert [move.win_chance for move in found.moves[:3]] == [0.5, 0.25, 0.75]
+    assert math.isnan(found.moves[3].win_chance)
+    assert (found.player, found.mover, found.turn) == (1, "white", 3)
+    assert found.value == (-0.25, 0.25)
+    assert found.win_chance == 0.625
+
+
+def test_the_line_names_the_moves_and_who_makes_them(found: analysis.Analysis) -> None:
+    assert found.chosen == "a2"
+    assert [(move.name, move.player) for move in found.line] == [("a2", 1), ("b3+", 0), ("a3+", 1)]
+    assert analysis.line_text(found) == "a2 b3+ a3+"
+
+
+def test_among_equally_visited_moves_the_one_to_play_comes_first() -> None:
+    class Undecided(Planned):
+        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
+            planned = super().search(state, env_ids, generator)
+            planned.visits.clamp_(max=1)
+            planned.chosen[0] = planned.actions[0, 2]
+            planned.lines[0] = planned.chosen.tolist()
+            return planned
+
+    analysed = analysis.analyse(TORUS, after(), Undecided())
+    assert [move.name for move in analysed.moves] == ["c1", "b1", "a1", "a2"]
+
+
+def test_a_line_with_an_illegal_move_is_refused() -> None:
+    class Dreamer(Planned):
+        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
+            planned = super().search(state, env_ids, generator)
+            planned.lines[0].append(planned.lines[0][0])
+            return planned
+
+    with pytest.raises(ValueError, match="cell b1 is taken"):
+        analysis.analyse(TORUS, after(), Dreamer())
+
+
+def test_the_agent_is_started_in_the_movers_seat_and_the_position_is_left_alone() -> None:
+    class Careless(Planned):
+        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
+            planned = super().search(state, env_ids, generator)
+            for field in state.tensors():
+                field.zero_()
+            return planned
+
+    agent, state = Careless(), after("a1")
+    before = state.clone()
+    analysis.analyse(TORUS, state, agent)
+    assert agent.started == [1]
+    assert all(torch.equal(*pair) for pair in zip(state.tensors(), before.tensors(), strict=True))
+
+
+def test_who_analyses_does_not_know_the_dice() -> None:
+    game = cellgames.make("cloth-of-gold-small-v0", neutral_density=0.2)
+    seen = []
+
+    class Curious(Planned):
+        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
+            seen.append(int(state.seed))
+            return super().search(state, env_ids, generator)
+
+    state = game.init(torch.tensor([123]))
+    for seed in (1, 1, 2):
+        analysis.analyse(game, state, Curious(), seed)
+    assert seen[0] == seen[1] != seen[2]
+    assert 123 not in seen
+
+
+def test_the_table_shows_the_best_moves_and_sums_up_the_others(found: analysis.Analysis) -> None:
+    assert analysis.table(found) == "\n".join(
+        [
+            "move  visits  visits %  win chance %  policy %",
+            "a2         4      57.1          50.0      60.0",
+            "b2         2      28.6          25.0      20.0",
+            "c1         1      14.3          75.0      10.0",
+            "c2         0       0.0             -      10.0",
+        ]
+    )
+    assert analysis.table(found, 1).splitlines()[2:] == ["3 more moves have 42.9 % of the visits"]
+    assert analysis.table(found, 3).splitlines()[4:] == ["1 more move has 0.0 % of the visits"]
+
+
+def test_data_is_json_with_null_for_a_move_never_visited(found: analysis.Analysis) -> None:
+    data = json.loads(json.dumps(analysis.to_data(found), allow_nan=False))
+    assert data["position"] == "xx./.../... .../.../..o w"
+    assert data["moves"][1] == {
+        "move": "b2",
+        "action": 4,
+        "visits": 2,
+        "share": 0.285714,
+        "win_chance": 0.25,
+        "policy": 0.2,
+    }
+    assert data["moves"][3]["win_chance"] is None
+    assert (data["chosen"], data["line"], data["win_chance"]) == ("a2", ["a2", "b3+", "a3+"], 0.625)
+
+
+def test_a_real_search_sees_the_win_in_one_and_the_same_seed_sees_the_same() -> None:
+    state = after(*WON[:-1])
+    analysed = analysis.analyse(TORUS, state, load("mcts:50", TORUS), seed=4)
+    assert (analysed.chosen, analysed.moves[0].name, [move.name for move in analysed.line]) == ("a3", "a3", ["a3"])
+    assert analysed.moves[0].win_chance == 1.0
+    assert analysed.win_chance > 0.6
+    assert 1 <= analysed.visits <= 50
+    assert len(analysed.moves) == 14  # the free cells
+    assert analysis.to_data(analysed) == analysis.to_data(analysis.analyse(TORUS, state, load("mcts:50"), seed=4))
+
+
+def test_the_first_default_agent_that_can_search_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "DEFAULT_AGENTS", ("nowhere:Bot", "mcts:7"))
+    assert analysis.default_agent(TORUS).name == "mcts:7"
+    monkeypatch.setattr(analysis, "DEFAULT_AGENTS", ("analysis_bots:Planned", "mcts:7"))
+    assert analysis.default_agent(TORUS).name == "analysis_bots:Planned"
+    monkeypatch.setattr(analysis, "DEFAULT_AGENTS", ("nowhere:Bot", "mcts:7"))
+    with pytest.raises(ValueError, match="needs a game in turns with perfect information"):
+        analysis.default_agent(cellgames.make("grid-adaptation-small-v0"))
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_agents_that_only_play_are_refused_and_those_that_search_are_named() -> None:
+    for agent in (RandomAgent(), load("rollout:8", TORUS)):
+        with pytest.raises(ValueError, match=rf"'{agent.name}' does not search.*: .*mcts:N"):
+            analysis.analyse(TORUS, after(), agent)
+
+
+def test_finished_games_and_batches_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"the game is over in this position: black has won, white has lost, turn 5"):
+        analysis.analyse(TORUS, after(*WON), Planned())
+    with pytest.raises(ValueError, match="expected one position, a batch of one, got 2"):
+        analysis.analyse(TORUS, TORUS.init(seeds(0, 2)), Planned())
+
+
+def test_moves_are_checked_one_by_one() -> None:
+    for moves, message in (
+        (("a1", "z9"), r"move 2, 'z9': expected a cell"),
+        (("a1", "b1", "a1"), r"move 3, 'a1': illegal action 0 of player black: cell a1 is taken"),
+        ((*WON, "b1"), r"move 6, 'b1': the game is over after move 5"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            positions.after_moves(TORUS, moves)
+    state = positions.after_moves(TORUS, ("c2",), position="x../.../... .../.../.o. b")
+    assert TORUS.state_to_string(state) == "x../..x/... .../.../.o. w"
+
+
+def test_positions_of_a_record(file: Path) -> None:
+    record = positions.pick(file, 1)
+    for ply, moves in ((None, WON[:-1]), (0, ()), (2, WON[:2]), (5, WON)):
+        assert TORUS.state_to_string(positions.at_ply(record, ply)) == TORUS.state_to_string(after(*moves))
+    for ply in (-1, 6):
+        with pytest.raises(ValueError, match=f"expected a ply from 0 to 4, got {ply}; the game is over after 5"):
+            positions.at_ply(record, ply)
+    assert positions.pick(file, 2).moves[0] == "b1"
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def board(shown: Picture) -> tuple[Shape, ...]:
+    """The shapes in units of cells."""
+    outer = shown.shapes[0]
+    assert isinstance(outer, Inset)
+    inner = outer.picture.shapes[0]
+    assert isinstance(inner, Inset)
+    return inner.picture.shapes
+
+
+def written(shapes: tuple[Shape, ...], size: int) -> dict[str, list[str]]:
+    """Texts on the board by the name of the nearest cell."""
+    game, texts = cellgames.make("torus-v0", size=size), dict[str, list[str]]()
+    empty = View([0] * (2 * size * size), size=size)
+    for shape in shapes:
+        if isinstance(shape, Text):
+            at = (shape.x, shape.y - 0.35 * shape.size)
+            cell = min(range(2 * size * size), key=lambda cell: math.dist(empty.spot(cell), at))
+            texts.setdefault(game.action_to_string(cell), []).append(shape.text)
+    return texts
+
+
+def test_win_chances_and_the_line_stand_in_their_cells(found: analysis.Analysis) -> None:
+    shapes = board(analysis.draw(TORUS, after("a1", "c3+", "b1"), found))
+    assert written(shapes, 3) == {"a2": ["50", "1"], "b2": ["25"], "c1": ["75"], "b3+": ["2"], "a3+": ["3"]}
+    stones = [shape.fill for shape in shapes if isinstance(shape, Circle)][-3:]
+    assert stones == ["#ffffff", "#25282d", "#ffffff"]  # White moves first
+
+
+def test_more_visits_are_a_darker_cell_and_none_leave_its_colour(found: analysis.Analysis) -> None:
+    shapes = board(analysis.draw(TORUS, after("a1", "c3+", "b1"), found))
+
+    def fill(name: str) -> str | None:
+        centre = View([0] * 18, size=3).spot(TORUS.string_to_action(name))
+        cells = [shape for shape in shapes if isinstance(shape, Polygon) and shape.fill is not None]
+        (cell,) = (
+            cell
+            for cell in cells
+            if math.dist([sum(axis) / len(cell.points) for axis in zip(*cell.points, strict=True)], centre) < 1e-6
+        )
+        return cell.fill
+
+    def light(name: str) -> int:
+        return sum(bytes.fromhex(str(fill(name))[1:]))
+
+    assert fill("a2") == "#d55e00"
+    assert light("a2") < light("b2") < light("c1") < light("c2")
+    assert fill("c2") == fill("b3") == "#ead9b8"
+    assert fill("a1") == "#25282d"
+
+
+@pytest.mark.parametrize("size", [2, 5, 8, 16])
+def test_numbers_do_not_leave_their_cells_and_stones_do_not_meet(size: int) -> None:
+    """Also where every cell has three digits and all of the line is drawn."""
+    cells = range(2 * size * size)
+    line = tuple((cell, cell % 2) for cell in cells)
+    notes = Notes("all", dict.fromkeys(cells, 1 / len(cells)), dict.fromkeys(cells, "100"), "chances", line)
+    view = View([0] * len(cells), size=size)
+    shapes = board(draw_annotated(view, notes))
+    texts = [shape for shape in shapes if isinstance(shape, Text)]
+    numbers = [shape for shape in texts if shape.text == "100"]
+    assert len(numbers) == len(cells)
+    assert len(texts) - len(numbers) == min(LINE, len(cells))
+    for cell, number in zip(cells, numbers, strict=True):
+        x, y = view.spot(cell)
+        half_width, top = 3 * 0.56 * number.size / 2, number.y - 0.7 * number.size
+        assert number.x == x
+        assert half_width < (0.29 if cell >= size * size else 0.5)
+        assert y - 0.3 < top < number.y < y + 0.3
+    stones = [shape for shape in shapes if isinstance(shape, Circle)]
+    for place, stone in enumerate(stones):
+        for other in stones[:place]:
+            assert math.dist((stone.x, stone.y), (other.x, other.y)) > stone.radius + other.radius
+
+
+def test_the_title_and_the_legend_say_what_is_seen(found: analysis.Analysis) -> None:
+    shown = analysis.draw(TORUS, after("a1", "c3+", "b1"), found)
+    assert shown.title == "White to move, turn 4: win chance 62 %, best a2 (Planned)"
+    words = [shape.text for shape in shown.shapes if isinstance(shape, Text)]
+    assert words == [
+        *("0 %", "2.9 %", "14 %", "57 %", "of all visits"),
+        *("numbers: win chance of White in %", "1", "the moves to come, as the search expects them"),
+    ]
+
+
+def test_notes_of_taken_cells_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"notes of free cells only, got some of \[1\]"):
+        draw_annotated(View([0, 1] + [0] * 6, size=2, last_move=1), Notes("", {1: 0.5}, {0: "50"}))
+
+
+def test_without_visits_only_the_line_is_drawn() -> None:
+    shown = draw_annotated(View([0] * 8, size=2), Notes("", line=((3, 1),)))
+    assert written(board(shown), 2) == {"b2": ["1"]}
+    assert next(shape.text for shape in shown.shapes if isinstance(shape, Text)) == "1"
+
+
+def test_a_game_that_draws_no_notes_shows_its_board_below_the_title() -> None:
+    game: Game = cellgames.make("cloth-of-gold-small-v0")
+    state = game.init(seeds(0, 1))
+    analysed = analysis.analyse(game, state, Planned("1"))
+    shown, plain = analysis.draw(game, state, analysed), game.draw(state)
+    assert shown.height > plain.height
+    assert shown.shapes[1] == Inset(0, shown.height - plain.height, plain)
+    assert shown.title.startswith("Player_a to move, turn 1: win chance 62 %, best r0c1 (Planned)")
+
+
+def test_files_hold_the_drawing(found: analysis.Analysis) -> None:
+    state = after("a1", "c3+", "b1")
+    svg, page, png = (analysis.content(TORUS, state, found, suffix) for suffix in (".svg", ".html", ".png"))
+    assert isinstance(svg, str)
+    assert isinstance(page, str)
+    assert ElementTree.fromstring(svg).findtext("{*}title") == analysis.draw(TORUS, state, found).title
+    assert svg in page
+    assert "<td>a2</td><td>4</td><td>57.1</td><td>50.0</td><td>60.0</td>" in page
+    assert "<p>Line: a2 b3+ a3+</p>" in page
+    assert png[:4] == b"\x89PNG"
+    with pytest.raises(ValueError, match=r"ends in \.svg, \.png, \.html, got file\.gif"):
+        analysis.content(TORUS, state, found, ".gif")
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_prints_position_table_and_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ("analyse", "torus-v0", "--size", "3", "--moves", "a1, c3+ b1", "--top", "2", *PLANNED)
+    assert main([*words, "--out", str(tmp_path / "drawn.svg")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("White to move, turn 4\n    a   b   c\n 1  x  [x]  .\n")
+    assert "white to move, win chance 62.5 %, best a2 (analysis_bots:Planned, 7 visits)" in shown
+    assert "b2         2      28.6          25.0      20.0\n2 more moves have 14.3 % of the visits\n" in shown
+    assert shown.endswith(f"\nLine: a2 b3+ a3+\nSaved {tmp_path / 'drawn.svg'}\n")
+    assert ElementTree.parse(tmp_path / "drawn.svg").findtext("{*}title")
+
+
+def test_json_is_all_that_is_printed_when_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ("analyse", "torus-v0", "--size", "3", "--position", "x../.../... .../.../.o. b", *PLANNED)
+    assert main([*words, "--json", "--out", str(tmp_path / "drawn.html")]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["mover"], data["chosen"]) == ("black", "c1")
+    assert (tmp_path / "drawn.html").exists()
+
+
+def test_a_record_knows_its_game(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "--records", str(file), "--record", "1", *PLANNED)
+    for more, moves in (((), WON[:-1]), (("--ply", "2"), WON[:2]), (("--ply", "0", "--size", "3"), ())):
+        assert main([*words[:1], *(["torus-small-v0"] if moves else []), *words[1:], *more, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["position"] == TORUS.state_to_string(after(*moves))
+
+
+def test_other_games_in_turns_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "cloth-of-gold-small-v0", "--moves", "r0c1", "--agents", "analysis_bots:Planned:2")
+    assert main(words) == 0
+    assert "player_a to move, win chance 62.5 %" in capsys.readouterr().out
+
+
+RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"  # whoever takes a5 wins
+BLUNDER = ("analyse", "torus-v0", "--size", "5", "--position", RACE, "--moves", "c2 a5", "--agents", "mcts:200")
+
+
+def test_a_planted_blunder_is_printed_with_the_better_move_and_the_loss(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*BLUNDER, "--mistakes"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Torus, 2 moves, searched by mcts:200\n")
+    assert "1      black   c2 ??      a5           100             0     100\n" in shown
+    assert shown.endswith("Black: 1 blunder in 1 move. White: no mistakes in 1 move.\n")
+    assert "a5 ??" not in shown
+
+
+def test_the_mistakes_are_those_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    from cellgames.web.analysis_board import AnalysisBoard, Wish
+
+    assert main([*BLUNDER[:-1], "mcts:500", "--mistakes", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["agent"], [seen["move"] for seen in data["moves"]]) == ("mcts:500", [1, 2])
+    board = AnalysisBoard(1)
+    for number in (1, 2):
+        wish = Wish("torus-v0", {"size": 5}, RACE, ("c2", "a5")[:number])
+        answer = board.submit(wish, "mcts", 500).result()
+        assert {"move": number, **answer["review"]} == data["moves"][number - 1]
+    board.close()
+
+
+def test_the_mistakes_of_a_record_are_those_up_to_a_ply(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("analyse", "--records", str(file), "--record", "1", "--mistakes", "--agents", "mcts:50", "--json")
+    for more, plies in (((), 5), (("--ply", "3"), 3)):
+        assert main([*words, *more]) == 0
+        assert [seen["played"] for seen in json.loads(capsys.readouterr().out)["moves"]] == list(WON[:plies])
+
+
+def test_help_explains_and_gives_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["analyse", "--help"])
+    shown = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert "Examples:\n  cellgames analyse torus-v0 --size 5" in shown
+    assert "(default 8)" in shown
+    assert max(map(len, shown.splitlines())) <= 110
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "GAME is needed, unless --records names a file"),
+        ("tours-v0", "unknown game 'tours-v0'"),
+        ("torus-v0 --agents greedy", "agent 'greedy' does not search, so it cannot analyse; agents that do: "),
+        ("torus-v0 --agents mcts:none", "mcts:N needs a number"),
+        ("toroidal-cup-small-v0 --agents mcts:5", "an analysis needs a game in turns with perfect information"),
+        ("torus-v0 --moves a1,b1,a1", "move 3, 'a1': illegal action 0 of player black: cell a1 is taken"),
+        ("torus-v0 --moves x9", "move 1, 'x9': expected a cell from a1 to h8"),
+        ("torus-v0 --size 3 --moves a1,c3+,a2,b3+,a3", "the game is over in this position: black has won"),
+        ("torus-v0 --position xo", "expected a position of size 8"),
+        ("torus-v0 --ply 3", "--record and --ply choose a position of --records FILE"),
+        ("torus-v0 --top 0", "--top must be at least 1, got 0"),
+        ("torus-v0 --out board.gif", "expected a file that ends in .svg, .png, .html, got board.gif"),
+        ("torus-v0 --out no/such/board.svg", "--out no/such/board.svg: there is no folder no/such"),
+        ("torus-v0 --mistakes", "there are no moves to review; give them with --moves, or a record with --records"),
+        ("torus-v0 --moves a1 --mistakes --top 3", "--top is for one position, and --mistakes reviews a game"),
+        ("--records {file} --mistakes", "holds 2 games; choose one by its number from 1"),
+        ("--records {file} --record 1 --mistakes --ply 6", "expected a ply from 1 to 5, got 6"),
+        ("--records missing.jsonl --ply 2", "missing.jsonl: No such file or directory"),
+        ("--records {file} --ply 2", "holds 2 games; choose one by its number from 1"),
+        ("--records {file} --record 3", "holds games 1 to 2, got number 3"),
+        ("--records {file} --record 1 --ply 6", "expected a ply from 0 to 4, got 6"),
+        ("--records {file} --record 1 --ply 5", "the game is over in this position: black has won"),
+        ("--records {file} --record 1 --moves a1", "--records already says where the position comes from"),
+        ("--records {file} --record 1 --size 4", "holds a game with size=3, not size=4"),
+        ("cloth-of-gold-v0 --records {file} --record 1", "a game of torus-v0, not of cloth-of-gold-v0"),
+    ],
+)
+def test_errors_are_one_line(line: str, message: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", *line.format(file=file).split()]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert message in err

@@ -1,0 +1,322 @@
+"""Behaviour: positions out of records, what agents say of them, and how far they are apart."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from arena_bots import First, Last
+from strategy_records import played
+from torch import Tensor
+from toy_games import Race, Sealed
+from training_runs import network_for
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.base import AnyAgent, BaseAgent
+from cellgames.agents.networks.networks import NetworkAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.arena.analyse.behaviour import Behaviour, compare, embed, measure, ordered
+from cellgames.arena.analyse.behaviour_section import section, to_data
+from cellgames.arena.analyse.queries import Answers, ask, draw_positions
+from cellgames.arena.records.replays import ReplayError, replay
+from cellgames.envs.core import Game
+
+TORUS: Game = cellgames.make("torus-v0", size=3)
+GAMES = played(TORUS, ["random", "greedy"], 20)
+CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16, generations=4, max_rounds=3)
+CUP = cellgames.make("toroidal-cup-small-v0", max_generations=20)
+GRID = cellgames.make("grid-adaptation-small-v0", rounds=3)
+
+
+class Coin(BaseAgent):
+    """The first legal action with a chance, else the last one."""
+
+    def __init__(self, chance: float) -> None:
+        super().__init__(f"coin {chance}")
+        self.chance = chance
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        first = torch.rand(len(env_ids), generator=generator) < self.chance
+        last = action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(dim=1)
+        return torch.where(first, action_mask.int().argmax(dim=1), last)
+
+
+def behaviour(game: Game, agents: dict[str, Any], records: Any, **asking: Any) -> Behaviour:
+    return compare(game, agents, draw_positions(game, records, asking.pop("positions", 40), 0), **asking)
+
+
+# ---------------------------------------------------------------- positions
+
+
+def test_positions_are_those_of_the_games_and_none_comes_twice() -> None:
+    found = draw_positions(TORUS, GAMES, 60, 3)
+    pairs = list(zip(found.records, found.plies, strict=True))
+    assert len(found) == len(set(pairs)) == 60
+    for env_id in (0, 17, 59):
+        state = replay(GAMES[pairs[env_id][0]])[pairs[env_id][1]]
+        assert found.state[env_id].equal(state)
+        assert found.players[env_id] == state.current_player[0]
+    assert not found.state.done.any()
+
+
+def test_positions_follow_from_the_seed() -> None:
+    pairs = [draw_positions(TORUS, GAMES, 30, seed) for seed in (1, 1, 2)]
+    assert pairs[0].plies == pairs[1].plies != pairs[2].plies
+    assert pairs[0].state.equal(pairs[1].state)
+
+
+def test_all_positions_are_found_if_as_many_are_asked_for_but_not_forced_ones() -> None:
+    records = [dataclasses.replace(record, opening=2) for record in GAMES[:3]]
+    found = draw_positions(TORUS, records, 10_000, 0)
+    assert len(found) == sum(len(record.moves) - 2 for record in records)
+    assert min(found.plies) == 2
+
+
+def test_where_turns_are_several_actions_positions_are_those_where_they_begin() -> None:
+    records = played(CLOTH, ["random"], 3)
+    found = draw_positions(CLOTH, records, 10_000, 0)
+    state: Any = found.state
+    assert (state.acts == 0).all()
+    assert len(found) == sum(record.moves.count("end") for record in records)
+
+
+def test_a_record_that_does_not_reproduce_is_named() -> None:
+    wrong = dataclasses.replace(GAMES[0], moves=(GAMES[0].moves[0], *GAMES[0].moves[:1], *GAMES[0].moves[2:]))
+    with pytest.raises(ReplayError, match=r"game 2, move 2: .* is taken"):
+        draw_positions(TORUS, [GAMES[1], wrong], 10_000, 0)
+    with pytest.raises(ValueError, match="games with moves of agents, got none"):
+        draw_positions(TORUS, [dataclasses.replace(GAMES[0], opening=len(GAMES[0].moves))], 5, 0)
+
+
+# ---------------------------------------------------------------- answers
+
+
+def test_networks_and_chance_tell_their_chances() -> None:
+    positions = draw_positions(TORUS, GAMES, 12, 0)
+    legal = TORUS.legal_actions(positions.state)
+    answers = ask(TORUS, RandomAgent(), positions, 2, 0)
+    assert answers.exact
+    assert torch.allclose(answers.shares[0], legal / legal.sum(1, keepdim=True))
+    assert answers.entropy is not None
+    assert torch.allclose(answers.entropy, legal.sum(1).double().log())
+    assert torch.allclose(answers.samples.sum(2), torch.ones(2, 12))
+    assert (answers.samples * 2).long().equal(answers.samples * 2)
+    network = network_for(TORUS)
+    answers = ask(TORUS, network.agent("net", sample=True), positions, 2, 0)
+    with torch.no_grad():
+        expected = network.policy_and_value(
+            TORUS.observe(positions.state, positions.players), legal
+        ).choices.probabilities()
+    assert torch.allclose(answers.shares[1], expected)
+    agent = NetworkAgent(network, sample=False)
+    sure = ask(TORUS, agent, positions, 2, 0)
+    assert sure.exact
+    assert sure.shares[0].argmax(1).equal(expected.argmax(1))
+    assert sure.shares.max() == 1
+
+
+@pytest.mark.parametrize(("game", "kind"), [(TORUS, "policy"), (CUP, "policy"), (CUP, "placements")])
+@pytest.mark.parametrize("sample", [True, False])
+def test_networks_tell_the_chances_by_which_they_play(game: Game, kind: str, sample: bool) -> None:
+    """Some agents play by another policy than their network's: sharper ones, and means over symmetries."""
+    positions = draw_positions(game, played(game, ["random"], 6), 4, 0)
+    network: Any = network_for(game, kind=kind)
+    network.policy.weight.data *= 10  # so that a sharper policy is another one
+    agent = network.agent("net", sample=sample)
+    answers, count = ask(game, agent, positions, 2, 0), 2000 if sample else 1
+    assert answers.exact
+    seen, mask = game.observe(positions.state, positions.players), game.legal_actions(positions.state)
+    if game.info.simultaneous:
+        mask = mask[torch.arange(len(mask)), positions.players]
+    rows = torch.arange(len(mask)).repeat_interleave(count)
+    actions = agent.act(seen[rows], mask[rows], rows, torch.Generator().manual_seed(0))
+    drawn = torch.nn.functional.one_hot(actions, mask.shape[1]).view(len(mask), count, -1).double().mean(1)
+    assert (drawn - answers.shares[0]).abs().max() < (0.05 if sample else 1e-6)
+
+
+def test_others_are_asked_as_often_as_said_and_never_do_what_is_illegal() -> None:
+    positions = draw_positions(TORUS, GAMES, 12, 0)
+    answers = ask(TORUS, load("greedy", TORUS), positions, 5, 0)
+    assert not answers.exact
+    assert answers.entropy is None
+    assert torch.allclose(answers.shares.sum(2), torch.ones(2, 12))
+    assert not answers.shares[:, ~TORUS.legal_actions(positions.state)].any()
+    assert (answers.shares * 5).round().allclose(answers.shares * 5)
+
+
+def test_progress_adds_up_over_batches() -> None:
+    finished: list[int] = []
+    positions = draw_positions(TORUS, GAMES, 90, 0)
+    ask(TORUS, First(), positions, 13, 0, finished=finished.append)
+    assert len(finished) > 1
+    assert sum(finished) == len(positions)
+
+
+# ---------------------------------------------------------------- distances
+
+
+def test_an_agent_has_no_distance_to_itself_and_others_have() -> None:
+    agents = {
+        "first": First(),
+        "again": First(),
+        "last": Last(),
+        "random": RandomAgent(),
+        "greedy": load("greedy", TORUS),
+    }
+    found = behaviour(TORUS, agents, GAMES)
+    place = {name: number for number, name in enumerate(found.agents)}
+    distance = found.distance
+    assert np.diagonal(distance).tolist() == [0] * 5
+    assert np.array_equal(distance, distance.T)
+    assert distance[place["first"], place["again"]] == 0
+    # They agree where a single action is legal.
+    alone = (TORUS.legal_actions(draw_positions(TORUS, GAMES, 40, 0).state).sum(1) == 1).double().mean()
+    assert distance[place["first"], place["last"]] == pytest.approx(1 - float(alone))
+    assert distance[place["random"], place["greedy"]] > 0.3
+    assert (found.low <= distance + 1e-9).all()
+    assert (distance <= found.high + 1e-9).all()
+
+
+def test_the_distance_from_chance_is_known_exactly_and_sampling_finds_it() -> None:
+    found = behaviour(TORUS, {"random": RandomAgent(), "first": First()}, GAMES, draws=64)
+    legal = TORUS.legal_actions(draw_positions(TORUS, GAMES, 40, 0).state).sum(1).double()
+    assert found.distance[0, 1] == pytest.approx(float((1 - 1 / legal).mean()), abs=0.05)
+    assert found.agreement[0, 1] == pytest.approx(float((1 / legal).mean()), abs=1e-6)
+    assert found.entropy[0] == pytest.approx(float(legal.log().mean()))
+    assert math.isnan(found.entropy[1])
+
+
+def test_noise_of_sampling_is_taken_out() -> None:
+    """Two agents of the same chances look alike though their samples differ, others as far apart as they are."""
+    fair, same, other = Coin(0.5), Coin(0.5), Coin(0.9)
+    found = behaviour(TORUS, {"a": fair, "b": same, "c": other}, GAMES, positions=100, draws=16)
+    assert found.noise[0] > 0.1
+    assert found.distance[0, 1] < 0.05
+    assert found.low[0, 1] == 0
+    assert 0.25 < found.distance[0, 2] < 0.45  # 0.4, but where there is no choice
+
+
+def test_where_samples_tell_nothing_the_distance_is_not_known() -> None:
+    wide = cellgames.make("torus-v0", size=16)
+    records = played(wide, ["random"], 1)
+
+    class Chance(RandomAgent):
+        """Does not tell its chances."""
+
+    found = behaviour(wide, {"a": Chance(), "b": Chance()}, records, positions=5, draws=1)
+    assert np.isnan(found.distance[0, 1])
+    assert to_data(found)["distance"] == [[0, None], [None, 0]]
+
+
+def test_a_distance_whose_interval_is_not_known_is_not_told() -> None:
+    """Where positions differ in noise, some resamples are of noise alone."""
+    wide = torch.eye(400)
+    noisy = torch.stack([wide[:4], wide[4:8]])
+    noisy[:, 0] = wide[0]  # one position in four is sure
+    weights, other = torch.ones(4, 1), noisy.roll(9, 2)
+    answers = [Answers(shares, shares, weights, (400,), None, exact=False) for shares in (noisy, other)]
+    found = measure(("a", "b"), answers, 1, np.random.default_rng(0))
+    assert np.isnan([found.distance[0, 1], found.low[0, 1], found.high[0, 1]]).all()
+    assert np.diagonal(found.distance).tolist() == np.diagonal(found.low).tolist() == [0, 0]
+
+
+def test_what_an_agent_answers_does_not_depend_on_the_others() -> None:
+    greedy = load("greedy", TORUS)
+    alone = behaviour(TORUS, {"greedy": greedy, "first": First()}, GAMES)
+    more = behaviour(TORUS, {"random": RandomAgent(), "greedy": greedy, "first": First()}, GAMES)
+    assert alone.distance[0, 1] == more.distance[1, 2]
+
+
+@pytest.mark.parametrize("game", [Race(), Sealed()], ids=lambda game: type(game).__name__)
+def test_games_of_chance_and_those_where_all_act_at_once_can_be_asked_about(game: Game) -> None:
+    records = played(game, ["random"], 8)
+    found = behaviour(game, {"random": RandomAgent(), "also": RandomAgent()}, records, draws=32)
+    assert found.distance[0, 1] < 0.2
+
+
+def test_an_action_of_several_components_counts_slots_of_one_kind_together() -> None:
+    records = played(GRID, ["random"], 6)
+    positions = draw_positions(GRID, records, 20, 0)
+    answers = ask(GRID, load("greedy", GRID), positions, 2, 0)
+    assert answers.widths == (82, 4, 2, 5)
+    sums = torch.stack([part.sum(2) for part in answers.shares.split(list(answers.widths), 2)], 2)
+    assert torch.allclose(sums, torch.ones_like(sums))
+    state: Any = positions.state
+    first = state.round == 1
+    assert (answers.weights[first, 1] == 0).all()
+    assert (answers.weights[:, 0] == 1).any()
+    assert (answers.weights[state.round <= GRID.parameters["rounds"], 3] == 0).all()
+
+
+class Half(BaseAgent):
+    """Names the first legal space of one half of the board with every tile; does nothing else."""
+
+    def __init__(self, upper: bool) -> None:
+        super().__init__(f"half {upper}")
+        self.upper = upper
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        choices = []
+        for part in action_mask.split(list(GRID.info.action_nvec), 1):
+            good = part.clone()
+            if part.shape[1] == GRID.info.action_nvec[0]:
+                good[:, slice(40, None) if self.upper else slice(0, 40)] = False
+            choices.append(torch.where(good.any(1), good.int().argmax(1), part.int().argmax(1)))
+        return torch.stack(choices, 1)
+
+
+def test_components_without_a_choice_make_nobody_alike() -> None:
+    """From round 2 on one tile slot is free, and the others have to be left empty."""
+    positions = draw_positions(GRID, played(GRID, ["random"], 6), 40, 0)
+    state: Any = positions.state
+    later = (state.round > 1) & (state.round <= GRID.parameters["rounds"])
+    assert later.sum() > 5
+    answers = [ask(GRID, Half(upper), positions, 2, 0).shares[0, later, :82] for upper in (True, False)]
+    assert ((answers[0] - answers[1]).abs().sum(1) / 2).tolist() == pytest.approx([1.0] * int(later.sum()))
+
+
+def test_whole_turns_are_compared_where_they_are_several_actions() -> None:
+    records = played(CLOTH, ["random"], 3)
+    found = behaviour(CLOTH, {"random": load("random", CLOTH), "greedy": load("greedy", CLOTH)}, records, draws=2)
+    answers = ask(CLOTH, load("random", CLOTH), draw_positions(CLOTH, records, 6, 0), 1, 0)
+    assert (answers.shares[..., CLOTH.info.num_actions - 1] > 0).all()  # every turn is ended
+    assert (answers.shares[..., CLOTH.info.num_actions - 1] <= 0.5).all()  # and more is done in it
+    assert 0 <= found.distance[0, 1] <= 1
+
+
+# ---------------------------------------------------------------- the map
+
+
+def test_places_in_the_plane_keep_distances_that_fit_in_it() -> None:
+    points = np.array([[0, 0], [3, 0], [0, 4], [-3, -4]], dtype=np.float64) / 10
+    distance = np.linalg.norm(points[:, None] - points[None], axis=2)
+    places, kept = embed(distance)
+    assert np.allclose(np.linalg.norm(places[:, None] - places[None], axis=2), distance)
+    assert kept == pytest.approx(1)
+
+
+def test_agents_that_are_alike_stand_beside_each_other() -> None:
+    distance = np.array([[0, 0.9, 0.1, 0.8], [0.9, 0, 0.9, 0.1], [0.1, 0.9, 0, 0.9], [0.8, 0.1, 0.9, 0]])
+    order = ordered(distance)
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset((0, 2)), frozenset((1, 3))}
+
+
+def test_the_map_of_equal_agents_is_a_point() -> None:
+    places, kept = embed(np.zeros((3, 3)))
+    assert np.allclose(places, 0)
+    assert kept == 1
+    assert np.isfinite(embed(np.array([[0, np.nan], [np.nan, 0]]))[0]).all()
+
+
+def test_the_section_names_the_nearest_and_the_farthest() -> None:
+    agents: dict[str, AnyAgent] = {"first": First(), "again": First(), "last": Last()}
+    found = section(TORUS, agents, GAMES, positions=30)
+    assert "nearest first and again (0.0 %" in found.text
+    assert [row[:2] for row in found.tables[0].rows][-1] == ("first", "again")
+    with pytest.raises(ValueError, match="at least two agents"):
+        section(TORUS, {"first": First()}, GAMES)

@@ -1,0 +1,368 @@
+"""`cellgames analyse` of games: what people type, what they see, and what is written."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from strategy_records import a_game, played
+
+import cellgames
+from cellgames.arena.analyse.agent_games import play_some
+from cellgames.arena.analyse.record_groups import agents_of, grouped, read_paths, scores
+from cellgames.arena.analyse.report import FORMAT, analyse_games, write_report
+from cellgames.arena.records.record_lines import append
+from cellgames.arena.records.replays import ReplayError
+from cellgames.cli.main import main
+from cellgames.envs.core import Game
+from cellgames.utils.report.model import Plot, Section, Table
+
+TORUS = cellgames.make("torus-v0", size=3)
+GAMES = played(TORUS, ["random", "greedy"], 12)
+QUICK = ("openings", "places")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "round-robin" / "games.jsonl"
+    path.parent.mkdir()
+    append(path, GAMES)
+    return path
+
+
+@pytest.fixture
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if matplotlib were not installed; saves time."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+# ---------------------------------------------------------------- reading
+
+
+def test_records_come_from_files_and_folders_and_are_grouped_by_their_rules(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    small = played(cellgames.make("torus-v0", size=2), ["random"], 3)
+    append(other, [*small, *GAMES[:2]])
+    groups = grouped(read_paths([file.parent, other]))
+    assert [(group.game, len(group.records)) for group in groups] == [
+        (TORUS, 14),
+        (small[0] and cellgames.make("torus-v0", size=2), 3),
+    ]
+    assert agents_of(groups[0].records) == ("greedy", "random")
+
+
+def test_a_torn_last_line_is_told_and_dropped(file: Path) -> None:
+    with file.open("a") as out:
+        out.write('{"game": "tor')
+    warned: list[str] = []
+    assert len(read_paths([file], warned.append)) == 12
+    assert "dropped a torn line" in warned[0]
+
+
+def test_games_that_ended_by_a_forfeit_are_left_out() -> None:
+    from cellgames.arena.records.record_lines import Forfeit
+
+    lost = dataclasses.replace(GAMES[0], result=dataclasses.replace(GAMES[0].result, forfeit=Forfeit(0, "asleep")))
+    group = grouped([lost, *GAMES[1:]])[0]
+    assert (len(group.records), group.forfeited) == (11, 1)
+
+
+def test_unknown_games_are_refused() -> None:
+    with pytest.raises(ReplayError, match="unknown game"):
+        grouped([dataclasses.replace(GAMES[0], game="chess-v0")])
+
+
+def test_scores_of_two_and_of_more() -> None:
+    grid = cellgames.make("grid-adaptation-small-v0")
+    assert scores(a_game(TORUS, (), ("x", "y"), ("draw", "draw"))) == (0.5, 0.5)
+    assert scores(a_game(TORUS, (), ("x", "y"), ("loss", "loss"), scores=(3, 1))) == (0, 0)
+    assert scores(a_game(grid, (), "wxyz", ("win", "draw", "draw", "loss"), scores=(7, 3, 3, 0))) == (1, 0.5, 0.5, 0)
+
+
+# ---------------------------------------------------------------- the report
+
+
+def test_the_same_games_give_the_same_files(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for name in ("one", "two"):
+        report = analyse_games(TORUS, GAMES, only=("openings",))
+        write_report(tmp_path / name, report)
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert {path.rpartition(".")[2] for path in content(tmp_path / "one")} == {"md", "json", "csv", "png"}
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_without_matplotlib_there_are_tables_and_a_word(tmp_path: Path) -> None:
+    warned: list[str] = []
+    files = write_report(tmp_path / "out", analyse_games(TORUS, GAMES, only=QUICK), warned.append)
+    assert 'pip install "cellgames[render]"' in warned[0]
+    assert {path.suffix for path in files} == {".md", ".json", ".csv"}
+    assert "![" not in (tmp_path / "out" / "report.md").read_text()
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_tables_hold_all_rows_and_the_page_the_first_ones(tmp_path: Path) -> None:
+    table = Table("numbers", ("name", "value"), [(f"a|{n}", None if n == 1 else n) for n in range(30)], shown=3)
+    report = analyse_games(TORUS, [], extra=[Section("Numbers", ("Some.", table))])
+    write_report(tmp_path / "out", report)
+    rows = list(csv.reader((tmp_path / "out" / "numbers.csv").open()))
+    assert len(rows) == 31
+    assert rows[2] == ["a|1", ""]
+    page = (tmp_path / "out" / "report.md").read_text()
+    assert "| a\\|2 | 2 |" in page
+    assert "a\\|3" not in page
+    assert "The first 3 of 30 rows" in page
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_files_of_an_earlier_report_go_and_others_stay(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_report(out, analyse_games(TORUS, GAMES, only=QUICK))
+    (out / "mine.csv").write_text("kept")
+    assert (out / "places.csv").exists()
+    write_report(out, analyse_games(TORUS, GAMES, only=("openings",)))
+    assert not (out / "places.csv").exists()
+    assert (out / "mine.csv").exists()
+    assert (out / "openings.csv").exists()
+
+
+def test_wrong_games_and_parts_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"expected games of .*size=2"):
+        analyse_games(cellgames.make("torus-v0", size=2), GAMES)
+    with pytest.raises(ValueError, match="at least one game"):
+        analyse_games(TORUS, [])
+    with pytest.raises(ValueError, match="parts out of openings, places"):
+        analyse_games(TORUS, GAMES, only=("opening",))
+    twice = Section("Twice", (Plot("same", "", print), Plot("same", "", print)))
+    with pytest.raises(ValueError, match=r"more than one same\.png"):
+        write_report(tmp_path / "out", analyse_games(TORUS, [], extra=[twice]))
+
+
+# ---------------------------------------------------------------- games of agents
+
+
+def test_pairs_play_matches_and_one_agent_plays_itself() -> None:
+    from cellgames.agents import load
+
+    agents = {name: load(name, TORUS) for name in ("greedy", "random")}
+    records = play_some(TORUS, agents, 4, seed=1)
+    assert [record.agents for record in records] == [("greedy", "random"), ("random", "greedy")] * 2
+    assert {record.opening for record in records} == {2}
+    alone = play_some(TORUS, {"random": agents["random"]}, 3, plies=0)
+    assert [(record.agents, record.opening) for record in alone] == [(("random", "random"), 0)] * 3
+    assert play_some(TORUS, agents, 4, seed=1) == records != play_some(TORUS, agents, 4, seed=2)
+
+
+def test_in_larger_games_agents_take_turns_on_the_seats() -> None:
+    from cellgames.agents import load
+
+    grid = cellgames.make("grid-adaptation-small-v0", rounds=2)
+    records = play_some(grid, {name: load(name, grid) for name in ("greedy", "random")}, 4)
+    assert len(records) == 4
+    assert {record.opening for record in records} == {0}
+    assert all(sorted(record.agents) == ["greedy"] * 2 + ["random"] * 2 for record in records)
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_the_command_says_what_was_found_and_where_it_is(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["analyse", "--records", str(file.parent), "--only", *QUICK]) == 0
+    said = capsys.readouterr().out
+    assert "How Torus was played: 12 games" in said
+    assert "Openings\n--------\n" in said
+    assert "Where agents place" in said
+    assert "`" not in said
+    out = tmp_path / "results" / "analyse" / "torus-v0-size=3-round-robin"
+    assert f"Written to {out.relative_to(tmp_path)}" in said
+    assert (out / "report.md").read_text().startswith("# How Torus was played")
+
+
+@pytest.mark.usefixtures("no_plots")
+@pytest.mark.parametrize(
+    ("game", "titles"),
+    [
+        (TORUS, ["Openings", "Where agents place"]),
+        (
+            cellgames.make("grid-adaptation-small-v0", rounds=2),
+            ["Openings", "Where agents place", "Who profits from whom"],
+        ),
+    ],
+    ids=["torus", "grid"],
+)
+def test_all_parts_that_suit_the_game_are_there_unless_some_are_chosen(
+    game: Game, titles: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append(tmp_path / "games.jsonl", played(game, ["random"], 4))
+    assert main(["analyse", "--records", "games.jsonl", "--json", "--out", "out"]) == 0
+    (report,) = json.loads(capsys.readouterr().out)["reports"]
+    found = [section["title"] for section in report["sections"]]
+    assert [title for title in found if title in titles] == titles
+    assert (len(found) == 2) == (game is TORUS)
+    for section in report["sections"]:
+        assert all((tmp_path / "out" / name).is_file() for name in section["tables"])
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_json_has_a_fixed_form(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["analyse", "--records", str(file), "--only", "openings", "behaviour", "--agents", "random", "greedy"]
+    assert main([*words, "--positions", "20", "--quiet", "--json", "--out", "out"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    (report,) = data["reports"]
+    assert set(report) == {
+        *("format", "cellgames", "game", "parameters", "games", "distinct", "sources", "agents", "sections", "folder")
+    }
+    assert (report["format"], report["game"], report["parameters"]) == (FORMAT, "torus-v0", {"size": 3})
+    assert (report["games"], report["agents"], report["folder"]) == (12, {"greedy": 12, "random": 12}, "out")
+    openings, behaviour = report["sections"]
+    assert set(openings) == {"title", "text", "data", "tables", "plots"}
+    assert set(openings["data"]["branches"][0]) == {
+        *("steps", "by", "forced", "times", "score", "low", "high", "usual", "agents")
+    }
+    assert behaviour["data"]["agents"] == ["random", "greedy"]
+    assert behaviour["data"]["positions"] == 20
+    assert behaviour["data"]["distance"][0][0] == 0 < behaviour["data"]["distance"][0][1] <= 1
+    written = json.loads(Path("out/report.json").read_text())
+    assert written == {name: value for name, value in report.items() if name != "folder"}
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_agents_play_before_they_are_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["analyse", "torus-v0", "--size", "2", "--agents", "random", "greedy", "--games", "6", "--quiet"]
+    assert main([*words, "--only", *QUICK, "behaviour", "--positions", "10", "--json"]) == 0
+    (report,) = json.loads(capsys.readouterr().out)["reports"]
+    assert report["games"] == 6
+    assert report["sources"] == ["6 games of random, greedy with seed 0, each after 2 random moves"]
+    assert [section["title"] for section in report["sections"]] == ["Openings", "Where agents place", "Behaviour"]
+    assert report["folder"] == str(Path("results", "analyse", "torus-v0-size=2"))
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_several_kinds_of_games_get_a_folder_each_or_one_is_chosen(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    append(file, played(cellgames.make("torus-v0", size=2), ["random"], 3))
+    words = ["analyse", "--records", str(file), "--only", "openings", "--out", "out"]
+    assert main(words) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"torus-v0-size=2", "torus-v0-size=3"}
+    capsys.readouterr()
+    assert main(["analyse", "torus-v0", "--size", "2", "--json", *words[1:-1], "one"]) == 0
+    assert [report["games"] for report in json.loads(capsys.readouterr().out)["reports"]] == [3]
+    assert json.loads((tmp_path / "one" / "report.json").read_text())["games"] == 3
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_games_come_from_a_store_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from cellgames.arena.records.store.store import Store
+
+    with Store(tmp_path / "matches.sqlite") as store:
+        store.add(GAMES, source=("file", "games.jsonl"))
+    words = ["analyse", "torus-v0", "--size", "3", "--store", "matches.sqlite", "--only", "openings", "--json"]
+    assert main(words) == 0
+    (report,) = json.loads(capsys.readouterr().out)["reports"]
+    assert (report["games"], report["sources"]) == (12, ["matches.sqlite"])
+    assert main(["analyse", "--store", "none.sqlite"]) == 2
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_a_run_of_training_is_looked_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from training_runs import network_for
+
+    from cellgames.agents.networks.saved import save_network
+
+    (tmp_path / "run" / "pool").mkdir(parents=True)
+    for steps in (0, 50):
+        path = tmp_path / "run" / "pool" / f"{steps:012d}.safetensors"
+        save_network(path, network_for(TORUS, steps), made={"steps": steps})
+    assert main(["analyse", "--run", "run", "--positions", "12", "--agents", "random", "--quiet"]) == 0
+    assert "2 networks of the run, from step 0 to 50" in capsys.readouterr().out
+    out = tmp_path / "results" / "analyse" / "torus-v0-size=3-run"
+    assert (out / "drift.csv").read_text().startswith("steps,from the one before %")
+    assert main(["analyse", "torus-v0", "--size", "2", "--run", "run"]) == 2
+    assert "learned Torus(size=3), not Torus(size=2)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--store FILE --moves a1", "--moves is for the analysis of a position, and --store for that of games"),
+        ("torus-v0 --agents random greedy --top 3", "--top is for the analysis of a position"),
+        (
+            "--store FILE --records FILE --record 1",
+            "--record is for the analysis of a position, and --store for that of games",
+        ),
+        ("torus-v0 --games 4", "--games is for an analysis of games; say of which"),
+        ("torus-v0 --only places", "--only is for an analysis of games; say of which"),
+        ("--agents random greedy", "GAME is needed, so that --agents know what to play"),
+        ("--records FILE --games 4", "--games says what --agents play, but the games are given"),
+        ("--records FILE --opening-plies 0", "--opening-plies says what --agents play"),
+        ("--records FILE --only behaviour", "--only behaviour needs --agents"),
+        ("--records FILE --only behaviour --agents random", "compares agents; give two or more, got random"),
+        ("--records FILE --agents random random", "expected agents with different names, got more than one random"),
+        ("--records FILE --positions 0", "--positions must be at least 1, got 0"),
+        ("--records FILE --out FILE", "is a file; an analysis of games needs a folder"),
+        ("--records FILE --out picture.png", "writes a folder, not one picture"),
+        ("torus-v0 --records FILE --size 4", "found no games of torus-v0 with size=4, but 12 of Torus(size=3)"),
+        ("cloth-of-gold-v0 --records FILE", "found no games of cloth-of-gold-v0, but 12 of Torus(size=3)"),
+        ("--records nowhere", "nowhere: No such file or directory"),
+        ("--records .", "expected a folder with games.jsonl"),
+        ("--records EMPTY", "holds no records"),
+        ("--records JUNK", "line 1: expected a JSON object"),
+        ("--records SEATS", "an outcome and a score for each seat, got 3 agents, 2 outcomes and 2 scores"),
+        ("--records MOVES --only openings", "game 2 of Torus(size=3): a move that this game does not know"),
+        ("--records SPACES --only places", "of GridAdaptation(size=9"),
+        ("--records TURNS --only openings", "expected 4 actions in a turn, got 5"),
+        ("--records FILE --only flows", "--only flows: nothing of that is known of Torus(size=3)"),
+        ("--run .", "expected the networks of a run of `cellgames train`"),
+        ("--run . --only places", "--only chooses parts of an analysis of games"),
+        ("torus-v0 --size 3 --agents random greedy --games 3", "games must be even"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_one_line(
+    words: str, message: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "junk.jsonl").write_text("moves\n")
+    first, grid = GAMES[0], cellgames.make("grid-adaptation-small-v0")
+    append("seats.jsonl", [dataclasses.replace(first, agents=("x", "y", "z"))])
+    append("moves.jsonl", [first, dataclasses.replace(first, moves=("a1", "z99"))])
+    append("turns.jsonl", [a_game(grid, ["none none none none none"], "wxyz", ("draw",) * 4)])
+    append("spaces.jsonl", [a_game(grid, ["r0c0 none r99c0 none"], "wxyz", ("draw",) * 4)])
+    made = ("empty", "junk", "seats", "moves", "spaces", "turns")
+    paths = {"FILE": str(file), **{name.upper(): f"{name}.jsonl" for name in made}}
+    assert main(["analyse", *(paths.get(word, word) for word in words.split())]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert said.startswith("cellgames: ")
+
+
+def test_help_needs_no_torch() -> None:
+    code = (
+        "import sys; from cellgames.cli.main import main\n"
+        "try: main(['analyse', '--help'])\n"
+        "except SystemExit: pass\n"
+        "assert not {'torch', 'numpy', 'matplotlib'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "--records PATH" in done.stdout
+    assert "--moves TEXT" in done.stdout

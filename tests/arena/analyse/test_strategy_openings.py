@@ -1,0 +1,231 @@
+"""Openings: alike up to symmetry, counted by hand, forced ones apart; what an opening is in each game."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+
+import pytest
+from strategy_records import a_game
+from toy_games import Race
+
+import cellgames
+from cellgames.arena.analyse import cell_shapes as shapes
+from cellgames.arena.analyse.cloth_of_gold_reader import ClothReader
+from cellgames.arena.analyse.grid_adaptation_reader import GridReader
+from cellgames.arena.analyse.opening_section import section
+from cellgames.arena.analyse.openings import Branch, find_openings
+from cellgames.arena.analyse.reader import Reader, make_reader, symmetric_actions
+from cellgames.arena.analyse.toroidal_cup_reader import CupReader
+from cellgames.arena.records.record_lines import Outcome
+
+TORUS = cellgames.make("torus-v0", size=3)
+CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16)
+GRID = cellgames.make("grid-adaptation-small-v0")
+CUP = cellgames.make("toroidal-cup-small-v0")
+
+
+# ---------------------------------------------------------------- symmetry
+
+
+def turned(cell: int, size: int, down: int, right: int, half: bool) -> int:
+    """A cell after a half turn around octagon a1, perhaps, and a translation; in half rows, as on paper."""
+    kind, place = divmod(cell, size * size)
+    y, x = 2 * (place // size) + kind, 2 * (place % size) + kind
+    if half:
+        y, x = -y, -x
+    row, col = ((value + 2 * step) // 2 % size for value, step in ((y, down), (x, right)))
+    return kind * size * size + row * size + col
+
+
+def least(cells: Sequence[int], size: int) -> list[int]:
+    """By trying all."""
+    ways = itertools.product(range(size), range(size), (False, True))
+    return min([turned(cell, size, *way) for cell in cells] for way in ways)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_openings_of_torus_are_alike_if_translations_and_half_turns_make_them_so(size: int) -> None:
+    game = cellgames.make("torus-v0", size=size)
+    reader, chance = make_reader(game), random.Random(size)
+    for _ in range(60):
+        cells = chance.sample(range(2 * size * size), 4)
+        assert reader.canonical(cells) == least(cells, size)
+
+
+def test_symmetries_that_exchange_the_seats_do_not_make_openings_alike() -> None:
+    assert len(symmetric_actions(TORUS)) == 2 * 3 * 3
+    assert TORUS.symmetries == 4 * 3 * 3
+
+
+def test_what_begins_a_canonical_opening_is_canonical() -> None:
+    reader = make_reader(TORUS)
+    for cells in itertools.islice(itertools.permutations(range(18), 3), 0, None, 37):
+        whole = reader.canonical(cells)
+        assert [reader.canonical(cells[:length]) for length in (1, 2)] == [whole[:1], whole[:2]]
+
+
+def test_a_game_without_symmetries_has_its_own_openings() -> None:
+    assert symmetric_actions(Race()).size == 0
+    assert Reader(Race()).canonical([2, 0, 1]) == [2, 0, 1]
+
+
+# ---------------------------------------------------------------- counting
+
+
+GAMES = [
+    a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss")),
+    a_game(TORUS, ("b2", "c2", "a1", "b3"), ("y", "x"), ("loss", "win")),  # the first one, one cell down and right
+    a_game(TORUS, ("a1", "b2", "c3+", "a2"), ("x", "y"), ("win", "loss")),
+    a_game(TORUS, ("c3+", "a1", "b1", "b2"), ("y", "x"), ("win", "loss")),
+    a_game(TORUS, ("c3", "a3", "c2", "c1"), ("x", "y"), ("loss", "win"), opening=2),  # begins as the first one does
+]
+
+
+def branch(name: str, *, forced: bool = False) -> Branch:
+    found = [b for b in find_openings(TORUS, GAMES).branches if (b.name, b.forced) == (name, forced)]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_openings_are_counted_with_the_score_of_who_made_the_last_step() -> None:
+    first, answer = branch("a1"), branch("a1, b1")
+    assert (first.seat, first.times) == (0, 3)
+    assert first.score == pytest.approx(2 / 3)
+    assert (answer.seat, answer.times, answer.score) == (1, 2, 0.5)
+    assert first.agents == {"x": 2, "y": 1}
+    assert (branch("a1+").times, branch("a1+").agents, branch("a1+").score) == (1, {"y": 1}, 1.0)
+
+
+def test_the_usual_score_is_that_of_the_same_agents_in_the_same_seats() -> None:
+    x_begins, y_begins = 2 / 3, 1 / 2  # x won two of its three games as Black, y one of its two
+    assert branch("a1").usual == pytest.approx((2 * x_begins + y_begins) / 3)
+
+
+def test_the_interval_is_wilsons() -> None:
+    first = branch("a1")
+    assert first.low == pytest.approx(0.2077, abs=1e-4)
+    assert first.high == pytest.approx(0.9385, abs=1e-4)
+
+
+def test_forced_steps_are_counted_apart_and_chosen_by_nobody() -> None:
+    forced = branch("a1, b1", forced=True)
+    assert (forced.times, forced.score, forced.agents) == (1, 1.0, {})
+    found = find_openings(TORUS, GAMES)
+    assert (found.openings, found.forced) == (5, 1)
+    assert [(b.name, b.times) for b in found.firsts if len(b.steps) == 1] == [("a1", 3), ("a1+", 1)]
+    assert sorted(len(b.steps) for b in found.firsts) == [1, 1, 3]
+
+
+def test_branches_stand_below_what_they_begin_with_the_most_frequent_first() -> None:
+    names = [b.steps for b in find_openings(TORUS, GAMES).branches]
+    assert names[0] == ("a1",)
+    assert names[-4][0] == "a1+"
+    assert names[-5][0] == "a1"
+    for place, steps in enumerate(names):
+        assert len(steps) == 1 or steps[:-1] in names[:place]
+
+
+def test_games_from_a_position_of_their_own_have_no_opening() -> None:
+    import dataclasses
+
+    moved = [dataclasses.replace(record, position="x../.../... .../.../... w") for record in GAMES]
+    assert find_openings(TORUS, moved).openings == 0
+    assert "No game began" in section(TORUS, moved).text
+
+
+def test_the_section_tells_what_was_found() -> None:
+    found = section(TORUS, GAMES)
+    assert "`a1` in 75% (score 66.7%" in found.text
+    assert "1 openings began with forced steps" in found.text
+    assert [table.name for table in found.tables] == ["openings", "openings_forced", "openings_tree"]
+    assert {len(row) for table in found.tables for row in table.rows} == {len(found.tables[0].columns)}
+    assert found.data["branches"][0]["steps"] == ["a1"]
+
+
+def test_what_was_made_once_is_not_striking_and_what_was_made_often_is() -> None:
+    lost = a_game(TORUS, ("c3+", "a1", "b1", "b2"), ("x", "y"), ("loss", "win"))
+    won = a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"))
+    assert "The same agents do" not in section(TORUS, [won] * 9 + [lost]).text
+    text = section(TORUS, [won] * 30 + [lost] * 10).text
+    assert "The same agents do better after `a1` (" in text
+    assert "2 were examined" in text
+
+
+def test_forced_openings_that_fare_alike_have_no_best_and_worst() -> None:
+    one = a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"), opening=2)
+    assert "forced step, all of them scored as usual." in section(TORUS, [one] * 3).text
+    other = a_game(TORUS, ("a1", "c3+", "c3", "a2"), ("x", "y"), ("loss", "win"), opening=2)
+    text = section(TORUS, [one, other]).text
+    assert "`a1, a1+` was the best (score 100.0%" in text
+    assert "`a1, b1` the worst (score 0.0%" in text
+
+
+def test_in_larger_games_the_score_is_the_share_of_seats_left_behind() -> None:
+    outcome: list[Outcome] = ["win", "draw", "draw", "loss"]
+    move = "r0c0,r0c1,r0c2 r4c4,r4c5,r4c6 r4c3,r5c3,r6c3 r8c8,r2c2,r5c5"
+    record = a_game(GRID, [move], ("w", "x", "y", "z"), outcome, scores=(9, 4, 4, 1))
+    branches = {b.name: b for b in find_openings(GRID, [record]).branches}
+    assert branches["ooo"].times == 3
+    assert branches["ooo"].score == pytest.approx((1 + 0.5 + 0.5) / 3)
+    assert branches["3 tiles apart"].score == 0
+
+
+# ---------------------------------------------------------------- games of their own
+
+
+def test_shapes_are_the_same_however_they_are_turned_and_wherever_they_lie() -> None:
+    glider = [(0, 1), (1, 2), (2, 0), (2, 1), (2, 2)]
+    forms = {shapes.canonical(glider)}
+    for turn in range(4):
+        glider = [(col, -row) for row, col in glider]
+        forms |= {shapes.canonical([(row + 7, col - 3) for row, col in glider])}
+        forms |= {shapes.canonical([(row, -col) for row, col in glider])}
+        assert shapes.named(glider) == "glider", turn
+    assert len(forms) == 1
+    assert shapes.named([(5, 5)]) == "cell"
+    assert shapes.named([(0, 0), (2, 1)]) == "o../..o"
+    assert shapes.text(shapes.canonical([(0, 0), (1, 0), (2, 0)])) == "ooo"
+
+
+def test_shapes_part_where_cells_are_far_from_each_other() -> None:
+    assert shapes.groups([(0, 0), (2, 2), (5, 5), (5, 6)], 2) == [((0, 0), (2, 2)), ((5, 5), (5, 6))]
+
+
+def test_an_opening_of_cloth_of_gold_is_shapes_without_what_was_taken_back() -> None:
+    first = ["r2c2", "r2c3", "r9c9", "r3c2", "r9c9", "r3c3", "end"]
+    answer = ["r12c12", "r12c13", "r12c14", "r5c10", "end"]
+    reader = ClothReader(CLOTH)
+    record = a_game(CLOTH, [*first, *answer, "r4c4", "end"], ("x", "y"), ("win", "loss"))
+    (opening,) = reader.openings(record)
+    assert opening.steps == ("block", "blinker + cell")
+    assert (opening.seats, opening.forced) == ((0, 1), 0)
+    turns = list(reader.turns(record))
+    assert [(turn.seat, turn.round, len(turn.cells)) for turn in turns] == [(0, 0, 4), (1, 0, 4), (0, 1, 1)]
+
+
+def test_a_turn_that_was_partly_forced_is_forced() -> None:
+    record = a_game(CLOTH, ["r2c2", "r2c3", "end", "r12c12", "end"], ("x", "y"), ("win", "loss"), opening=1)
+    (opening,) = ClothReader(CLOTH).openings(record)
+    assert opening.forced == 1
+
+
+def test_an_opening_of_grid_adaptation_is_the_shape_of_the_first_tiles_and_their_place() -> None:
+    moves = ["r4c4,r4c5,r3c4 r0c0,r0c1 none r8c0,none,r7c0+r6c0/buy", "none none none r1c1"]
+    record = a_game(GRID, moves, "wxyz", ("draw",) * 4)
+    openings = list(GridReader(GRID).openings(record))
+    assert [opening.steps for opening in openings] == [
+        ("oo/o.", "in the middle"),
+        ("oo", "at the edge"),
+        ("nothing",),
+        ("ooo", "at the edge"),
+    ]
+    assert [opening.seats[0] for opening in openings] == [0, 1, 2, 3]
+
+
+def test_an_opening_of_the_cup_is_the_first_column_and_the_way_to_the_second_shape() -> None:
+    record = a_game(CUP, ["r2c6/3 r6c2/0", "r22c10/1 r6c6/2", "r2c2/0 r2c2/0"], ("x", "y"), ("win", "loss"))
+    first, second = CupReader(CUP).openings(record)
+    assert first.steps == ("column 6/3", "-4 rows, +4 columns/1")  # rows wrap: 22 is 4 above 2 of 24
+    assert second.steps == ("column 2/0", "+0 rows, +4 columns/2")

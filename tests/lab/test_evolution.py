@@ -1,0 +1,260 @@
+"""Evolution of designs: that evaluations are real games, that runs survive anything, and that they find something."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from killing import KILLED
+from paths import CUP_DATA, ROOT
+
+from cellgames.arena.records.record_lines import read_records
+from cellgames.arena.records.replays import verify
+from cellgames.cli.main import main
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.envs.torus.game import Torus
+from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces
+from cellgames.lab.evolution.design_space import Ints
+from cellgames.lab.evolution.evolution import GAMES, evolve
+from cellgames.lab.evolution.evolve_options import EvolveOptions
+from cellgames.lab.evolution.family import FamilyRun
+from cellgames.lab.evolution.published_starts import read_starts
+from cellgames.utils.run_folders import RunError, different_files
+
+pytest.importorskip("ribs")
+
+GAME = ToroidalCup(rows=12, cols=32, pattern="randys", shapes=2, max_generations=150)
+TINY = EvolveOptions(
+    rounds=2, iterations=2, batch=16, screen=4, matches=8, agents=("random",), pool=8, cells=4, games=4
+)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("evolution") / "whole"
+    evolve(GAME, TINY, out)
+    return out
+
+
+# ---------------------------------------------------------------- designs
+
+
+def played_in_the_game(space: CupSpace, design: Ints, other: Ints, seed: int) -> list[list[float]]:
+    """Scores of both orders of two designs in the environment's own steps."""
+    game, found = space.game, []
+    for pair in ((design, other), (other, design)):
+        state = game.init(torch.tensor([seed]))
+        while not bool(state.done):
+            slot = int(state.turn)
+            kinds = state.queue[0, :, 0].tolist()
+            plans = [one.reshape(space.count, space.kinds)[slot, kind] for one, kind in zip(pair, kinds, strict=True)]
+            state = game.step(state, torch.tensor([plans]))
+        found.append(state.scores[0].tolist())
+    return found
+
+
+def test_an_evaluation_is_the_game_itself() -> None:
+    """Designs are legal as they are, and the native evaluation gives the points of the environment, in both seats."""
+    (space,) = cup_spaces(GAME)
+    generator = np.random.default_rng(5)
+    designs = space.random(4, generator)
+    designs = np.concatenate((designs, space.vary(designs, designs[::-1], generator)))
+    duels = space.champion_pool(designs[0], 2, generator)
+    found = space.play(designs[1:], duels)
+    for number, design in enumerate(designs[1:]):
+        first, second = played_in_the_game(space, design, designs[0], 1)
+        leads = [(first[0] - first[1]) / max(1, sum(first)), (second[1] - second[0]) / max(1, sum(second))]
+        assert found.lead[number].tolist() == leads
+        assert found.points[number].tolist() == [(1 + np.sign(lead)) / 2 for lead in leads]
+
+
+def test_variation_changes_designs_and_keeps_them_in_their_band() -> None:
+    for space in cup_spaces(ToroidalCup())[::4]:  # some with several kinds of shapes
+        generator = np.random.default_rng(1)
+        parents = space.random(8, generator)
+        children = space.vary(parents, parents[::-1], generator)
+        assert (children != parents).any()
+        plans = children.reshape(-1, space.kinds)
+        assert all(space.band.fits[kind, plans[:, kind]].all() for kind in range(space.kinds))
+        measures = space.describe(children)
+        assert measures.shape == (8, len(space.measures))
+        assert np.isfinite(measures).all()
+
+
+def test_designs_are_as_far_from_their_shifts_as_from_themselves() -> None:
+    (space,) = cup_spaces(GAME)
+    designs = space.random(3, np.random.default_rng(2))
+    row = GAME.lattice.across * 8
+    shifted = (designs // row + 1) % GAME.lattice.down * row + designs % row
+    assert np.allclose(np.diag(space.distance(designs, shifted)), 0, atol=1e-9)
+    assert space.distance(designs[:1], designs[1:]).min() > 0.001
+
+
+def test_families_are_the_patterns_and_their_numbers_of_shapes() -> None:
+    names = [space.name for space in cup_spaces(ToroidalCup())]
+    assert names[:3] == ["crabdonuts", "randys", "donutmethuselahs-4"]
+    assert len(names) == len(set(names)) == 15
+    space = next(space for space in cup_spaces(ToroidalCup()) if space.name == "donutmethuselahs-6")
+    family = FamilyRun(space, dataclasses.replace(TINY, iterations=15), {})
+    assert (space.sharing, family.iterations) == (5, 3)
+    deals = space.deals(20, np.random.default_rng(0))
+    assert deals.shape == (20, 2, 6)
+    assert len(np.unique(deals)) == 6
+    with pytest.raises(ValueError, match="teams=4"):
+        cup_spaces(ToroidalCup(rows=24, cols=96, pattern="randys", shapes=3, teams=4))
+
+
+def test_agents_make_the_opponents() -> None:
+    (space,) = cup_spaces(GAME)
+    pool = space.pool("random", 5, 3)
+    assert (len(pool), pool.live.sum((1, 2)).tolist(), pool.seat.tolist()) == (5, [10] * 5, [0, 1, 0, 1, 0])
+
+
+@pytest.mark.skipif(not CUP_DATA.exists(), reason="published games are not here")
+def test_published_starts_are_opponents() -> None:
+    spaces = {space.name: space for space in cup_spaces(ToroidalCup())}
+    found = read_starts(CUP_DATA, spaces["donutpi"])
+    assert len(found) > 20
+    points = spaces["donutpi"].play(spaces["donutpi"].random(2, np.random.default_rng(0)), found).points
+    assert 0 < points.mean() < 1
+    assert not len(read_starts(CUP_DATA, spaces["donutmethuselahs-4"]))
+
+
+def test_a_folder_without_published_games_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="expected a folder with recorded_games"):
+        evolve(GAME, dataclasses.replace(TINY, starts=str(tmp_path)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+# ---------------------------------------------------------------- runs
+
+
+def test_the_same_seed_gives_the_same_files(whole: Path, tmp_path: Path) -> None:
+    evolve(GAME, TINY, tmp_path / "again")
+    assert different_files(whole, tmp_path / "again") == []
+    evolve(GAME, dataclasses.replace(TINY, seed=1), tmp_path / "other")
+    assert "families/randys.json" in different_files(whole, tmp_path / "other")
+
+
+PROGRAM = """
+import os, sys
+from pathlib import Path
+from test_evolution import GAME, TINY
+from cellgames.lab.evolution.design_space import Ints
+from cellgames.lab.evolution.evolution import evolve
+seen = 0
+def report(family, number, total):
+    global seen
+    seen += 1
+    if seen == 4:
+        os.kill(os.getpid(), 9)
+evolve(GAME, TINY, Path(sys.argv[1]), report=report)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_run_continues_and_ends_with_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    paths = os.pathsep.join(str(ROOT / part) for part in ("src", "tests/arena", "tests/support"))
+    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    ended = subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path / "run")], env=environment, check=False)
+    assert ended.returncode == KILLED
+    state = json.loads((tmp_path / "run" / "families" / "randys.json").read_bytes())
+    assert (state["round"], state["iteration"]) == (1, 1)
+    found = evolve(GAME, TINY, tmp_path / "run")
+    assert different_files(whole, tmp_path / "run") == []
+    assert len(found.families["randys"].champions) == 2
+
+
+def test_more_rounds_let_a_run_grow(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert not evolve(GAME, dataclasses.replace(TINY, rounds=1, games=0), out).results
+    evolve(GAME, TINY, out)
+    assert different_files(whole, out) == []
+    with pytest.raises(RunError, match="can only grow"):
+        evolve(GAME, dataclasses.replace(TINY, rounds=1), out)
+    with pytest.raises(RunError, match="matches: expected 8, got 9"):
+        evolve(GAME, dataclasses.replace(TINY, matches=9), out)
+
+
+def test_each_champion_meets_all_former_ones(whole: Path) -> None:
+    state = json.loads((whole / "families" / "randys.json").read_bytes())
+    assert [len(champion["against"]) for champion in state["champions"]] == [0, 1]
+    assert sum(one["weight"] for one in state["mixture"]) == pytest.approx(1, abs=0.02)
+
+
+def test_the_games_of_the_champion_replay(whole: Path) -> None:
+    records = read_records(whole / GAMES).records
+    assert len(records) == TINY.games
+    assert {name for record in records for name in record.agents} == {"evolved", "random"}
+    assert list(verify(records)) == []
+
+
+def test_evolution_beats_random_designs() -> None:
+    (space,) = cup_spaces(GAME)
+    options = dataclasses.replace(TINY, rounds=1, iterations=6, matches=24, screen=16)
+    family = FamilyRun(space, options, {"random": space.pool("random", 64, 1)})
+    for _ in family.run():
+        pass
+    best = np.array(family.mixture[0]["design"])[None]
+    fresh = space.draw(space.pool("random", 200, 77), 200, np.random.default_rng(8))
+    generator = np.random.default_rng(9)
+    assert space.play(best, fresh).points.mean() > space.play(space.random(40, generator), fresh).points.mean() + 0.1
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measures": ("spread",)}, "measures must be two names"),
+        ({"games": 3}, "games must be even"),
+        ({"rounds": 0}, "rounds must be a whole number"),
+        ({"agents": ()}, "agents must name at least one agent"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(TINY, **options)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_other_games_measures_and_agents_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="of the Toroidal Cup and of Cloth of Gold, got torus-v0"):
+        evolve(Torus(3), TINY, tmp_path / "run")
+    with pytest.raises(ValueError, match="unknown measure 'speeed'; known: spread"):
+        evolve(GAME, dataclasses.replace(TINY, measures=("speeed", "seam")), tmp_path / "run")
+    with pytest.raises(ValueError, match="unknown agent 'gredy'"):
+        evolve(GAME, dataclasses.replace(TINY, agents=("gredy",)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "{", "[" * 100_000])
+def test_damaged_settings_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "settings.json").write_text(text, encoding="utf-8")
+    with pytest.raises(RunError, match=r"settings\.json cannot be read .*--no-resume"):
+        evolve(GAME, TINY, tmp_path)
+
+
+def test_the_command_writes_a_champion_that_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    words = ["evolve", "toroidal-cup-v0", "--out", str(out), "--quiet", "--agents", "random", "--rounds", "1"]
+    for name, value in GAME.parameters.items():
+        if value is not None:
+            words += ["--param", f"{name}={value}"]
+    numbers = {"iterations": 1, "batch": 8, "screen": 4, "matches": 4, "pool": 4, "cells": 3, "games": 2}
+    words += [word for name, value in numbers.items() for word in (f"--{name}", str(value))]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "champion.json" in shown
+    for name in ("report.md", "archives.png", "fitness.png", "champion.json"):
+        assert (out / name).stat().st_size > 100
+    assert main(["replay", str(out)]) == 0
+    assert main([*words, "--seed", "1"]) == 2
+    assert "another evolution's. seed: expected 0, got 1" in capsys.readouterr().err

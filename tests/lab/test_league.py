@@ -1,0 +1,282 @@
+"""Leagues: what a round trains, kill and continue, the mixture as an agent, and tables of more than two."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from training_runs import block_extras
+
+import cellgames
+from cellgames.agents.agent_specs import AGENTS
+from cellgames.agents.identity import identity
+from cellgames.agents.loading import load
+from cellgames.agents.networks.saved import read_about
+from cellgames.agents.play_loop import play
+from cellgames.arena.stats.comparisons import PairResult
+from cellgames.arena.stats.payoffs import Payoffs, payoffs_of
+from cellgames.cli.main import main
+from cellgames.lab import LeagueOptions, train_league
+from cellgames.lab.populations import league
+from cellgames.lab.populations.league_agent import LeagueAgent, read_mixture
+from cellgames.lab.populations.league_plan import league_round, psro_round, response_score
+from cellgames.training import PPOArguments
+from cellgames.utils.run_folders import RunError, different_files
+
+TINY: dict[str, Any] = {
+    **{"num_envs": 8, "num_steps": 8, "num_epochs": 1, "minibatch_size": 32, "channels": 4, "layers": 1},
+    **{"eval_every": 50, "eval_games": 2, "eval_opponents": ("random",), "checkpoint_every": 2, "snapshot_every": 50},
+    **{"threads": 1, "device": "cpu", "total_steps": 70},
+}
+TORUS = cellgames.make("torus-v0", size=2)
+GRID = cellgames.make("grid-adaptation-small-v0", size=6, rounds=2, flip_rounds=())
+BASE = PPOArguments.fitted(TORUS, **TINY)
+OPTIONS = LeagueOptions(rounds=2, games=4)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_extras() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        block_extras(partial(patch.setitem, sys.modules))
+        yield
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("league") / "whole"
+    train_league(BASE, folder, OPTIONS)
+    return folder
+
+
+def table(scores: dict[tuple[str, str], float]) -> Payoffs:
+    """Return payoffs of ten games a pair with these scores."""
+    results = [
+        PairResult(*pair, number, "first" if number < 10 * score else "second")
+        for pair, score in scores.items()
+        for number in range(10)
+    ]
+    return payoffs_of(results)
+
+
+# ---------------------------------------------------------------- plans
+
+
+def test_a_round_of_psro_answers_the_meta_strategy() -> None:
+    (planned,) = psro_round(3, {"random": 0.004, "psro-001": 0.249, "psro-002": 0.747}, warm_start=True)
+    assert planned.name == "psro-003"
+    assert planned.after == "psro-002"
+    assert planned.mix == {"psro-001": 0.25, "psro-002": 0.75}
+    assert psro_round(1, {"random": 1.0}, warm_start=True)[0].after == ""
+
+
+def test_a_round_of_a_league_has_three_kinds_of_members() -> None:
+    (first,), (exploiter, league_exploiter) = league_round(1, ["random"], None, warm_start=True)
+    assert first.mix == {"self": 1.0}
+    assert exploiter.mix == {"main-001": 1.0}
+    assert league_exploiter.mix == {"random": 0.5, "main-001": 0.5}
+    assert exploiter.after == league_exploiter.after == "main-001"
+    # Scores of main-001 and of league-exploiter-001 are the first of each pair.
+    members = ["random", "main-001", "main-exploiter-001", "league-exploiter-001"]
+    scores = dict(zip(combinations(members, 2), (0.6, 0.5, 0.5, 0.2, 0.5, 0.5), strict=True))
+    (main_agent,), (exploiter, league_exploiter) = league_round(2, members, table(scores), warm_start=True)
+    assert main_agent.after == "main-001"
+    assert exploiter.mix == {"main-002": 1.0}
+    assert (exploiter.after, league_exploiter.after) == ("main-002", "league-exploiter-001")
+    assert main_agent.mix["self"] == pytest.approx(0.7)
+    # (1 - score)^2: 0.36 against random, 0.64 against the main exploiter, 0.25 against the rest, itself included
+    assert main_agent.mix["random"] == pytest.approx(0.1 * 0.36 / 1.5, abs=1e-4)
+    assert main_agent.mix["main-exploiter-001"] == pytest.approx(0.2 + 0.1 * 0.64 / 1.5, abs=1e-4)
+    assert list(league_exploiter.mix.values()) == pytest.approx([0.2] * 5, abs=1e-4)  # main-002 counts as an equal
+    anew = league_round(2, members, table(scores), warm_start=False)[1]
+    assert {planned.after for planned in anew} == {""}
+
+
+def test_the_score_of_a_response_is_the_mean_over_shares() -> None:
+    found = table({("a", "x"): 0.8, ("b", "x"): 0.4, ("a", "b"): 0.5})
+    score, low, high = response_score(found, "x", {"a": 0.25, "b": 0.75, "x": 0.1}) or (0, 0, 0)
+    assert score == pytest.approx(0.25 * 0.2 + 0.75 * 0.6)
+    assert low < score < high
+    assert response_score(found, "x", {"self": 1.0}) is None
+
+
+# ---------------------------------------------------------------- runs
+
+
+@pytest.mark.slow
+def test_a_killed_league_goes_on_to_the_bit(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process ends in the middle of a training, of games, and of a measurement; the folder then is that of a whole
+    league."""
+
+    class KilledError(BaseException):
+        pass
+
+    folder, calls = tmp_path / "league", 0
+    train, play_round, mixture = (vars(league)[name] for name in ("train", "play_round", "mixture_text"))
+
+    def dying(original: Any, at: int) -> Any:
+        def function(*arguments: Any, **more: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                if "report" not in more:
+                    raise KilledError
+
+                def report(progress: Any) -> None:
+                    if progress.steps > 40:
+                        raise KilledError
+
+                more["report"] = report
+            return original(*arguments, **more)
+
+        return function
+
+    for name, original, at in (("train", train, 2), ("play_round", play_round, 1), ("mixture_text", mixture, 3)):
+        calls = 0
+        monkeypatch.setattr(league, name, dying(original, at))
+        with pytest.raises(KilledError):
+            train_league(BASE, folder, OPTIONS)
+        monkeypatch.setattr(league, name, original)
+    train_league(BASE, folder, OPTIONS)
+    assert different_files(finished, folder) == []
+
+
+def test_more_rounds_let_a_league_grow(finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "league"
+    train_league(BASE, folder, LeagueOptions(rounds=1, games=4))
+    assert not (folder / "members" / "psro-002").exists()
+    train_league(BASE, folder, OPTIONS)
+    assert different_files(finished, folder) == []
+    with pytest.raises(RunError, match="a longer league"):
+        train_league(BASE, folder, LeagueOptions(rounds=1, games=4))
+    with pytest.raises(RunError, match="games: expected 4, got 6"):
+        train_league(BASE, folder, LeagueOptions(rounds=2, games=6))
+
+
+def test_the_report_tells_weights_and_exact_exploitability(finished: Path) -> None:
+    result = json.loads((finished / "result.json").read_text(encoding="utf-8"))
+    assert sum(result["strategy"].values()) == pytest.approx(1, abs=1e-5)
+    assert 0 <= result["exploitability"] <= 0.5
+    assert "exact exploitability" in (finished / "report.md").read_text(encoding="utf-8")
+    assert (finished / "payoffs.csv").read_text(encoding="utf-8").count("\n") == 1 + 6
+
+
+def test_a_league_has_exploiters(tmp_path: Path) -> None:
+    found = train_league(BASE, tmp_path, LeagueOptions(method="league", rounds=2, games=4, meta_solver="uniform"))
+    kinds = ("main", "main-exploiter", "league-exploiter")
+    names = [f"{kind}-{number:03d}" for number in (1, 2) for kind in kinds]
+    assert list(found.strategy) == ["random", *names]
+    assert [name for name, weight in found.strategy.items() if weight] == ["main-001", "main-002"]
+    assert [row.exploiter for row in found.rounds] == ["main-exploiter-001", "main-exploiter-002"]
+    assert found.rounds[-1].response is not None
+    assert found.rounds[-1].exact is not None
+    assert found.rounds[-1].steps == 2 * (70 + 14 + 14)
+    assert found.rounds[-1].effective_members == pytest.approx(2)
+    assert 0 <= found.diversity <= 1
+    about = {name: read_about(tmp_path / "members" / name / "agent.safetensors") for name in names}
+    assert [about[name]["sample"] for name in names] == [False, True, True] * 2
+
+
+def test_tables_of_four_are_drawn_as_a_whole(tmp_path: Path) -> None:
+    base = PPOArguments.fitted(GRID, **TINY)
+    found = train_league(base, tmp_path, LeagueOptions(rounds=2, games=4))
+    assert found.solver == "cce"
+    assert found.plans[1].mix == {"league:rounds/001": 1.0}
+    mixture = read_mixture(tmp_path)
+    assert {len(table) for table in mixture.tables} == {4}
+    assert sum(mixture.weights) == pytest.approx(1)
+    assert mixture.shares() == pytest.approx(list(found.strategy.values()), abs=1e-4)
+
+
+def test_mistakes_are_refused_before_anything_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "league"
+    for options, message in (
+        (LeagueOptions(meta_solver="cce"), "more than two seats"),
+        (LeagueOptions(first="nobody"), "unknown agent"),
+        (LeagueOptions(first="some/folder"), "expected|must be"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            train_league(BASE, folder, options)
+    with pytest.raises(ValueError, match="at most 5000, got 5967 of 18 members"):
+        train_league(PPOArguments.fitted(GRID, **TINY), folder, LeagueOptions(rounds=17))
+    assert not folder.exists()
+    assert main(["league", "torus-v0", "--size", "2", "--steps", "0", "--no-store"]) == 2
+    assert "--steps must be" in capsys.readouterr().err
+
+
+def test_the_command_prints_the_mixture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--num-envs", "8", "--num-steps", "8", "--channels", "4", "--layers", "1", "--eval-games", "2"]
+    words += ["--threads", "1", "--device", "cpu", "--quiet", "--no-store", "--games", "4", "--rounds", "1"]
+    assert main(["league", "torus-v0", "--size", "2", "--steps", "60", *words, "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "The meta-strategy (nash)" in shown
+    assert f"league:{tmp_path}" in shown
+
+
+# ---------------------------------------------------------------- the mixture as an agent
+
+
+def test_the_mixture_plays_and_has_an_identity(finished: Path, tmp_path: Path) -> None:
+    agent = load(f"league:{finished}", TORUS)
+    assert isinstance(agent, LeagueAgent)
+    seats = torch.tensor([[0, 1], [1, 0]] * 8)
+    generators = [torch.Generator().manual_seed(seed) for seed in range(2)]
+    played = play(TORUS, [agent, load("random")], seats, torch.arange(16), generators)
+    assert played.state.done.all()
+    assert not played.failures
+    assert len(identity(f"league:{finished}", TORUS)) == 16
+    other = tmp_path / "copy"
+    shutil.copytree(finished, other)
+    assert identity(f"league:{other}", TORUS) == identity(f"league:{finished}", TORUS)
+    changed = json.loads((other / "mixture.json").read_text(encoding="utf-8"))
+    changed["members"][0]["identity"] = "another"
+    (other / "mixture.json").write_text(json.dumps(changed), encoding="utf-8")
+    assert identity(f"league:{other}", TORUS) != identity(f"league:{finished}", TORUS)
+    assert AGENTS["league"].is_folder
+
+
+def test_members_are_drawn_by_their_weights_and_keep_their_games(tmp_path: Path) -> None:
+    mixture = {
+        **{"format": 1, "game": "grid-adaptation-v0", "parameters": {}},
+        "members": [{"name": name, "agent": "random", "identity": ""} for name in "abc"],
+        "tables": [{"weight": 0.25, "seats": [0]}, {"weight": 0.75, "seats": [1, 1, 2, 2]}],
+    }
+    (tmp_path / "mixture.json").write_text(json.dumps(mixture), encoding="utf-8")
+    agent = LeagueAgent(tmp_path)
+    count, generator = 400, torch.Generator().manual_seed(0)
+    env_ids = torch.arange(count).repeat_interleave(2)
+    players = torch.tensor([0, 2]).repeat(count)
+    agent.start(GRID, players, env_ids)
+    agent._draw(torch.arange(count), generator)
+    drawn = agent._drawn.clone()
+    shares = np.bincount(drawn[:, [0, 2]].flatten().numpy(), minlength=3) / (2 * count)
+    assert shares == pytest.approx([0.25, 0.375, 0.375], abs=0.06)
+    assert ((drawn == 0).all(1) | (drawn.sort(1).values == torch.tensor([1, 1, 2, 2])).all(1)).all()
+    agent._draw(torch.arange(count), generator)
+    assert torch.equal(agent._drawn, drawn)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "expected the folder of a league"),
+        ("{", "cannot be read"),
+        ('{"format": 2}', "expected format 1, got 2"),
+        ('{"format": 1}', "is damaged"),
+    ],
+)
+def test_a_folder_without_a_mixture_is_refused(tmp_path: Path, text: str | None, message: str) -> None:
+    if text is not None:
+        (tmp_path / "mixture.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        load(f"league:{tmp_path}", TORUS)
+    with pytest.raises(ValueError, match="needs the path of a folder"):
+        load("league:", TORUS)

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cellgames
+from cellgames.agents.loading import load
+from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match_options import FreeForAllOptions
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.replays import ReplayError, game_of, replay, stepped
+from cellgames.envs.core import Game
+from cellgames.lab.life import time_series
+from cellgames.lab.life.census import census
+from cellgames.lab.life.life_stats import moments
+from cellgames.utils.report.model import Section, Table
+
+CLOTH = {"height": 16, "width": 16, "generations": 6, "max_units": 4, "max_rounds": 3}
+CUP = {"rows": 16, "cols": 32, "pattern": "randys", "shapes": 2, "max_generations": 60}
+GRID = {"size": 7, "players": 3, "rounds": 3, "flip_rounds": (2,)}
+GAMES: dict[str, dict[str, Any]] = {
+    "cloth-of-gold-v0": CLOTH,
+    "toroidal-cup-v0": CUP,
+    "grid-adaptation-v0": GRID,
+}
+
+
+@cache
+def played(id: str) -> tuple[Record, ...]:
+    """Six games of two agents of one kind, as records say them."""
+    import tempfile
+
+    game = cellgames.make(id, **GAMES[id])
+    first, second = load("random", game), load("random", game)
+    second.name = "other"
+    with tempfile.TemporaryDirectory() as folder:
+        return free_for_all(game, [first, second], FreeForAllOptions(games=6, seed=3), out=folder).records
+
+
+def the_game(id: str) -> Game:
+    return game_of(played(id)[0])
+
+
+def table(sections: list[Section], name: str) -> Table:
+    (found,) = [table for section in sections for table in section.tables if table.name == name]
+    return found
+
+
+@pytest.mark.parametrize("id", GAMES)
+def test_games_stepped_side_by_side_go_as_they_do_alone(id: str) -> None:
+    game, records = the_game(id), played(id)
+    alone = [replay(record) for record in records]
+    seen = [0] * len(records)
+    for step in stepped(game, records, batch=4):
+        for place, number in enumerate(step.rows):
+            turn = seen[number]
+            for state, expected in ((step.before, alone[number][turn]), (step.after, alone[number][turn + 1])):
+                mine = state[place]
+                for field, other in zip(mine.tensors(), expected.tensors(), strict=True):
+                    assert field.equal(other)
+            seen[number] += 1
+    assert seen == [len(record.moves) for record in records]
+
+
+def test_rounds_of_cloth_of_gold_are_those_of_the_summary() -> None:
+    id = "cloth-of-gold-v0"
+    records = played(id)
+    rows: dict[tuple[int, int], dict[str, list[float]]] = {}
+    for moment in moments(the_game(id), records):
+        for place, number in enumerate(moment.games.tolist()):
+            rows[number, moment.time] = {name: values[place].tolist() for name, values in moment.measures.items()}
+            assert int(moment.live[place].sum()) >= sum(rows[number, moment.time]["units"])
+            if moment.last[place]:
+                assert moment.time == len(records[number].summary["rounds"]["units"]) - 1
+    expected = {
+        (number, time): {
+            "units": [float(value) for value in rounds["units"][time]],
+            "territory": [float(value) for value in rounds["territory"][time]],
+            "contested": [float(rounds["contested"][time])],
+            "killed": [float(rounds["killed"][time])],
+        }
+        for number, record in enumerate(records)
+        for rounds in [record.summary["rounds"]]
+        for time in range(len(rounds["units"]))
+    }
+    assert rows == expected
+
+
+def test_the_cup_is_shown_from_its_start_to_its_end() -> None:
+    id = "toroidal-cup-v0"
+    records = played(id)
+    ends: dict[int, tuple[int, tuple[float, ...]]] = {}
+    for moment in moments(the_game(id), records):
+        counted = [(board == seat).sum() for board in moment.board for seat in (1, 2)]
+        assert moment.measures["live cells"].ravel().tolist() == counted
+        ends |= {
+            number: (moment.time, tuple(moment.measures["live cells"][place].tolist()))
+            for place, number in enumerate(moment.games.tolist())
+            if moment.last[place]
+        }
+    finals = [replay(record)[-1] for record in records]
+    assert [ends[number][0] for number in range(6)] == [int(state.generations) for state in finals]  # type: ignore[attr-defined]  # of the Cup
+    assert [ends[number][1] for number in range(6)] == [record.result.scores for record in records]
+
+
+def test_points_of_rounds_of_grid_adaptation_add_up_to_scores() -> None:
+    id = "grid-adaptation-v0"
+    records = played(id)
+    points = np.zeros((6, 3))
+    for moment in moments(the_game(id), records):
+        points[moment.games] += moment.measures["points of the round"]
+    assert points.tolist() == [list(record.result.scores) for record in records]
+
+
+@pytest.mark.parametrize("id", GAMES)
+def test_sections_have_tables_whose_numbers_agree(id: str) -> None:
+    game, records = the_game(id), played(id)
+    found = time_series.sections(game, records)
+    assert [section.title for section in found] == ["Games over time", "Life objects"]
+    for section in found:
+        assert section.text
+        for each in section.tables:
+            assert all(len(row) == len(each.columns) for row in each.rows)
+    rows = table(found, "time_series").rows
+    assert {row[2] for row in rows if row[1] == "seat"} <= set(game.info.players)
+    seats = game.info.num_players
+    by_seat = {
+        (row[0], row[3], row[1]): sum(
+            int(other[4] or 0) for other in rows if other[:2] == row[:2] and other[3] == row[3]
+        )
+        for row in rows
+    }
+    for (measure, time), same in itertools.groupby(sorted(by_seat, key=str), key=lambda key: key[:2]):
+        totals = {key[2]: by_seat[key] for key in same}
+        assert len(set(totals.values())) == 1, (measure, time, totals)  # whichever way they are grouped
+        assert max(totals.values()) <= seats * len(records)
+    for row in rows:
+        assert float(row[6]) <= float(row[7]) <= float(row[8])  # type: ignore[arg-type]
+
+
+def test_the_final_census_is_that_of_the_final_boards() -> None:
+    id = "toroidal-cup-v0"
+    records = played(id)
+    boards = np.stack([replay(record)[-1].board[0].numpy() for record in records])  # type: ignore[attr-defined]
+    expected = {kind: count for kind, count in census(boards).counts().items() if count}
+    sections = time_series.sections(the_game(id), records)
+    final = table(sections, "census_final")
+    assert {row[0]: row[4] for row in final.rows} == expected
+    owners = census(boards, owners=boards)
+    won = [record.result.outcome.index("win") + 1 if "win" in record.result.outcome else 0 for record in records]
+    lost = [3 - seat if seat else 0 for seat in won]
+    decided = sum(map(bool, won))
+    rows = {row[0]: (row[2], row[3]) for row in table(sections, "census_owners").rows}
+    for name, (winners, losers) in rows.items():
+        of = [(thing.board, thing.owner) for thing in owners if thing.kind.name == name]
+        assert winners == pytest.approx(sum(won[board] == owner > 0 for board, owner in of) / decided, abs=1e-4)
+        assert losers == pytest.approx(sum(lost[board] == owner > 0 for board, owner in of) / decided, abs=1e-4)
+
+
+def test_plots_are_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    for id in GAMES:
+        for section in time_series.sections(the_game(id), played(id)):
+            for plot in section.plots:
+                figure = Figure()
+                plot.draw(figure)
+                assert figure.axes
+                assert plot.caption.endswith(".")
+
+
+def test_of_many_games_of_the_cup_a_part_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time_series, "_MOST_LIVES", 3)
+    first, _ = time_series.sections(the_game("toroidal-cup-v0"), played("toroidal-cup-v0"))
+    assert first.text.startswith("3 of 6 games, taken evenly, played again.")
+
+
+def test_games_without_life_or_records_have_no_sections() -> None:
+    assert time_series.sections(cellgames.make("torus-v0", size=4), []) == []
+    assert time_series.sections(the_game("toroidal-cup-v0"), []) == []
+    with pytest.raises(ValueError, match="expected one of cloth-of-gold-v0"):
+        next(moments(cellgames.make("torus-v0", size=4), []))
+
+
+@pytest.mark.parametrize(
+    ("moves", "message"),
+    [
+        (("r0c0", "nonsense"), "game 2: cloth-of-gold-v0: expected a cell"),
+        (("r0c0", "r0c1"), r"game 2, after move 2: too few moves"),
+        (("r0c0", "end", "r0c1"), r"game 2, move 3: illegal action"),
+        (None, r"game 2, after move \d+: moves follow the end"),
+    ],
+)
+def test_a_record_that_does_not_play_is_named(moves: tuple[str, ...] | None, message: str) -> None:
+    good = played("cloth-of-gold-v0")[0]
+    bad = dataclasses.replace(good, moves=(*good.moves, "r0c0") if moves is None else moves)
+    with pytest.raises(ReplayError, match=message):
+        time_series.sections(the_game("cloth-of-gold-v0"), [good, bad])

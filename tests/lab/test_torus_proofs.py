@@ -1,0 +1,212 @@
+"""Proofs of who wins positions of Torus: written by the solver, checked by other code, and refused when damaged."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torus_reference as ref
+from native_code import native_library
+from paths import ROOT
+
+from cellgames.agents.torus.proof_search import ProofSearch
+from cellgames.cli.main import main
+from cellgames.envs.core import seeds
+from cellgames.envs.torus.game import Torus
+from cellgames.lab.solving import proof_checker
+from cellgames.lab.solving.proof_checker import ProofError
+
+PROOFS = ROOT / "results" / "proofs"
+OCTAGON = PROOFS / "torus-n4-octagon.proof"
+SQUARE = PROOFS / "torus-n4-square.proof"
+
+
+# ---------------------------------------------------------------- shipped proofs
+
+
+def test_shipped_proofs_of_size_four_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    """Black wins by opening on an octagon; if it opens on a square, White does."""
+    for path, winner, position in (
+        (OCTAGON, "black", "x.../..../..../.... ..../..../..../.... w"),
+        (SQUARE, "white", "..../..../..../.... x.../..../..../.... w"),
+    ):
+        assert main(["solve", "--verify", str(path)]) == 0
+        assert f"proved: {winner} wins {position} (size 4)" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_shipped_proof_of_size_five_holds() -> None:
+    """The shorter one; `make proofs` checks all."""
+    assert "proved: black wins" in proof_checker.check_file(PROOFS / "torus-n5-octagon.proof")
+
+
+def test_the_checker_runs_alone() -> None:
+    """Without the package, so it shares nothing with the solver."""
+    script = ROOT / "lab" / "solving" / "proof_checker.py"
+    done = subprocess.run(
+        [sys.executable, "-I", str(script), str(OCTAGON)], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("proved: black wins")
+    assert "cellgames." not in script.read_text().replace("cellgames torus", "").split('"""', 2)[2]
+
+
+def test_its_geometry_and_its_winning_paths_are_those_of_the_reference() -> None:
+    rng = random.Random(0)
+    for size in (2, 3, 4, 5):
+        checker = proof_checker._Checker(size, b"", 0)
+        for _ in range(40):
+            board = [rng.choice((0, 1, 1, 2, 2)) for _ in range(2 * size * size)]
+            for owner in (1, 2):
+                stones = [cell for cell, stone in enumerate(board) if stone == owner]
+                expected = ref.wins(owner - 1, [ref.cell_of(cell, size) for cell in stones], size)
+                assert any(checker.wins(board, cell) for cell in stones) == expected
+
+
+# ---------------------------------------------------------------- damage
+
+
+def test_damaged_proofs_are_refused() -> None:
+    proof, moves = proof_checker.read(OCTAGON)
+    assert proof_checker.check(proof, moves) > 1000
+    rng = random.Random(1)
+    places = rng.sample(range(len(moves)), 40)
+    changed = [moves[:i] + bytes([(moves[i] + rng.randrange(1, 32)) % 32]) + moves[i + 1 :] for i in places]
+    removed = [moves[:i] + moves[i + 1 :] for i in places[:10]]
+    refused = 0
+    for damaged in (*changed, *removed, moves[:-1], moves + b"\0", b""):
+        try:
+            proof_checker.check(proof, damaged)
+        except ProofError:
+            refused += 1
+        else:  # another move may win, too: then the rest is a proof of that
+            assert len(damaged) == len(moves)
+    assert refused > 45
+    for wrong in ({"winner": "white"}, {"position": "..../..../..../.... x.../..../..../.... w"}, {"shared": 0}):
+        with pytest.raises(ProofError):
+            proof_checker.check({**proof, **wrong}, moves)
+
+
+def test_moves_that_prove_nothing_are_named() -> None:
+    proof, moves = proof_checker.read(OCTAGON)
+    with pytest.raises(ProofError, match="the proof ends before all moves are answered"):
+        proof_checker.check(proof, moves[:100])
+    with pytest.raises(ProofError, match="the proof goes on after all moves are answered"):
+        proof_checker.check(proof, moves + b"\1")
+    with pytest.raises(ProofError, match="move 1 of the proof is no free cell: 0"):
+        proof_checker.check(proof, b"\0" + moves[1:])
+    with pytest.raises(ProofError, match="is a finished game"):
+        proof_checker.check({**proof, "position": "x.../x.../x.../x... ooo./..../..../.... w"}, moves)
+
+
+def test_files_that_are_no_proofs_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, path = OCTAGON.read_bytes(), tmp_path / "some.proof"
+    line, packed = content.split(b"\n", 1)
+    head = json.loads(line)
+    for damaged in (
+        b"",
+        b"\n",
+        b"[]\n" + packed,
+        packed,
+        content[:-10],
+        json.dumps({**head, "size": "4"}).encode() + b"\n" + packed,
+        json.dumps({**head, "format": "other"}).encode() + b"\n" + packed,
+        json.dumps({**head, "size": 5}).encode() + b"\n" + packed,
+        json.dumps({**head, "position": "hello"}).encode() + b"\n" + packed,
+        json.dumps({**head, "winner": "nobody"}).encode() + b"\n" + packed,
+    ):
+        path.write_bytes(damaged)
+        assert main(["solve", "--verify", str(path)]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("cellgames: ")
+        assert error.count("\n") == 1
+
+
+# ---------------------------------------------------------------- new proofs
+
+
+@pytest.mark.slow
+def test_proofs_of_any_positions_hold(tmp_path: Path) -> None:
+    native_library()
+    for size, stones in ((3, 2), (4, 6), (5, 18), (6, 40)):
+        game, generator, search = Torus(size), torch.Generator().manual_seed(size), ProofSearch(size, memory=1 << 22)
+        state = game.init(seeds(size, 12))
+        for _ in range(stones):
+            state = game.step(state, game.random_actions(state, generator), checked=False)
+        state, winners = state[~state.done][:4], set()
+        for place in range(len(state)):
+            one = state[place : place + 1]
+            mover = int(one.current_player)
+            winner = game.info.players[mover if search.solve(one).item() == 1 else 1 - mover]
+            path = tmp_path / f"{size}-{place}.proof"
+            moves = search.winning_strategy(one)
+            proof_checker.write(path, size, game.state_to_string(one), winner, moves)
+            assert f"proved: {winner} wins" in proof_checker.check_file(path)
+            winners.add(winner)
+        assert winners
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_prints_winner_and_moves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    native_library()
+    assert main(["solve", "torus-v0", "--size", "4"]) == 0
+    found = capsys.readouterr().out
+    assert "Black wins with best play (" in found
+    assert "Winning moves: a1 b1 c1 d1 a2 b2 c2 d2 a3 b3 c3 d3 a4 b4 c4 d4\n" in found
+    proof = tmp_path / "a1.proof"
+    assert main(["solve", "torus-v0", "--size", "4", "--moves", "a1", "--winner", "--proof", str(proof)]) == 0
+    found = capsys.readouterr().out
+    assert "Every move loses." in found
+    assert f"Proof: {proof}, " in found
+    assert main(["solve", "--verify", str(proof)]) == 0
+    capsys.readouterr()
+    position = "..../..../..../.... x.../..../..../.... w"
+    assert main(["solve", "torus-v0", "--size", "4", "--position", position, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["winner"] == "white"
+    assert data["move"] in data["winning_moves"]
+    assert "a1" in data["winning_moves"]
+
+
+@pytest.mark.slow
+def test_a_search_that_is_stopped_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    native_library()
+    kept = tmp_path / "solved.npz"
+    command = ["solve", "torus-v0", "--size", "5", "--moves", "a1 b2 c3+ d4", "--winner", "--quiet", "--memory", "0.02"]
+    assert main([*command, "--time", "0.2", "--solved", str(kept)]) == 2
+    error = capsys.readouterr().err
+    assert "not solved within" in error
+    assert f"--solved {kept} goes on" in error
+    search = ProofSearch(5)
+    assert search.load(kept) > 100
+    with pytest.raises(ValueError, match="solved positions of size 5, not 4"):
+        ProofSearch(4).load(kept)
+    kept.write_bytes(kept.read_bytes()[:-30])
+    assert main([*command, "--solved", str(kept)]) == 2
+    assert "holds no solved positions of Torus" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["torus-v0"], "serves Torus of size 3 to 6, got 8"),
+        (["cloth-of-gold-v0"], "cellgames solve is for Torus"),
+        ([], "name a game, such as torus-v0 --size 4"),
+        (["torus-v0", "--size", "4", "--memory", "0"], "--memory is from 0.001 to 1024 GB, got 0"),
+        (["torus-v0", "--size", "4", "--time", "-1"], "--time must be above 0"),
+        (["torus-v0", "--size", "4", "--proof", "nowhere/x.proof"], "there is no folder nowhere"),
+        (["torus-v0", "--size", "4", "--moves", "z9"], "move 1"),
+        (["torus-v0", "--verify", "x.proof"], "it takes neither a game nor --proof"),
+        (["--verify", "nowhere.proof"], "nowhere.proof: No such file"),
+    ],
+)
+def test_mistakes_are_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", *arguments]) == 2
+    assert message in capsys.readouterr().err

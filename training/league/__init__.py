@@ -1,1 +1,0 @@
-"""Populations: best responses to frozen agents, and leagues of them."""
