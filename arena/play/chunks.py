@@ -2,7 +2,6 @@
 
     run.json      the settings, written first
     games.jsonl   one record a game, appended chunk by chunk (`MatchOptions.chunks`)
-    games.digests the digest of each line of games.jsonl, by which a line that has changed is noticed (`line_digests`)
     forfeits.log  the errors that agents raised, if any did (`forfeit_log`)
 
 The games of a chunk depend on the settings alone. So a continued run plays only what is missing, a run that grows
@@ -21,10 +20,10 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
+from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
-from cellgames.arena.records.game_lines import append, read_sound, rewrite
-from cellgames.arena.records.line_digests import DIGESTS
-from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, plain
+from cellgames.arena.records.game_lines import read_sound, rewrite
+from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, append, plain, to_lines
 from cellgames.arena.records.replays import verify
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers, completed
@@ -130,10 +129,14 @@ class Settings:
         """Return why a run with the settings `found` cannot be continued as this one, "" for no such reason."""
         return ""
 
-    def to_json(self, *, over: bool) -> str:
-        """Return the text of the file; a secret seed is in that of a run that is over."""
+    def to_json(self, games: bytes | None = None) -> str:
+        """Return the text of the file; `games` is games.jsonl of a finished run, whose seed is no secret any more."""
         data = self.to_data()
-        return json.dumps(covered(data) if self.secret and not over else data, indent=2, ensure_ascii=False) + "\n"
+        if games is not None:
+            data = finish(data, {RECORDS: games})
+        elif self.secret:
+            data = covered(data)
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def check_anchor(options: RoundRobinOptions | FreeForAllOptions, names: Sequence[str]) -> None:
@@ -168,7 +171,7 @@ class ChunkedRun:
     def files(self) -> list[Path]:
         """Return the files of the run itself, without those that are made from its games."""
         log = self.folder / FORFEIT_LOG
-        return [self.folder / RUN, self.folder / RECORDS, self.folder / DIGESTS, *([log] if log.exists() else [])]
+        return [self.folder / RUN, self.folder / RECORDS, *([log] if log.exists() else [])]
 
     @contextmanager
     def opened(self, kind: str, files: Iterable[str], store: AnyStore) -> Iterator[Keep]:
@@ -183,7 +186,7 @@ class ChunkedRun:
             RunError: the folder holds something else or another run, or another process uses it.
             StoreError: the store is another kind of file, or cannot be created.
         """
-        names = (RUN, RECORDS, DIGESTS, FORFEIT_LOG, ANSWERS, *files)
+        names = (RUN, RECORDS, FORFEIT_LOG, ANSWERS, *files)
         with (
             opened(self.folder, names),
             last_call.kept_in(self.folder, self.warn),
@@ -229,7 +232,7 @@ class ChunkedRun:
 
         kept, clean = self._finished(chunk_of, progress=progress)
         revealed = self.settings.secret and is_revealed(self._read_settings())
-        write_atomic(self.folder / RUN, self.settings.to_json(over=False))
+        write_atomic(self.folder / RUN, self.settings.to_json())
         if not clean:
             rewrite(path, _lines(kept))
         if kept:  # a run that was killed between its file and the store has left the store behind
@@ -263,8 +266,8 @@ class ChunkedRun:
             raise RunError(f"{path}: not of this run, games of {match} from opening {opening} on; {START_OVER}")
         if list(kept) != list(ordered):
             rewrite(path, _lines(ordered))
+        write_atomic(self.folder / RUN, self.settings.to_json(path.read_bytes()))
         if self.settings.secret:
-            write_atomic(self.folder / RUN, self.settings.to_json(over=True))
             self.warn(revealed_line(self.settings.seed))
         return tuple(record for records in ordered.values() for record in records), played
 
@@ -436,4 +439,4 @@ def _is_whole(records: Sequence[Record], chunk: Chunk | None) -> bool:
 
 def _lines(chunks: Mapping[Key, list[Record]]) -> list[bytes]:
     """Return the lines of a file that holds these chunks, in this order."""
-    return [record.to_json().encode() for chunk in chunks.values() for record in chunk]
+    return [line for chunk in chunks.values() for line in to_lines(chunk).splitlines()]

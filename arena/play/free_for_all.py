@@ -2,7 +2,6 @@
 
     run.json          the settings
     games.jsonl       one record a game
-    games.digests     the digest of each of these lines (`line_digests`)
     ratings.*, ...    the tables (`run_report.FREE_FOR_ALL_FILES`), written when all games are played
 
 `seatings` draws who sits where in blocks of as many games as there are agents; in each block every agent has every seat

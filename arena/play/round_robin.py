@@ -2,7 +2,6 @@
 
     run.json          the settings
     games.jsonl       one record a game, by pair and opening
-    games.digests     the digest of each of these lines (`line_digests`)
     ratings.*, ...    the tables (`reports.FILES`), written when all games are played
     order.csv         how certain the order is, with the option `until_certain`
     top_game.gif      the longest game of the two best agents, with the option `gif`

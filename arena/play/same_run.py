@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cellgames.arena.records.checksums import CHECKSUM, FINISHED
 from cellgames.utils.run_folders import START_OVER, RunError, differences, reading, refuse_foreign
 
 __all__ = ["prepare", "refuse_changed"]
@@ -44,7 +45,7 @@ def prepare(
     elif path.exists():
         with reading(path):
             found = json.loads(path.read_text(encoding="utf-8"))
-            before = compared(found)
+            before = compared({name: value for name, value in found.items() if name not in (FINISHED, CHECKSUM)})
         refuse_changed(folder, found.get("identities"), settings.get("identities", {}))
         wanted = compared(settings)
         if wrong := differences({**dict.fromkeys(wanted), **before}, wanted):

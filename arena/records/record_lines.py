@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
-from .line_digests import digests_path, has_changed, known_digests
+from .checksums import RecordError, check_finished, has_changed, has_checksum, plain, sign
 from .variations import Variation, variations_data, variations_of
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "read_records",
     "records_file",
     "to_line",
+    "to_lines",
 ]
 
 RECORDS = "games.jsonl"
@@ -56,16 +57,6 @@ MOST_SEATS = 256
 _MOST_NUMBER = 1e100  # sums of any number of scores are finite
 _MOST_NAME = 1000  # characters; a name may be the path of a file of weights
 _MOST_REASON = 1000  # characters; games keep theirs shorter
-
-
-def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values as they come back from a JSON file: lists for tuples."""
-    copy: dict[str, Any] = json.loads(json.dumps(values))
-    return copy
-
-
-class RecordError(ValueError):
-    """A file of records cannot be read or continued; the message names file and line."""
 
 
 @dataclass(frozen=True)
@@ -424,8 +415,8 @@ def read_records(path: PathLike) -> Reading:
     A last line that has no newline and is no record was torn by a crash: it is dropped and reported.
 
     Raises:
-        RecordError: Any other line that is no record, or that has changed since a run wrote it (`line_digests`); the
-            message names file and line.
+        RecordError: Any other line that is no record; a line, or the file of a finished run, that has changed since it
+            was written (`checksums`); the message names the file.
         OSError: The file cannot be read.
     """
     return Reading(*read_lines(path, Record.from_json))
@@ -433,14 +424,15 @@ def read_records(path: PathLike) -> Reading:
 
 def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], str]:
     """Return every line as `parse` reads it (it raises `ValueError`), and what was dropped; see `read_records`."""
-    lines = Path(path).read_bytes().split(b"\n")
-    known = known_digests(path)  # after the lines, since a run that goes on writes its digests first
+    content = Path(path).read_bytes()
+    lines = content.split(b"\n")
     found, last = [], lines.pop()
+    known = check_finished(path, content) and any(map(has_checksum, lines))
     for number, line in enumerate(lines, 1):
-        if has_changed(line, known):
+        if has_changed(line) or (known and not has_checksum(line)):
             raise RecordError(
-                f"{path}, line {number}: this line has changed since it was written, {digests_path(path).name} does "
-                "not have it; the command that made this run plays its game again"
+                f"{path}, line {number}: this line has changed since it was written; the command that made this run "
+                "plays its game again, and a line without its checksum is read as it is"
             )
         try:
             found.append(parse(line))
@@ -462,6 +454,11 @@ class Line(Protocol):
         """Return the entry as one line, without the newline."""
 
 
+def to_lines(records: Iterable[Line]) -> bytes:
+    """Return the content of a file of games, a line with a checksum each."""
+    return b"".join(sign(record.to_json().encode()) + b"\n" for record in records)
+
+
 def append(path: PathLike, records: Iterable[Line]) -> None:
     """Add records to a file in one write, and wait until they are on the disk.
 
@@ -470,7 +467,7 @@ def append(path: PathLike, records: Iterable[Line]) -> None:
     Raises:
         RecordError: The file does not end with a newline, so that the lines would run into one.
     """
-    data = "".join(record.to_json() + "\n" for record in records).encode()
+    data = to_lines(records)
     with open(path, "a+b") as file:
         if file.tell() > 0:
             file.seek(-1, os.SEEK_END)

@@ -2,7 +2,7 @@
 
 The run asks for its batches in an order that follows from the settings and the results so far. So the file is a
 journal: a batch that is in it is taken from it, and the others are played. A batch of which only a part is in the file
-is played again: it was torn by a kill, or some of its lines have changed since they were written (`line_digests`).
+is played again: it was torn by a kill, or some of its lines have changed since they were written (`checksums`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from cellgames.arena.records.checksums import sign
 from cellgames.arena.records.forfeit_log import ForfeitLog
-from cellgames.arena.records.game_lines import append, read_sound, rewrite
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.game_lines import read_sound, rewrite
+from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.utils.run_folders import START_OVER, PathLike, RunError
 
@@ -122,7 +123,7 @@ class Journal:
         if self._log is not None:
             self._log.add(trace for game in played for trace in game.traces)
         append(self.path, played)
-        self._lines.update((game.fixture, game.to_json().encode()) for game in played)
+        self._lines.update((game.fixture, sign(game.to_json().encode())) for game in played)
         self._taken += fixtures
         self._keep(played)
         self.played += len(played)

@@ -3,7 +3,6 @@
     season.json       the settings, written first
     schedule.json     who plays whom, and how fair it is
     games.jsonl       one line a game, appended batch by batch (`journal`)
-    games.digests     the digest of each of these lines (`line_digests`)
     standings.json    written when the last day is over
     bracket.*, report.md   written when there is a champion (`season_reports`)
 
@@ -28,8 +27,8 @@ from cellgames.agents.agent_names import split_name
 from cellgames.arena.play.match import derive
 from cellgames.arena.play.same_run import prepare
 from cellgames.arena.play.secret_seed import COMMITMENT, commitment, covered, revealed_line, with_seed
+from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
-from cellgames.arena.records.line_digests import DIGESTS
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
@@ -53,7 +52,7 @@ __all__ = ["AnySeason", "Form", "Run", "Season", "SeasonIO", "conduct", "play_se
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
 # Files of every form, since a season that starts over may take the place of one of another form.
-_FILES = (SETTINGS, GAMES, DIGESTS, FORFEIT_LOG, ANSWERS, *reports.FILES, FINAL_FILE)
+_FILES = (SETTINGS, GAMES, FORFEIT_LOG, ANSWERS, *reports.FILES, FINAL_FILE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,7 +229,6 @@ def conduct(
         form.play(Run(seed, journal, progress, say, title), batches, folder)
         journal.close()
         if options.secret_seed:
-            write_atomic(folder / SETTINGS, reports.to_text(settings))
             warn(revealed_line(seed))
         summary = reports.AnySummary(
             settings=settings,
@@ -242,13 +240,15 @@ def conduct(
         )
         with waiting("Writing the report", shown=io.say is not None):
             written = form.write(folder, summary, warn)
+        data = {path.name: path.read_bytes() for path in (folder / GAMES, *written) if path.suffix.startswith(".json")}
+        write_atomic(folder / SETTINGS, reports.to_text(finish(settings, data)))
     return form, AnySeason(
         out=Path(io.out),
         teams=teams,
         schedule=form.schedule,
         games=journal.games,
         played=journal.played,
-        files=(folder / SETTINGS, folder / GAMES, folder / DIGESTS, *written),
+        files=(folder / SETTINGS, folder / GAMES, *written),
         notes=tuple(summary.notes),
         title=title,
     )

@@ -2,7 +2,6 @@
 
     series.json       the settings, written first
     games.jsonl       one record a match, appended batch by batch (`season.journal`)
-    games.digests     the digest of each of these lines
     standings.json    all series: matches, gifts, and the players in their final order
     report.md         a summary
 
@@ -24,8 +23,8 @@ from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.play.match import derive
 from cellgames.arena.play.same_run import prepare
+from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
-from cellgames.arena.records.line_digests import DIGESTS
 from cellgames.arena.records.record_lines import RECORDS
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
@@ -51,7 +50,7 @@ from .series_rules import GIVERS, Contestant, Gift, MatchEnd, after_match, agent
 __all__ = ["SERIES", "PlayedMatch", "Series", "SeriesRun", "play_series"]
 
 SERIES, STANDINGS = "series.json", "standings.json"
-_FILES = (SERIES, RECORDS, DIGESTS, FORFEIT_LOG, ANSWERS, STANDINGS, "report.md")
+_FILES = (SERIES, RECORDS, FORFEIT_LOG, ANSWERS, STANDINGS, "report.md")
 
 
 @dataclass(frozen=True)
@@ -159,6 +158,8 @@ def play_series(
         report = series_report(settings, found, players, notes)
         with waiting("Writing the report", shown=progress):
             write_report(folder, report, warn)
+        data = {name: (folder / name).read_bytes() for name in (RECORDS, STANDINGS)}
+        write_atomic(folder / SERIES, to_text(finish(settings, data)))
     paths = tuple(folder / name for name in _FILES if (folder / name).exists() and name != ANSWERS)
     return SeriesRun(Path(out), players, tuple(found), journal.games, journal.played, paths, notes)
 

@@ -205,7 +205,7 @@ def test_no_command_writes_control_characters_to_the_terminal(
     assert main(["replay", str(run), "--list"]) == 0
     (run / "games.jsonl").write_text('{"game":"\\u001b[2J"}\n')
     assert main(["replay", str(run)]) == 2
-    (run / "games.digests").unlink()
+    (run / "run.json").unlink()
     assert main(["replay", str(run)]) == 2
     teams = tmp_path / "teams.csv"
     teams.write_text("name,agent\n\x1b[2J,random\n")

@@ -57,6 +57,8 @@ def evaluate_scenarios(
     """
     from cellgames.agents.loading import load
     from cellgames.arena.play import scenario_games
+    from cellgames.arena.records.checksums import finish
+    from cellgames.arena.records.record_lines import RECORDS, to_lines
     from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
     from cellgames.arena.stats.tables import forfeits, thinking
     from cellgames.utils.report.files import write_report
@@ -100,8 +102,8 @@ def evaluate_scenarios(
             report = scenario_games.scenario_report(recorded(arguments), scenarios, scores, given, options)
             if options.secret_seed:
                 report = replace(report, data={**report.data, COMMITMENT: commitment(options.seed)})
-            lines = "".join(record.to_json() + "\n" for record in games)
-            more = {"games.jsonl": lines}
+            more = {RECORDS: to_lines(games)}
+            report = replace(report, data=finish(report.data, more))
             write_report(out, replace(report, page_file="evaluation.md", data_file=data, more_files=more))
             print(f"Written to {out}: {', '.join(files)}")
             print_next((f"replay {shlex.quote(str(out))}", "check every game"))

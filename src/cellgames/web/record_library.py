@@ -17,6 +17,7 @@ from typing import Any
 
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.agents.time_control import OUT_OF_TIME
+from cellgames.arena.records.checksums import Checksum, RecordError, changed_file, has_changed, settings_of
 from cellgames.arena.records.record_lines import RESIGNED, Record
 from cellgames.arena.season.cup_replays import CupRecord, recognises
 from cellgames.utils.foreign_text import clipped, shown
@@ -42,11 +43,13 @@ def parse(line: str | bytes) -> Record | CupRecord:
     """Return the record of one line of untrusted text, of a match or of the Cup's own season.
 
     Raises:
-        ValueError: The line is too long, or no record; the message says what was expected.
+        ValueError: The line is too long, no record, or not as it was written; the message says what was expected.
     """
     data = line.encode() if isinstance(line, str) else line
     if len(data) > MOST_LINE:
         raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got {len(data)}")
+    if has_changed(data.rstrip(b"\n")):
+        raise ValueError("this record has changed since it was written: its checksum is that of another one")
     return CupRecord.from_json(data) if recognises(data) else Record.from_json(data)
 
 
@@ -209,8 +212,10 @@ class Library:
         path = self._path(name, ".json")
         if (size := path.stat().st_size) > _MOST_JSON:
             raise ValueError(f"{shown(name)} has {size} bytes; the page reads files up to {_MOST_JSON}")
+        content = path.read_bytes()
+        self._check(path, Checksum(content))
         try:
-            found = json.loads(path.read_bytes())
+            found = json.loads(content)
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
@@ -272,15 +277,26 @@ class Library:
         with self._lock:
             if path in self._index and self._index[path][0] == stamp:
                 return self._index[path][1]
-        starts = [0]
+        starts, whole = [0], Checksum()
         with path.open("rb") as file:
             for line in file:  # a torn last line counts, and is reported as no record
                 starts.append(starts[-1] + len(line))
+                whole.add(line)
+        self._check(path, whole)
         with self._lock:
             if len(self._index) >= 32:
                 self._index.clear()
             self._index[path] = stamp, starts
         return starts
+
+    def _check(self, path: Path, whole: Checksum) -> None:
+        """Raise a `ValueError` if the file is not as the finished run of its folder wrote it."""
+        try:
+            why = changed_file(settings_of(path.parent)[1], path.name, whole)
+        except RecordError:
+            raise ValueError(f"{self._name(path)}: the settings of its run are damaged") from None
+        if why:
+            raise ValueError(f"{self._name(path)}: {why}")
 
     @staticmethod
     def _line(path: Path, starts: list[int], number: int) -> bytes:

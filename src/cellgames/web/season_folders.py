@@ -105,7 +105,9 @@ def _games(library: Library, name: str) -> dict[str, Any]:
         try:
             about = summary(parse(line), number)
         except ValueError:
-            continue  # a torn line
+            if line.endswith(b"\n"):
+                raise  # damaged; without a newline it is the torn line of a season that was stopped
+            continue
         try:
             fixture = Fixture.from_json(line)
         except ValueError:

@@ -28,8 +28,7 @@ from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
 from cellgames.arena.play.work_units import Parcel
-from cellgames.arena.records.game_lines import append
-from cellgames.arena.records.record_lines import read_records
+from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import leaderboards
 from cellgames.arena.season import season_reports

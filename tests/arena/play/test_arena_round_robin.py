@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 from arena_bots import First, Last
-from arena_runs import block_plots, content, count_batches, killed_at, lose_patience, split_options
+from arena_runs import block_plots, content, count_batches, killed_at, lose_patience, split_options, unsigned
 from toy_games import Race
 
 import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin, top_game
-from cellgames.arena.records.line_digests import digests_path
-from cellgames.arena.records.record_lines import RecordError, read_records
+from cellgames.arena.records.record_lines import RecordError, read_records, to_lines
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES
 from cellgames.utils.run_folders import RunError
@@ -70,7 +69,7 @@ def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    written = {"run.json", "games.jsonl", "games.digests", "top_game.gif", *ROUND_ROBIN_FILES}
+    written = {"run.json", "games.jsonl", "top_game.gif", *ROUND_ROBIN_FILES}
     assert set(content(complete)) == written - {"cycles.png", "order.csv"}
     records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
@@ -320,31 +319,32 @@ FOREIGN = (
 
 
 def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:
-    """Those of a run without digests, as of the first versions."""
+    """Those of a run without checksums, as of the first versions."""
     out = tmp_path / "run"
     run(out)
-    games = (out / "games.jsonl").read_text()
-    (out / "games.digests").unlink()
+    games = unsigned(out / "games.jsonl").decode()
     for old, new, said in FOREIGN:
         (out / "games.jsonl").write_text(games.replace(old, new, 1))
         with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, " + re.escape(said)):
             run(out)
 
 
-@pytest.mark.parametrize("digests", [True, False])
-def test_lines_that_have_changed_are_played_again(digests: bool, tmp_path: Path, chunks_played: list[int]) -> None:
+@pytest.mark.parametrize("checksums", [True, False])
+def test_lines_that_have_changed_are_played_again(checksums: bool, tmp_path: Path, chunks_played: list[int]) -> None:
     out = tmp_path / "run"
     run(out)
     before, said = content(out), list[str]()
-    lines = before["games.jsonl"].splitlines(keepends=True)
-    changes = [before["games.jsonl"].replace(old.encode(), new.encode(), 1) for old, new, _ in FOREIGN] * digests
+    written = before["games.jsonl"] if checksums else unsigned(out / "games.jsonl")
+    lines = written.splitlines(keepends=True)
+    changes = [written.replace(old.encode(), new.encode(), 1) for old, new, _ in FOREIGN] * checksums
     for games in (*changes, b"".join([lines[0], lines[1][:50] + b"\n", *lines[2:]])):
         (out / "games.jsonl").write_bytes(games)
-        if digests:
-            with pytest.raises(RecordError, match=r"line \d+: this line has changed since it was written, games.dig"):
-                read_records(out / "games.jsonl")
-        else:
-            (out / "games.digests").unlink()
+        with pytest.raises(RecordError, match=r"games\.jsonl: the file has changed since the run was finished"):
+            read_records(out / "games.jsonl")
+        settings = json.loads(before["run.json"])
+        (out / "run.json").write_text(json.dumps({name: settings[name] for name in [*settings][:-2]}))  # not finished
+        with pytest.raises(RecordError, match=r"line \d+: "):
+            read_records(out / "games.jsonl")
         chunks_played.clear()
         run(out, warn=said.append)
         assert chunks_played == [4]
@@ -352,11 +352,11 @@ def test_lines_that_have_changed_are_played_again(digests: bool, tmp_path: Path,
         assert content(out) == before
 
 
-def test_games_of_another_run_with_our_digests_are_no_damage(tmp_path: Path) -> None:
+def test_games_of_another_run_are_no_damage(tmp_path: Path) -> None:
     run(tmp_path / "run")
     run(tmp_path / "other", seed=1)
     (tmp_path / "run" / "games.jsonl").write_bytes((tmp_path / "other" / "games.jsonl").read_bytes())
-    with pytest.raises(RecordError, match=r"none of its lines has its digest in games\.digests: expected the games of"):
+    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, seed"):
         run(tmp_path / "run")
 
 
@@ -406,8 +406,7 @@ def test_a_run_that_goes_on_believes_no_game_that_does_not_replay(tmp_path: Path
     path = tmp_path / "forged" / "games.jsonl"
     records = list(forged.records)
     other = replace(records[1].result, outcome=records[1].result.outcome[::-1])
-    digests_path(path).unlink(missing_ok=True)  # whoever changes games can change these, too
-    path.write_text("".join(r.to_json() + "\n" for r in [records[0], replace(records[1], result=other), *records[2:]]))
+    path.write_bytes(to_lines([records[0], replace(records[1], result=other), *records[2:]]))  # with new checksums
     said: list[str] = []
     again = round_robin(game, ["random", "greedy"], options, out=tmp_path / "forged", warn=said.append)
     assert any("1 games do not replay (the result differs: outcome recorded" in line for line in said)

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import content, killed_at, split_options
+from arena_runs import content, killed_at, split_options, unsigned
 from PIL import Image
 from season_coin import Coin, made_up
 
-from cellgames.arena.records.record_lines import RecordError
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.games import REPLAYS, Fixture, Played, make_die, settle
 from cellgames.arena.season.schedule import SeasonOptions
@@ -27,7 +26,7 @@ from cellgames.arena.season.teams import assign_divisions, by_league
 from cellgames.utils.run_folders import RunError
 
 TEAMS = made_up(9)
-FILES = {"season.json", "games.jsonl", "games.digests", *season_reports.FILES}
+FILES = {"season.json", "games.jsonl", *season_reports.FILES}
 
 
 def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:
@@ -326,7 +325,7 @@ def test_a_finished_season_plays_nothing_and_changes_nothing(whole: Path) -> Non
 
 def test_lost_tables_are_written_again(whole: Path) -> None:
     before = content(whole)
-    for name in FILES - {"season.json", "games.jsonl", "games.digests"}:
+    for name in FILES - {"season.json", "games.jsonl"}:
         (whole / name).unlink()
     run(whole)
     assert content(whole) == before
@@ -413,9 +412,6 @@ def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) 
 def test_games_of_another_season_are_refused(whole: Path, tmp_path: Path) -> None:
     run(tmp_path / "other", seed=1)
     (whole / "games.jsonl").write_bytes((tmp_path / "other" / "games.jsonl").read_bytes())
-    with pytest.raises(RecordError, match=r"none of its lines has its digest in games\.digests"):
-        run(whole)
-    (whole / "games.digests").write_bytes((tmp_path / "other" / "games.digests").read_bytes())
     with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, which has no day 1, game 1: "):
         run(whole)
 
@@ -429,14 +425,13 @@ def test_games_that_were_changed_are_played_again_or_refused(whole: Path) -> Non
     assert (len(coin.batches), content(whole)) == (1, before)
     assert "dropped 1 lines that have changed since they were written, the first is line 5; " in said[0]
     (whole / "games.jsonl").write_text("".join([*lines[:4], changed, *lines[5:]]))
-    (whole / "games.digests").unlink()
+    unsigned(whole / "games.jsonl")
     with pytest.raises(RunError, match=r"games\.jsonl, game 5: not of this run, the coins fell otherwise; choose"):
         run(whole)
 
 
 def test_games_after_the_end_are_refused(whole: Path) -> None:
-    lines = (whole / "games.jsonl").read_bytes().splitlines(keepends=True)
-    (whole / "games.digests").unlink()
+    lines = unsigned(whole / "games.jsonl").splitlines(keepends=True)
     (whole / "games.jsonl").write_bytes(b"".join([*lines, lines[-1].replace(b'"game":', b'"game":9', 1)]))
     with pytest.raises(RunError, match=r"game \d+: not of this run, which is over"):
         run(whole)
@@ -447,9 +442,8 @@ def test_games_after_the_end_are_refused(whole: Path) -> None:
 
 def test_a_broken_line_in_the_middle_is_played_again(whole: Path) -> None:
     before = content(whole)
-    for name in ("games.digests", "nothing"):
-        (whole / name).unlink(missing_ok=True)
-        (whole / "games.jsonl").write_bytes(before["games.jsonl"].replace(b'{"season"', b'{"saison"', 1))
+    for games in (before["games.jsonl"], unsigned(whole / "games.jsonl")):
+        (whole / "games.jsonl").write_bytes(games.replace(b'{"season"', b'{"saison"', 1))
         coin = Coin(30)
         run(whole, coin)
         assert (len(coin.batches), content(whole)) == (1, before)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from arena_bots import Last
-from arena_runs import content, count_batches
+from arena_runs import content, count_batches, unsigned
 from every_game import every_game
 from toy_games import Race, Sealed, TwoPartRace, random_actions
 
@@ -111,8 +111,7 @@ def test_a_bot_that_fails_is_named_and_the_season_goes_on(tmp_path: Path) -> Non
 def test_records_of_another_game_are_refused(field: str, value: Any, tmp_path: Path) -> None:
     out = tmp_path / "run"
     run(out)
-    (out / "games.digests").unlink()  # as in a run of the first versions
-    lines = (out / "games.jsonl").read_text().splitlines()
+    lines = unsigned(out / "games.jsonl").decode().splitlines()  # as in a run of the first versions
     (out / "games.jsonl").write_text("\n".join([json.dumps({**json.loads(lines[0]), field: value}), *lines[1:]]) + "\n")
     with pytest.raises(ValueError, match=rf"game 1: not of this run, {field}: expected .*, got .*; choose another"):
         run(out)

@@ -195,7 +195,8 @@ def _write(
 ) -> None:
     """Write the files, each whole or not at all."""
     from cellgames.arena.play import evaluation
-    from cellgames.arena.records.record_lines import plain
+    from cellgames.arena.records.checksums import finish
+    from cellgames.arena.records.record_lines import RECORDS, plain, to_lines
     from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
     from cellgames.arena.stats.tables import forfeits, thinking
     from cellgames.utils.report.files import write_report
@@ -224,9 +225,8 @@ def _write(
         *map(escape, thinking_notes(thinking(games))),
         *map(escape, forfeit_notes(forfeits(games), several=game.info.num_players > 2)),
     )
-    out, lines = arguments.out, "".join(record.to_json() + "\n" for record in games)
-    title = f"{measured} in {game.id}"
-    files = {"games.jsonl": lines}
+    files = {RECORDS: to_lines(games)}
+    out, data, title = arguments.out, finish(data, files), f"{measured} in {game.id}"
     write_report(out, Report(title, parts, data, page_file="evaluation.md", data_file=_DATA, more_files=files))
     print(f"Written to {out}:")
     for name, text in _FILES.items():
