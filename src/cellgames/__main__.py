@@ -2,7 +2,19 @@
 
 import sys
 
-from cellgames.cli.main import main
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Run the command line of this process and return the exit code; Ctrl-C stops it from the first import on."""
+    try:
+        from cellgames.cli.main import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
+
 
 if __name__ == "__main__":
     sys.exit(main())

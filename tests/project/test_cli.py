@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
@@ -423,6 +424,33 @@ def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
     monkeypatch.setattr("sys.stdin", Interrupted())
     assert main(["play", *SMALL]) == 130
+    assert capsys.readouterr().err == "\nStopped.\n"
+
+
+@pytest.mark.parametrize("module", ["cellgames.cli.main", "cellgames.cli.commands.train_command"])
+def test_ctrl_c_leaves_politely_while_modules_are_imported(module: str) -> None:
+    code = f"""
+import runpy, sys
+class Interrupting:
+    def find_spec(self, name, *rest):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["cellgames", "list"]
+runpy.run_module("cellgames", run_name="__main__")
+"""
+    ended = python("-c", code)
+    assert (ended.returncode, ended.stderr) == (130, "\nStopped.\n")
+
+
+def test_ctrl_c_leaves_politely_while_options_are_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> argparse.ArgumentParser:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cellgames.cli.main.parser", interrupted)
+    assert main(["list"]) == 130
     assert capsys.readouterr().err == "\nStopped.\n"
 
 

@@ -174,7 +174,11 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (by default the process's own) and return the exit code."""
     with without_readers(), printable_output():
-        return _main(list(sys.argv[1:] if argv is None else argv))
+        try:
+            return _main(list(sys.argv[1:] if argv is None else argv))
+        except KeyboardInterrupt:
+            print("\nStopped.", file=sys.stderr)
+            return 130
 
 
 def _main(given: list[str]) -> int:
@@ -194,9 +198,6 @@ def _main(given: list[str]) -> int:
         with _shown_log(arguments.debug), working(not getattr(arguments, "quiet", False)):
             code: int = arguments.run(arguments)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        print("\nStopped.", file=sys.stderr)
-        return 130
     except Exception as error:
         if arguments.debug:
             traceback.print_exc()
