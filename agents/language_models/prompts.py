@@ -9,7 +9,6 @@ import torch
 
 from cellgames.agents.views import View
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.layers import Drawing
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.foreign_text import shown
 
@@ -42,9 +41,7 @@ def rules_text(game: Game) -> str:
 
 def position_text(game: Game, state: State, player: int) -> str:
     """Return what a player may know of the position of a batch of one, in several lines."""
-    line = f"In one line: {game.view_to_string(state, player)}"
-    shows_secrets = not game.info.perfect_information and type(game).text_for is Drawing.text_for
-    return line if shows_secrets else f"{game.text_for(state, player)}\n{line}"
+    return f"{game.text_for(state, player)}\nIn one line: {game.view_to_string(state, player)}"
 
 
 def legal_moves(view: View, most: int = _MOST_MOVES) -> str:

@@ -19,7 +19,7 @@ from torch import Tensor
 from cellgames.envs.core import LOSS, Game, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
-from cellgames.envs.core.vector import Positions, Starts, positions_by_env, put_positions
+from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
 from cellgames.utils.foreign_text import shown
 
 from .illegal import Illegal, check_actions
@@ -120,8 +120,7 @@ class SeatVector(Generic[S]):
         illegal: Illegal = "raise",
         device: torch.device | str = "cpu",
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
+        check_num_envs(game, num_envs)
         if illegal not in get_args(Illegal):
             raise ValueError(f"{game.id}: expected illegal to be one of {get_args(Illegal)}, got {shown(illegal)}")
         self.game = game

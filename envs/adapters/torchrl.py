@@ -15,7 +15,7 @@ from torch import Tensor
 from cellgames.envs.core import chance
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.state import State, along_envs
-from cellgames.envs.core.vector import Positions, Starts, positions_by_env, put_positions
+from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
 
 from .learner_games import position_of
 
@@ -51,7 +51,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
     distribution stays defined. After every reset and step the mask also stands in the action spec, so that
     `rand_action`, and `rollout` without a policy, play legal actions, drawn from torch's global generator.
 
-        >>> env = TorchRLGame(cellgames.make("torus-v0", size=5), envs=64)
+        >>> env = TorchRLGame(cellgames.make("torus-v0", size=5), num_envs=64)
         >>> env.rollout(100, break_when_any_done=False)["next", "reward"].shape
         torch.Size([64, 100, 2])
 
@@ -83,8 +83,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         checked: bool = True,
         positions: Positions | None = None,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
+        check_num_envs(game, num_envs)
         super().__init__(device=torch.device(device), batch_size=torch.Size([num_envs]))
         self.game = game
         self.checked = checked

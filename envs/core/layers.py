@@ -112,8 +112,10 @@ class Drawing(BaseGame[S]):
         return draw_board(self.board(state)[0].numpy(force=True), self.info.title)
 
     def draw_for(self, state: S, player: int) -> Picture:
-        """Return the first game of the batch as one player may know it; without secrets, the whole game."""
-        return self.draw(state)
+        """Return the first game of the batch as one player may know it; in games with secrets, the observation."""
+        if self.info.perfect_information:
+            return self.draw(state)
+        return draw_board(self.observe(state, player)[0].numpy(force=True), self.info.title)
 
     def draw_batch(self, state: S, most: int = 4) -> Picture:
         """Return the first games of the batch, at most `most`, as one drawing, in about as many rows as columns."""
@@ -140,16 +142,20 @@ class Drawing(BaseGame[S]):
 
     def text(self, state: S) -> str:
         """Return the first game of the batch for a terminal."""
-        board = self.board(state)[0].numpy(force=True)
-        return "\n".join(" ".join(map(str, row)) for row in board.reshape(-1, board.shape[-1]).tolist())
+        return _rows(self.board(state)[0])
 
     def text_for(self, state: S, player: int) -> str:
-        """Return the first game of the batch as one player sees it, for a terminal; without secrets, the whole game."""
-        return self.text(state)
+        """Return what `draw_for` shows, for a terminal."""
+        return self.text(state) if self.info.perfect_information else _rows(self.observe(state, player)[0])
 
     def _repr_html_(self) -> str:
         """Return the start of a game as SVG, for notebooks."""
         return to_svg(self.draw(self.init(seeds(0, 1))))
+
+
+def _rows(board: Tensor) -> str:
+    """Return an array of numbers as lines of text."""
+    return "\n".join(" ".join(map(str, row)) for row in board.reshape(-1, board.shape[-1]).tolist())
 
 
 class Symmetries(BaseGame[S]):

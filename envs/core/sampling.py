@@ -43,7 +43,7 @@ def pack(mask: Tensor) -> Tensor:
     """Return a mask, bool [B, A], as bits, int64 [B, W]."""
     if torch.compiler.is_compiling() or (mask.t().is_contiguous() and not mask.is_contiguous()):
         return _pack_envs(mask)
-    words = -(-mask.shape[1] // WORD)
+    words = max(1, -(-mask.shape[1] // WORD))  # torch looks at no memory as other numbers
     flags = torch.nn.functional.pad(mask.view(torch.uint8), (0, words * WORD - mask.shape[1])).contiguous()
     octets = flags.view(torch.int64).mul_(GATHER).bitwise_right_shift_(56).to(torch.uint8)
     return octets.view(torch.int32).long() & 0xFFFFFFFF

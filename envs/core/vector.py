@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias
 
 import torch
@@ -38,6 +39,7 @@ __all__ = [
     "Starts",
     "Transition",
     "Vector",
+    "check_num_envs",
     "positions_by_env",
     "put_positions",
     "to_positions",
@@ -70,6 +72,7 @@ _OPTIONS: dict[str, Any] = {
     "guard_filter_fn": lambda guards: [False] * len(guards),
 }
 _ENDS = ("terminated", "truncated")
+MOST_ENVS = 1 << 30  # whose seeds alone fill 8 GiB
 AUTO_NUM_ENVS = 1024  # fewer envs are not worth seconds of compiling unless asked for
 
 
@@ -222,6 +225,13 @@ def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tenso
     return torch.tensor(env_ids, device="cpu"), to_positions(game, distinct)[[distinct.index(line) for line in given]]
 
 
+def check_num_envs(game: Game[Any], num_envs: object) -> None:
+    """Raise a `GameError` unless `num_envs` is a whole number of games that a batch can have, 1 to `MOST_ENVS`."""
+    whole = isinstance(num_envs, Integral) and not isinstance(num_envs, bool)
+    if not whole or not 1 <= num_envs <= MOST_ENVS:  # type: ignore[operator]  # it is a number
+        raise GameError(game.id, f"expected from 1 to {MOST_ENVS:,} envs, got {shown(num_envs)}")
+
+
 class Vector(Generic[S]):
     """A batch of games of one kind that start over by themselves.
 
@@ -255,8 +265,7 @@ class Vector(Generic[S]):
         positions: Positions | None = None,
         reuse_buffers: bool = False,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
+        check_num_envs(game, num_envs)
         check_compile(compile)
         if compile == "always" and game.compilation == "none":
             raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, get_args
 
@@ -29,8 +29,6 @@ from .state import CupState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
-
-    from .rendering import View
 
 __all__ = ["ToroidalCup"]
 
@@ -413,25 +411,17 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def draw_for(self, state: CupState, player: int) -> Picture:
-        """Draw the first game as one team sees it: what the others are to place is hidden."""
+        """Draw the first game as one team sees it: all shapes to come but its next one are hidden."""
         from . import rendering, scenes
 
-        return rendering.draw(self._seen_by(scenes.view(self, state), state, player))
+        return rendering.draw(scenes.view(self, state, player))
 
     @override
     def text_for(self, state: CupState, player: int) -> str:
-        """Return the first game as one team sees it: what the others are to place is hidden."""
+        """Return the first game as one team sees it: all shapes to come but its next one are hidden."""
         from . import rendering, scenes
 
-        return rendering.text(self._seen_by(scenes.view(self, state, counts=False), state, player))
-
-    def _seen_by(self, view: View, state: CupState, player: int) -> View:
-        """Return a position without the shapes that other teams are to place, and without a pattern that tells them."""
-        queues = [queue if team == player else [] for team, queue in enumerate(view.queues)]
-        headline = view.headline
-        if len(self.patterns) > 1 and not bool(state.done[0]):
-            headline = f"{self.info.title}:{headline.rpartition(':')[2]}"
-        return replace(view, queues=queues, headline=headline)
+        return rendering.text(scenes.view(self, state, player, counts=False))
 
 
 def _outcomes(scores: Tensor) -> Tensor:

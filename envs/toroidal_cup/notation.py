@@ -18,6 +18,7 @@ from cellgames.envs.boards.rle import board_to_string, string_to_board
 __all__ = [
     "HIDDEN",
     "Position",
+    "known",
     "placement_to_string",
     "position_to_string",
     "string_to_placement",
@@ -68,11 +69,16 @@ def view(line: str, player: int, *, drawn: bool) -> str:
         drawn: True if the pattern was drawn and is hidden, too.
     """
     pattern, turn, start, queues = line.split()
-    seen = [_string_to_queue(queue) or [] for queue in queues.split("/")]
-    for seat, names in enumerate(seen):
-        known = names[: seat == player]
-        seen[seat] = known + [HIDDEN] * (len(names) - len(known))
+    seen = known([_string_to_queue(queue) or [] for queue in queues.split("/")], player)
     return f"{HIDDEN if drawn else pattern} {turn} {start} {'/'.join(map(_queue_to_string, seen))}"
+
+
+def known(queues: Sequence[Sequence[str]], player: int) -> list[list[str]]:
+    """Return the shapes to come by team, with `HIDDEN` for each that a team does not know: all but its next one."""
+    return [
+        [name if seat == player and not place else HIDDEN for place, name in enumerate(names)]
+        for seat, names in enumerate(queues)
+    ]
 
 
 def _queue_to_string(names: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ from cellgames.envs.core.drawing import (
 from cellgames.envs.core.info import DRAW, LOSS, WIN
 from cellgames.envs.toroidal_cup.patterns.stamps import grid
 
+from .notation import HIDDEN
 from .roster import held_by_quadrant, roster
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class View:
         headline: a line above the board.
         results: a word for each team, "" while none is due.
         band: columns of a band, 0 if they are not to be shown.
-        queues: names of the stamps that each team has still to place, the next one first.
+        queues: names of the stamps that each team has still to place, the next one first; `HIDDEN` where not known.
         counts: [G' + 1, k] live cells of each team at generations 0 to now, None while teams arrange.
         last: the generation at which the game ends.
         zones: names of the four quadrants (`roster`); with them a picture shows quadrants and players, too.
@@ -187,12 +188,12 @@ def _draw_bands(view: View) -> Iterator[Shape]:
 def _draw_queues(view: View, top: float, wide: float) -> Iterator[Shape]:
     for team, left, each in _columns(view, wide):
         names = view.queues[team]
-        if not names:
+        if not names or names[0] == HIDDEN:
             continue
         words = f"next: {names[0]}, then {len(names) - 1} more" if len(names) > 1 else f"last: {names[0]}"
         yield Text(left, top + 13, words, fitted(words, 13, each - 20), _PALE)
         x = left
-        for place, name in enumerate(names):
+        for place, name in enumerate(name for name in names if name != HIDDEN):
             inset = _draw_stamp(name, x, top + 22, COLOURS[team], place == 0)
             x = inset.x + inset.picture.width * inset.scale + 14
             if x > left + each:

@@ -174,7 +174,10 @@ class _Position:
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel is untyped
-    """A position of an `OpenSpielGame` that its actions change."""
+    """A position of an `OpenSpielGame` that its actions change.
+
+    An illegal action raises `pyspiel.SpielError` and changes nothing.
+    """
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
@@ -210,6 +213,10 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel is untyped
         return actions
 
     def _apply_action(self, action: int) -> None:
+        legal = self.solo.legal_actions()
+        if not (0 <= action < len(legal) and legal[action]):
+            seat = self.solo.current_player
+            raise pyspiel.SpielError(str(self._rules.illegal_action(self.solo.state(), 0, seat, 0, action)))
         self.solo.step(action)
 
     def _action_to_string(self, player: int, action: int) -> str:

@@ -586,7 +586,7 @@ CELLGAMES_INLINE void play_lanes(const Step& step, const Lanes& lanes, const Tal
     for (int64_t lane = 0; lane < lanes.count; ++lane) {
         const int64_t env = lanes.first + lane;
         ++fields.turn[env];
-        step.out.terminated[env] = step.out.truncated[env] = 0;
+        fields.terminated[env] = step.out.terminated[env] = step.out.truncated[env] = 0;
     }
     if (!any_last) return;
     for (int64_t lane = 0; lane < lanes.count; ++lane) {

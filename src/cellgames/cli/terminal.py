@@ -52,7 +52,7 @@ HELP = """\
   undo       take back your last move, and the answers to it
   save FILE  keep the unfinished game in a file
   load FILE  go on with a game that was saved; `cellgames play --load FILE` does so, too
-  position   the position as one line, which --position takes
+  position   the position as one line, which --position takes if nothing in it is hidden
   resign     give up; the game ends and counts as lost
   quit       leave"""
 
@@ -359,7 +359,9 @@ class Table:
         elif word in ("show", "board"):
             self._show(self._text())
         elif word == "position":
-            self._show(self._game.state_to_string(self.state))
+            alone = len(self._people) == 1
+            show = self._game.view_to_string(self.state, seat) if alone else self._game.state_to_string(self.state)
+            self._show(show)
         elif word == "hint":
             self._hint(seat)
         elif word == "rules":

@@ -20,7 +20,6 @@ from cellgames.agents.views import View, views_of
 from cellgames.arena.records.record_lines import Forfeit
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.drawing import draw_board
 from cellgames.envs.core.raster import to_png
 from cellgames.utils.foreign_text import listed as listed_names
 from cellgames.utils.foreign_text import shown
@@ -118,15 +117,11 @@ class AssistantGames:
             return one.text()
 
     def picture(self, number: int) -> bytes:
-        """Return the position as a PNG; in games with hidden information the board alone, until the end."""
+        """Return the position as the assistant may know it, as a PNG."""
         one = self._get(number)
         with one.lock:
-            game, state = one.game, one.state
-        if game.info.perfect_information or bool(state.done):
-            picture = game.draw(state)
-        else:
-            picture = draw_board(game.board(state)[0].numpy(force=True), game.info.title)
-        return to_png(picture, 1.0)
+            state = one.state
+        return to_png(one.game.draw_for(state, one.own), 1.0)
 
     def legal_moves(self, number: int) -> str:
         """Return the legal moves by name."""

@@ -301,7 +301,7 @@ def test_bad_seeds_and_numbers_of_envs_are_refused(seed: Any, got: str) -> None:
         env.reset(seed=[0, seed])
     with pytest.raises(ValueError, match="torus-v0: expected 2 seeds, one per env, got 3"):
         env.reset(seed=[1, 2, 3])
-    with pytest.raises(ValueError, match="torus-v0: expected at least 1 env, got 0"):
+    with pytest.raises(ValueError, match="torus-v0: expected from 1 to"):
         SeatVectorEnv("torus-small-v0", 0)
     with pytest.raises(ValueError, match="reset knows the option 'position', got 'reset_mask'"):
         env.reset(options={"reset_mask": np.array([True, False])})

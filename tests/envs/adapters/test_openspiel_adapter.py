@@ -119,6 +119,16 @@ def test_what_cannot_be_played_is_refused() -> None:
         pyspiel.load_game("cellgames_torus_v0(size=99)")
 
 
+@pytest.mark.parametrize("action", [3, -2, 18, 1 << 40])
+def test_an_illegal_action_is_refused_and_changes_nothing(action: int) -> None:
+    state = OpenSpielGame(cellgames.make("torus-v0", size=3)).new_initial_state()
+    state.apply_action(3)
+    before, history = str(state), state.history()
+    with pytest.raises(pyspiel.SpielError):
+        state.apply_action(action)
+    assert (str(state), state.history()) == (before, history)
+
+
 @pytest.mark.slow
 def test_python_ends_well() -> None:
     """OpenSpiel frees what it knows of Python after Python's end."""

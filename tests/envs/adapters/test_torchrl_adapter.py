@@ -271,7 +271,7 @@ def test_an_illegal_action_is_refused_and_changes_nothing(game: Game, actions: A
 
 
 def test_a_batch_without_envs_is_refused() -> None:
-    with pytest.raises(ValueError, match="toy-race-v0: expected at least 1 env, got 0"):
+    with pytest.raises(ValueError, match="toy-race-v0: expected from 1 to"):
         TorchRLGame(Race(), 0)
 
 

@@ -16,6 +16,7 @@ from cellgames.envs.connection import ConnectionGame, Hex, Y, board
 from cellgames.envs.connection.winning_path import winning_path
 from cellgames.envs.core import seeds
 from cellgames.envs.core.vector import Vector
+from cellgames.envs.native import without_native
 
 BOARDS: list[ConnectionGame] = [
     Hex(size=2, swap=False),
@@ -308,3 +309,12 @@ def test_random_games_end_as_boards_that_are_filled_at_random() -> None:
         filled = game.random_outcome(state, generator)[:, 0].float().mean().item() / 2 + 0.5
         assert first == pytest.approx(filled, abs=0.04)
         assert 0.55 < filled < 0.66
+
+
+@pytest.mark.parametrize("id", ["hex-v0", "y-v0"])
+def test_an_empty_batch_has_no_outcomes(id: str) -> None:
+    game = cellgames.make(id)
+    with without_native():
+        outcome = game.random_outcome(game.init(seeds(0, 0)), torch.Generator())
+    assert outcome is not None
+    assert outcome.shape == (0, 2)

@@ -215,6 +215,21 @@ def test_fields_may_lie_in_memory_as_they_like() -> None:
         check(one, other)
 
 
+def test_matches_that_are_over_are_stepped_alike() -> None:
+    """Their next verdict may differ from the one that ended them, here where a lot of matches go to the vote."""
+    game = make(**OPTIONS["votes"])
+    native = game.init(seeds(5, 64)).clone()
+    generator, torchs = torch.Generator().manual_seed(64), native.clone()
+    for _ in range(6):
+        fields, given = list(native.tensors()), random_bits(game, 64, generator)
+        results = native_rounds._step(fields, given, *native_rounds.numbers(game), True, False)
+        with without_native():
+            again = native_rounds._step(list(torchs.tensors()), given, *native_rounds.numbers(game), True, False)
+        for one, other in zip(results, again, strict=True):
+            assert torch.equal(one, other)
+        check(native, torchs)
+
+
 def test_no_matches_are_no_problem() -> None:
     game = make()
     state = game.init(seeds(0, 0))

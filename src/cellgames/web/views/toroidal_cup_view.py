@@ -21,6 +21,7 @@ from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
 from cellgames.envs.toroidal_cup.patterns.stamps import grid, usual_name
 from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
+from cellgames.envs.toroidal_cup.scenes import seen_pattern
 from cellgames.envs.toroidal_cup.state import CupState
 
 from .dark_colours import TEAMS, dark
@@ -95,7 +96,7 @@ class CupView(View):
         }
         if before is not None and not done:
             fields["last"] = changed(before.board[0], state.board[0])
-        return _frame(self.game, board, fields, self.game.patterns[int(state.pattern[0])])
+        return _frame(self.game, board, fields, seen_pattern(self.game, state, viewer))
 
     @override
     def animated(self, before: CupState, after: CupState) -> bool:
@@ -104,7 +105,7 @@ class CupView(View):
     @override
     def between(self, before: CupState, after: CupState, most: int, compile: Compile) -> Iterator[Frame]:
         if self.animated(before, after) and most > 0:
-            pattern = self.game.patterns[int(after.pattern[0])]
+            pattern = seen_pattern(self.game, after, None)
             *frames, _ = life(self.game, after.start[:1], int(after.generations[0]), most, pattern, compile)
             yield from frames
 
@@ -123,7 +124,7 @@ class CupView(View):
             start[0, row, (seat * game.lattice.band + col) % game.cols] = seat + 1
         if not start.any():
             raise ValueError("the board is empty: choose a place for the shape first")
-        last, pattern = int(game.life(start, compile=compile).generations[0]), game.patterns[int(state.pattern[0])]
+        last, pattern = int(game.life(start, compile=compile).generations[0]), seen_pattern(game, state, seat)
         for shown in life(game, start, last, most - 1, pattern, compile):
             words = f"Trial run, generation {shown.fields['generation']} of {last}"
             yield replace(shown, fields={**shown.fields, "status": words, "results": [""] * game.teams})
@@ -166,22 +167,23 @@ def roster_data(teams: Sequence[str], rows: int, cols: int) -> dict[str, Any]:
     }
 
 
-def _frame(game: ToroidalCup, board: Any, fields: Mapping[str, Any], pattern: str) -> Frame:
+def _frame(game: ToroidalCup, board: Any, fields: Mapping[str, Any], pattern: str | None) -> Frame:
     cells: Bytes = board.astype(np.uint8).ravel()
     live = _live(game, board)
     total = sum(live)
     share = [round(100 * count / total, 2) if total else None for count in live]
-    known = PATTERNS[pattern]
-    more = {"infos": {"cells": live, "share": share}, "text": [["pattern", known.title]], "zones": list(known.zones)}
+    more: dict[str, Any] = {"infos": {"cells": live, "share": share}, "text": []}
+    if pattern is not None:
+        more |= {"text": [["pattern", PATTERNS[pattern].title]], "zones": list(PATTERNS[pattern].zones)}
     return Frame(cells, None, {**fields, **more})
 
 
 def life(
-    game: ToroidalCup, start: torch.Tensor, last: int, most: int, pattern: str, compile: Compile
+    game: ToroidalCup, start: torch.Tensor, last: int, most: int, pattern: str | None, compile: Compile
 ) -> Iterator[Frame]:
     """Yield Life from an arrangement, int8 [1, rows, cols], to its end at generation `last`.
 
-    These are up to `most` generations, denser at the beginning, and the end.
+    These are up to `most` generations, denser at the beginning, and the end; `pattern` is None where it is hidden.
     """
     *shown, _ = frame_times(last, most)
     result = game.life(start, keep=shown, compile=compile)
