@@ -27,7 +27,7 @@ from cellgames.utils.version import __version__
 
 from .agent_names import own_name, split_name
 from .agent_specs import AGENTS, file_of, inner_spec
-from .programs.command_lines import identity_of_command
+from .programs.process import identity_of_command
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game

@@ -13,8 +13,7 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent
 from cellgames.envs.core import Game
 
-from .command_lines import command_of, identity_of_command
-from .process import BotProcess, Limits, ProgramError, log_of
+from .process import BotProcess, Limits, ProgramError, command_of, identity_of_command, log_of
 
 __all__ = ["Engine"]
 
@@ -70,6 +69,10 @@ class Engine(BaseAgent):
             self._process.close(self.farewell)
         self._process = None
 
+    def _started(self) -> BotProcess:
+        """Start the program."""
+        return BotProcess(self.words(), self._limits, partial(log_of, self.name))
+
     @abstractmethod
     def _greet(self, process: BotProcess, game: Game) -> None:
         """Exchange the first messages with a program that has just started."""
@@ -79,7 +82,7 @@ class Engine(BaseAgent):
         if self._process is None or not self._process.alive or game != self._game:
             self.close()
             self._game = game
-            self._process = BotProcess(self.words(), self._limits, partial(log_of, self.name))
+            self._process = self._started()
             self._greet(self._process, game)
         return self._process
 

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import platform
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+from torch import Tensor
 from typing_extensions import override
 
+from cellgames.envs.core import Game
 from cellgames.utils.last_call import run_folder
 
-from .process import Limits
+from .process import BotProcess, Limits, identity_of_command, log_of, namespaces
 from .program_agent import ProgramAgent
+from .supervisor import FILTER_FD
 
 __all__ = ["isolated", "sandboxed"]
 
 _PROGRAM = "exec:"
 _START = 60.0  # seconds to import torch, and to load weights
 _RESULTS = Path("results")  # stores, runs and weights
-_BUBBLEWRAP = (
-    *("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"),
-    *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--die-with-parent"),
-    *("--unsetenv", "OPENAI_API_KEY"),  # of language models that play in the same run
+_BUBBLEWRAP = (  # the supervisor starts it in a session of its own, so that SIGSTOP reaches all of it
+    *("bwrap", "--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--die-with-parent"),
+    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run"),
 )
+_ENVIRONMENT = ("HOME", "LANG", "LC_ALL", "OMP_NUM_THREADS", "PATH", "PYTHONPATH", "TZ")
+_SYSTEM_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # the architecture, and socket(2)
+_IO_URING_SETUP = 425  # whose requests make sockets, too
+_FAMILIES = (2, 10, 16)  # of sockets that remain: IPv4, IPv6 and netlink, in a network without devices
 
 
 def isolated(spec: str) -> ProgramAgent:
@@ -60,19 +70,67 @@ class _Isolated(ProgramAgent):
             words = [sys.executable, "-m", "cellgames", "bot", spec]
             super().__init__(shlex.join(words), Limits(start=_START))
         self.identity = None
+        self._spec = spec
 
 
 class _Sandboxed(_Isolated):
-    """An agent of any kind within bubblewrap."""
+    """An agent of any kind within bubblewrap, which starts when it is asked: then the folder of the run is known."""
+
+    _run: Path | None = None
+
+    @override
+    def check_game(self, game: Game) -> None:
+        """Raise a `ValueError` unless a program is there; no code of the agent runs before its first question."""
+        if self._spec.startswith(_PROGRAM) and not identity_of_command(self._spec.removeprefix(_PROGRAM)):
+            raise ValueError(f"agent {self.name!r}: expected a program that exists, got {self._spec}")
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        if self._run != (folder := run_folder()):
+            self.close()
+        self._run = folder
+        super().start(game, players, env_ids)
+
+    @override
+    def _started(self) -> BotProcess:
+        environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        log = partial(log_of, self.name)
+        return BotProcess(self.words(), self._limits, log, environment=environment, filter=_filter())
 
     @override
     def words(self) -> list[str]:
         words, here = super().words(), Path.cwd()
         seen = [here, Path(sys.prefix), *_package(), *(path.resolve() for path in map(Path, words) if path.is_file())]
-        hidden = [path.resolve() for path in (_RESULTS, run_folder()) if path is not None and path.is_dir()]
+        hidden = [path.resolve() for path in (_RESULTS, self._run) if path is not None]
+        for path in hidden:  # what is not there can be covered no better
+            with contextlib.suppress(OSError):
+                path.mkdir(parents=True, exist_ok=True)
         shown = [word for path in seen for word in ("--ro-bind", str(path), str(path))]
-        covered = [word for path in hidden for word in ("--tmpfs", str(path))]
-        return [*_BUBBLEWRAP, *shown, *covered, "--chdir", str(here), *words]
+        covered = [word for path in hidden if path.is_dir() for word in ("--tmpfs", str(path))]
+        seccomp = ["--seccomp", str(FILTER_FD)] if _filter() else []
+        return [*_BUBBLEWRAP, *seccomp, *shown, *covered, "--chdir", str(here), *words]
+
+
+@cache
+def _filter() -> bytes:
+    """Return a program of seccomp(2) that denies all other sockets; empty where its numbers are not known."""
+    if (known := _SYSTEM_CALLS.get(platform.machine())) is None:
+        return b""
+    architecture, make_socket = known
+    load, equal, at_least, result = 0x20, 0x15, 0x35, 0x06
+    program = [
+        (load, 0, 0, 4),
+        (equal, 0, 8, architecture),
+        (load, 0, 0, 0),
+        (at_least, 6, 0, 1 << 30),  # the other calls of x86_64
+        (equal, 5, 0, _IO_URING_SETUP),
+        (equal, 0, 5, make_socket),
+        (load, 0, 0, 16),
+        *((equal, 3 - place, 0, family) for place, family in enumerate(_FAMILIES)),
+        (result, 0, 0, 0x00050001),  # EPERM
+        (result, 0, 0, 0x7FFF0000),  # allowed
+    ]
+    return b"".join(struct.pack("=HBBI", *step) for step in program)
 
 
 @cache
@@ -88,6 +146,6 @@ def _check_bubblewrap() -> None:
         raise ValueError(
             "sandboxed agents need bubblewrap, and no program bwrap was found; install it, or use isolated"
         )
-    tried = subprocess.run([*_BUBBLEWRAP, "true"], capture_output=True, text=True, check=False)
+    tried = subprocess.run([*namespaces(), *_BUBBLEWRAP, "true"], capture_output=True, text=True, check=False)
     if tried.returncode:
         raise ValueError(f"bwrap cannot make a sandbox on this machine: {tried.stderr.strip()}; use isolated instead")

@@ -1,7 +1,8 @@
-"""A program in a process of its own, spoken to in lines, which can neither hang nor flood the arena.
+"""Programs in processes of their own, spoken to in lines, which can neither hang nor flood the arena.
 
-A process is the first of a group and carries a mark in its environment, by which everything that it has started is
-found and ended with it.
+A `supervisor` starts each program, ends all that this has started, and ends it with the arena. Where the machine allows
+it, both have namespaces of users and processes of their own, in which the arena does not exist. Importing this imports
+no torch.
 """
 
 from __future__ import annotations
@@ -11,16 +12,20 @@ import hashlib
 import math
 import os
 import re
-import secrets
 import select
+import shlex
+import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -31,9 +36,10 @@ from cellgames.utils.run_folders import LOGS
 if sys.platform == "linux":
     import fcntl
 
-__all__ = ["BotProcess", "Limits", "ProgramError", "log_of"]
+__all__ = ["BotProcess", "Limits", "ProgramError", "command_of", "identity_of_command", "log_of", "namespaces"]
 
-_MARK = "CELLGAMES_BOT"
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+_UNSHARE = (*("unshare", "--user", "--map-current-user", "--pid", "--fork", "--kill-child", "--mount-proc", "--"),)
 _CHUNK = 1 << 16
 _PIPE = 1 << 20  # bytes that a pipe holds
 _MOST_LOG = 1 << 20  # bytes of standard error that are kept
@@ -73,33 +79,51 @@ class BotProcess:
         command: its words.
         limits: of this program.
         log: returns the file that gets its standard error, at most the first MiB of it; None drops it.
+        environment: of the program, None for that of this process.
+        filter: see `supervisor`.
+
+    Attributes:
+        pid: the number of the process, and of its group.
 
     Raises:
         ProgramError: it cannot be started.
     """
 
-    def __init__(self, command: list[str], limits: Limits, log: Callable[[], Path | None] = lambda: None) -> None:
+    def __init__(
+        self,
+        command: list[str],
+        limits: Limits,
+        log: Callable[[], Path | None] = lambda: None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        filter: bytes = b"",
+    ) -> None:
         if os.name != "posix":
             raise ProgramError("programs as agents need Linux or macOS; on Windows run cellgames in WSL")
-        self.limits, self._mark = limits, secrets.token_hex(8)
+        self.limits = limits
         self._rest = b""
         self._paused = False
-        try:
+        self._control, control = socket.socketpair()
+        if sys.platform == "linux":
+            self._control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        bounds = [str(number) for number in (control.fileno(), limits.memory, limits.processes)]
+        given, self._stdin = os.pipe()
+        self._stdout, taken = os.pipe()
+        with control:
             self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                [*namespaces(), sys.executable, "-I", "-S", _SUPERVISOR, *bounds, filter.hex(), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                env={**os.environ, _MARK: self._mark},
+                pass_fds=[control.fileno()],
+                env=environment,
             )
-        except OSError as error:
-            raise ProgramError(f"{shown(command[0])} cannot be started: {error.strerror}") from None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         assert self._process.stderr is not None
-        self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
+        socket.send_fds(self._control, [b"."], [given, taken])  # which only the program has open
+        os.close(given)
+        os.close(taken)
         for number in (self._stdin, self._stdout):
             os.set_blocking(number, False)
             _widen(number)
@@ -107,7 +131,12 @@ class BotProcess:
         # The thread does not know this object, which ends the program when nobody knows it any more.
         self._listener = threading.Thread(target=self._said.listen, args=(self._process.stderr, log), daemon=True)
         self._listener.start()
-        self._end = weakref.finalize(self, _end, self._process, self._mark)
+        try:
+            self.pid = _sender(self._control, limits.start)
+        except (OSError, struct.error):
+            self._process.kill()
+            raise ProgramError("its supervisor does not start") from None
+        self._end = weakref.finalize(self, _end, self._process, self._control, self.pid, (self._stdin, self._stdout))
 
     def exchange(self, line: bytes, seconds: float) -> tuple[bytes, float]:
         """Send a line, and return the next line of the program and the seconds that it took.
@@ -180,7 +209,7 @@ class BotProcess:
     def _pause(self, paused: bool) -> None:
         if paused != self._paused:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGSTOP if paused else signal.SIGCONT)
+                os.killpg(self.pid, signal.SIGSTOP if paused else signal.SIGCONT)
             self._paused = paused
 
     def _send(self, line: bytes, deadline: float) -> None:
@@ -190,14 +219,13 @@ class BotProcess:
                 view = view[os.write(self._stdin, view) :]
                 continue
             self.wake()  # it reads nothing while it sleeps
-            _ready(self._stdin, select.POLLOUT, deadline, math.inf)
+            _wait(self._stdin, select.POLLOUT, deadline)
 
     def _receive(self, deadline: float, end: bytes) -> bytes:
         while (place := self._rest.find(end)) < 0:
             if len(self._rest) > self.limits.line:
                 raise self._failed(f"it sent a line of more than {self.limits.line:,} bytes")
-            while not _ready(self._stdout, select.POLLIN, deadline, _LOOK):
-                self._look()
+            _wait(self._stdout, select.POLLIN, deadline)
             got = os.read(self._stdout, _CHUNK)
             if not got:
                 raise self._failed("")
@@ -205,31 +233,30 @@ class BotProcess:
         line, self._rest = self._rest[:place], self._rest[place + len(end) :]
         return line
 
-    def _look(self) -> None:
-        """Raise a `ProgramError`, after it was ended, if the program needs too much."""
-        running = _marked(self._mark)
-        if len(running) > self.limits.processes:
-            raise self._failed(f"it has {len(running)} processes, and {self.limits.processes} are allowed")
-        if (used := sum(map(_memory, running))) > self.limits.memory:
-            raise self._failed(
-                f"it needs {used / 2**30:.1f} GiB of memory, and {self.limits.memory / 2**30:g} are allowed"
-            )
-
     def _failed(self, reason: str) -> ProgramError:
-        """Return the error of a program, which is ended."""
+        """Return the error of a program, which is ended; without a reason, what its supervisor says."""
         if not reason:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_PATIENCE)
-        code = self._process.poll()
+            reason = self._reason()
         self.close()
-        if not reason:
-            how = f"exit code {code}" if code is None or code >= 0 else f"signal {_signal(-code)}"
-            self._listener.join(_PATIENCE)
-            said = self._said.tail.decode(errors="replace").split("\n")
-            last = next((line for line in reversed(said) if line.strip()), "")
-            reason = "it closed its output" if code is None else f"it ended with {how}"
-            reason += f"; its last words: {shown(last[-_TAIL:], _TAIL)}" if last else ""
         return ProgramError(reason)
+
+    def _reason(self) -> str:
+        """Return why the program has ended, or closed its output."""
+        self._control.setblocking(False)
+        said = self._control.recv(_CHUNK).decode() if self._process.poll() is not None else ""
+        first, *rest = said.split("\n")
+        if rest or " " in first:  # it could not be started, or exceeded a limit
+            return first
+        how = f"it ended with exit code {first}" if first else "it closed its output"
+        if first.startswith("-"):
+            how = f"it ended with signal {_signal(-int(first))}"
+        self._listener.join(_PATIENCE)
+        last = next(
+            (line for line in reversed(self._said.tail.decode(errors="replace").split("\n")) if line.strip()), ""
+        )
+        return how + (f"; its last words: {shown(last[-_TAIL:], _TAIL)}" if last else "")
 
 
 class _LastWords:
@@ -255,20 +282,29 @@ def _widen(number: int) -> None:
             fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, _PIPE)
 
 
-def _ready(number: int, event: int, deadline: float, patience: float) -> bool:
-    """Wait until a stream is ready, and return True; or False after the seconds of `patience`.
-
-    Raises:
-        TimeoutError: at the deadline, a time of `time.perf_counter`.
-    """
+def _wait(number: int, event: int, deadline: float) -> None:
+    """Wait until a stream is ready; raise a `TimeoutError` at the deadline, a time of `time.perf_counter`."""
     poll = select.poll()
     poll.register(number, event)
     left = deadline - time.perf_counter()
-    if left > 0 and poll.poll(math.ceil(1000 * min(left, patience))):
-        return True
-    if left <= patience:
+    if left <= 0 or not poll.poll(math.ceil(1000 * left)):
         raise TimeoutError
-    return False
+
+
+def _sender(control: socket.socket, seconds: float) -> int:
+    """Return the number that a program has in the namespace of this process, from its first message."""
+    control.settimeout(seconds)
+    own, credentials, *_ = control.recvmsg(4, socket.CMSG_SPACE(12))
+    return int(struct.unpack("i", credentials[0][2][:4] if credentials else own)[0])
+
+
+@cache
+def namespaces() -> tuple[str, ...]:
+    """Return the words of a command that gives a program users and processes of its own; none if it may not."""
+    try:
+        return _UNSHARE if subprocess.run([*_UNSHARE, "true"], capture_output=True, check=False).returncode == 0 else ()
+    except OSError:
+        return ()
 
 
 def _signal(number: int) -> str:
@@ -278,40 +314,19 @@ def _signal(number: int) -> str:
         return str(number)
 
 
-def _end(process: subprocess.Popen[bytes], mark: str) -> None:
-    """End a process, its group, and all processes that carry its mark."""
+def _end(process: subprocess.Popen[bytes], control: socket.socket, pid: int, pipes: Iterable[int]) -> None:
+    """End a program, by its supervisor or else with it, and close the streams to it."""
+    control.close()
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    for pid in _marked(mark):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_PATIENCE)
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
-
-
-def _marked(mark: str) -> list[int]:
-    """Return the processes that carry a mark in their environment; on Linux only."""
-    if sys.platform != "linux":
-        return []
-    found, sought = [], f"{_MARK}={mark}".encode()
-    for entry in os.scandir("/proc"):
-        if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                if sought in Path(entry.path, "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-    return found
-
-
-def _memory(pid: int) -> int:
-    """Return the bytes of a process in memory."""
+        os.killpg(pid, signal.SIGKILL)
+    process.send_signal(signal.SIGCONT)  # a program that sees its supervisor may have stopped it
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError):  # it has just ended
-        return 0
+        process.wait(5 * _PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for pipe in pipes:
+        os.close(pipe)
 
 
 def log_of(name: str) -> Path | None:
@@ -323,3 +338,39 @@ def log_of(name: str) -> Path | None:
     plain = re.sub(r"[^A-Za-z0-9.+-]+", "_", name).strip("._")[:_MOST_NAME]
     digest = hashlib.blake2b(name.encode(), digest_size=3).hexdigest()
     return folder / LOGS / (f"{plain}.log" if plain == name else f"{plain}-{digest}.log")
+
+
+def command_of(text: str) -> list[str]:
+    """Return the words of a command line.
+
+    Raises:
+        ValueError: no word, or a quotation that does not end.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"expected a command line, got {shown(text)}: {error}") from None
+    if not words:
+        raise ValueError("expected the command line of a program, such as exec:./mybot; got nothing")
+    return words
+
+
+def identity_of_command(text: str) -> str:
+    """Return 16 hexadecimal digits that depend on the words after the program and on all files that are named.
+
+    Returns:
+        "" if the program is not found.
+    """
+    try:
+        program, *arguments = command_of(text)
+    except ValueError:
+        return ""
+    if (path := shutil.which(program)) is None:
+        return ""
+    found = hashlib.blake2b("\0".join(arguments).encode(), digest_size=8)
+    for file in filter(Path.is_file, map(Path, (path, *arguments))):
+        try:
+            found.update(file.read_bytes())
+        except OSError:
+            return ""
+    return found.hexdigest()

@@ -13,8 +13,7 @@ from cellgames.agents.views import View, Views, views_of
 from cellgames.envs.core import Game, State, seeds
 
 from . import protocol
-from .command_lines import command_of
-from .process import BotProcess, Limits, ProgramError
+from .process import BotProcess, Limits, ProgramError, command_of
 from .protocol import ProtocolError, Ready
 
 __all__ = ["Finding", "check_program"]

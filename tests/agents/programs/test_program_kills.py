@@ -64,7 +64,7 @@ class Killer(threading.Thread):
             process = self.agent._process
             if process is not None and process.alive:
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(process._process.pid, chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV]))
+                    os.kill(process.pid, chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV]))
                     self.kills += 1
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
+import secrets
 import shlex
 import shutil
 import signal
@@ -23,7 +25,7 @@ from cellgames.agents import load
 from cellgames.agents.agent_names import split_name, wrapped
 from cellgames.agents.identity import identity
 from cellgames.agents.play_loop import Played, play
-from cellgames.agents.programs.process import BotProcess, Limits, ProgramError
+from cellgames.agents.programs.process import BotProcess, Limits, ProgramError, namespaces
 from cellgames.agents.programs.program_agent import ProgramAgent
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import match
@@ -216,22 +218,33 @@ def test_what_it_prints_on_standard_error_is_bounded(bots: Callable[..., str], t
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
-def test_all_that_it_has_started_ends_with_it(bots: Callable[..., str], tmp_path: Path) -> None:
-    """Also a daemon in a session of its own."""
-    note = tmp_path / "pid"
-    command = bots(
-        f"""
-        import subprocess
-        child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
-        open({str(note)!r}, "w").write(str(child.pid))
-        """
-    )
-    played(command, games=1)
-    pid = int(note.read_text())
-    deadline = time.time() + 20
-    while running(pid) and time.time() < deadline:
-        time.sleep(0.01)
-    assert not running(pid)
+@pytest.mark.parametrize("count", [1, 9])
+def test_all_that_it_has_started_ends_with_it(bots: Callable[..., str], count: int) -> None:
+    """Also daemons in sessions of their own, without an environment."""
+    mark = secrets.token_hex(8)
+    children = f"import subprocess\nfor _ in range({count}):\n    "
+    children += f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', {mark!r}], **apart)"
+    games = played(bots(f"apart = dict(start_new_session=True, env={{}})\n{children}"), 1, Limits(processes=5000))
+    assert not games.failures
+    assert gone(mark)
+
+
+def gone(mark: str) -> bool:
+    """Wait for 5 s at most; return True if no process has a mark in its command line."""
+    deadline = time.monotonic() + 5
+    while living(mark) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not living(mark)
+
+
+def living(mark: str) -> list[str]:
+    """Return the processes that have a mark in their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in path.read_bytes() and running(int(path.parent.name)):
+                found.append(path.parent.name)
+    return found
 
 
 def running(pid: int) -> bool:
@@ -241,12 +254,76 @@ def running(pid: int) -> bool:
         return False
 
 
+ARENA = """
+import sys, time, torch, cellgames
+from cellgames.agents.programs.program_agent import ProgramAgent
+from cellgames.agents.views import views_of
+from cellgames.envs.core import seeds
+game = cellgames.make("torus-v0", size=2)
+agent = ProgramAgent(sys.argv[1])
+agent.check_game(game)
+print("started", flush=True)
+if sys.argv[2] == "thinks":
+    state = game.init(seeds(0, 1))
+    agent.start(game, torch.tensor([0]), torch.tensor([0]))
+    agent.act_on_views(views_of(game, state, torch.tensor([0]), game.legal_actions(state)), torch.tensor([0]),
+                       torch.Generator())
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
+@pytest.mark.parametrize("phase", ["sleeps", "thinks"])
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("namespace", [True, False])
+@pytest.mark.slow
+def test_programs_end_with_the_arena(bots: Callable[..., str], phase: str, end: int, namespace: bool) -> None:
+    """However it ends, and whether the program is stopped or thinks, which this one does for ever."""
+    check_end(bots, phase, end, namespace)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
+def test_a_program_that_is_stopped_ends_with_the_killed_arena(bots: Callable[..., str]) -> None:
+    check_end(bots, "sleeps", signal.SIGKILL, True)
+
+
+def check_end(bots: Callable[..., str], phase: str, end: int, namespace: bool) -> None:
+    mark = secrets.token_hex(8)
+    without = "" if namespace else "from cellgames.agents.programs import process\nprocess.namespaces = lambda: ()\n"
+    command = f"{bots('__import__(chr(116) + chr(105) + chr(109) + chr(101)).sleep(99)')} {mark}"
+    words = [sys.executable, "-c", without + ARENA, command, phase]
+    arena = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert arena.stdout is not None
+    assert arena.stdout.readline() == b"started\n"
+    time.sleep(0.5)
+    assert len(living(mark)) > 1
+    arena.send_signal(end)
+    arena.wait(30)
+    assert gone(mark)
+
+
+def test_one_that_signals_its_parent_loses_only_its_game(bots: Callable[..., str]) -> None:
+    trick = "import os, signal\nfor one in (signal.SIGSTOP, signal.SIGTERM): os.kill(os.getppid(), one)\nsys.exit(3)"
+    assert reasons(played(bots(trick), games=1, limits=Limits(move=5.0)))
+
+
+@pytest.mark.skipif(not namespaces(), reason="this machine gives programs no namespaces")
+def test_the_arena_does_not_exist_for_a_program(bots: Callable[..., str]) -> None:
+    """It cannot read the arena's memory, or stop it: no process of that number is there."""
+    trick = f"import os\nos.kill({os.getpid()}, 0)"
+    assert "ProcessLookupError" in reasons(played(bots(trick), games=1))[0]
+    trick = f"open('/proc/{os.getpid()}/mem', 'rb')"
+    assert "FileNotFoundError" in reasons(played(bots(trick), games=1))[0]
+    trick = "open('/proc/1/mem', 'rb')"
+    assert "PermissionError" in reasons(played(bots(trick), games=1))[0]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
 def test_a_program_that_nobody_knows_any_more_is_ended(bots: Callable[..., str]) -> None:
     agent = ProgramAgent(bots())
     agent.check_game(GAME)
     assert agent._process is not None
-    pid = agent._process._process.pid
+    pid = agent._process.pid
     assert running(pid)
     del agent
     gc.collect()
@@ -258,7 +335,7 @@ def test_a_program_that_nobody_knows_any_more_is_ended(bots: Callable[..., str])
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
 def test_memory_is_bounded(bots: Callable[..., str]) -> None:
-    games = played(bots("hog = b'x' * (1 << 29)\n__import__('time').sleep(60)"), games=1, limits=Limits(memory=1 << 28))
+    games = played(bots("hog = b'x' * (3 << 27)\n__import__('time').sleep(60)"), games=1, limits=Limits(memory=1 << 28))
     assert reasons(games)[0].endswith("GiB of memory, and 0.25 are allowed")
 
 
@@ -300,7 +377,7 @@ def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
     time.sleep(0.5)
     run.send_signal(signal.SIGINT)
     assert run.wait(30) == 130
-    assert not running(int(note.read_text()))
+    assert gone(str(bot))
 
 
 @pytest.mark.parametrize(
@@ -341,6 +418,16 @@ class Spy:
         print("sees", len(list(Path("results").iterdir())), "results", file=sys.stderr)
         print("sees", len([name for name in os.listdir("/proc") if name.isdecimal()]), "processes", file=sys.stderr)
         print("key:", os.environ.get("OPENAI_API_KEY"), file=sys.stderr)
+        for kind in (socket.AF_UNIX, socket.AF_PACKET, socket.AF_VSOCK):
+            try:
+                socket.socket(kind, socket.SOCK_STREAM)
+            except OSError as error:
+                print("no socket:", error.strerror, file=sys.stderr)
+        print("first:", Path("/proc/1/environ").read_bytes(), file=sys.stderr)
+        caps = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff")]
+        print(*caps, os.getsid(0) != os.getsid(1) or os.getsid(0), file=sys.stderr)
+        print("remount:", os.system("mount -o remount,rw,bind / 2>/dev/null") != 0, file=sys.stderr)
+        print("out:", [name for name in os.listdir("out")], file=sys.stderr)
         print("network:", [name for _, name in socket.if_nameindex()], file=sys.stderr)
         return action_mask.float().multinomial(1, generator=generator).squeeze(1)
 """
@@ -408,14 +495,42 @@ def test_a_sandboxed_agent_can_only_play(spy: Path, monkeypatch: pytest.MonkeyPa
     words = ["round-robin", "torus-v0", "--size", "2", "--games", "2", "--no-store", "--no-gif", "--quiet"]
     if subprocess.run(["bwrap", "--ro-bind", "/", "/", "--unshare-net", "true"], check=False).returncode:
         pytest.skip("bubblewrap cannot make a sandbox on this machine")
+    shutil.rmtree("results")
     assert main([*words, "--out", "out", "--agents", "spybot:Spy", "random", "--sandbox"]) == 0
     said = logged(spy)
     assert "cannot write: Read-only file system" in said
     assert "sees 0 results" in said
     assert "network: ['lo']" in said
     assert "key: None" in said
+    assert said.count("no socket: Operation not permitted") == 3 * said.count("key: None")
+    assert "sk-of-another-agent" not in said
+    assert "CapEff:\t0000000000000000" in said
+    assert "remount: True" in said
+    assert {line for line in said.splitlines() if line.startswith("out:")} == {"out: []"}
     assert int(said.partition("sees 0 results\nsees ")[2].split()[0]) <= 3
     assert not (spy / "written").exists()
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing")
+def test_a_sandboxed_program_starts_when_the_folder_of_the_run_is_known(
+    bots: Callable[..., str], tmp_path: Path
+) -> None:
+    agent = load(f"sandboxed:exec:{bots()}", GAME)
+    assert isinstance(agent, ProgramAgent)
+    assert agent._process is None
+    with pytest.raises(ValueError, match="expected a program that exists"):
+        load("sandboxed:exec:/no/such/bot", GAME)
+    seats, chances = torch.tensor([[0, 1]]), [torch.Generator().manual_seed(number) for number in (1, 2)]
+    started = []
+    for number in range(2):
+        (tmp_path / str(number)).mkdir()
+        with last_call.kept_in(tmp_path / str(number), print):
+            assert not play(GAME, [agent, load("random")], seats, seeds(3, 1), chances, forfeits=True).failures
+        assert agent._process is not None
+        started.append(agent._process.pid)
+        assert str(tmp_path / str(number)) in agent.words()
+    assert started[0] != started[1], "one that has seen the folder of another run plays on"
+    agent.close()
 
 
 def test_without_bubblewrap_a_sandbox_is_refused(spy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -452,7 +567,7 @@ if "busy" not in globals():
 def sleeps(agent: ProgramAgent) -> bool:
     """Wait until the program of an agent is stopped, and return True."""
     assert agent._process is not None
-    pid, end = agent._process._process.pid, time.monotonic() + 60
+    pid, end = agent._process.pid, time.monotonic() + 60
     while "T" not in subprocess.getoutput(f"ps -o state= -p {pid}"):
         assert time.monotonic() < end
         time.sleep(0.01)
