@@ -17,7 +17,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import Game
-from cellgames.utils.last_call import run_folder
+from cellgames.utils.last_call import hidden, run_folder
 
 from .process import BotProcess, Limits, identity_of_command, log_of, namespaces
 from .program_agent import ProgramAgent
@@ -101,12 +101,12 @@ class _Sandboxed(_Isolated):
     def words(self) -> list[str]:
         words, here = super().words(), Path.cwd()
         seen = [here, Path(sys.prefix), *_package(), *(path.resolve() for path in map(Path, words) if path.is_file())]
-        hidden = [path.resolve() for path in (_RESULTS, self._run) if path is not None]
-        for path in hidden:  # what is not there can be covered no better
+        covers = [path.resolve() for path in (_RESULTS, self._run, *sorted(hidden)) if path is not None]
+        for path in covers:  # what is not there can be covered no better
             with contextlib.suppress(OSError):
                 path.mkdir(parents=True, exist_ok=True)
         shown = [word for path in seen for word in ("--ro-bind", str(path), str(path))]
-        covered = [word for path in hidden if path.is_dir() for word in ("--tmpfs", str(path))]
+        covered = [word for path in covers if path.is_dir() for word in ("--tmpfs", str(path))]
         seccomp = ["--seccomp", str(FILTER_FD)] if _filter() else []
         return [*_BUBBLEWRAP, *seccomp, *shown, *covered, "--chdir", str(here), *words]
 

@@ -25,6 +25,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from cellgames.utils import last_call
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import differences
 from cellgames.utils.version import __version__
@@ -102,20 +103,25 @@ class Place:
     Attributes:
         folder: that it works in.
         modules: folders of modules.
+        run: the folder of the run, which is hidden from sandboxed agents; None outside of one.
     """
 
     folder: str
     modules: Sequence[str]
+    run: Path | None = None
 
     @classmethod
     def here(cls) -> Place:
         """Return the folders of this process."""
-        return cls(os.getcwd(), module_folders())
+        run = last_call.run_folder()
+        return cls(os.getcwd(), module_folders(), None if run is None else run.resolve())
 
     def enter(self) -> None:
         """Use these folders in this process, as far as this machine has them."""
         if os.path.isdir(self.folder):
             os.chdir(self.folder)
+        if self.run is not None:
+            last_call.hidden.add(self.run)
         sys.path += [place for place in self.modules if place not in sys.path and os.path.isdir(place)]
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["FILE", "Ended", "asking", "during", "ended_in", "kept_in", "run_folder"]
+__all__ = ["FILE", "Ended", "asking", "during", "ended_in", "hidden", "kept_in", "run_folder"]
 
 FILE = ".asked.json"
 """The name of the file; a run that ends in any way that Python sees removes it."""
@@ -93,6 +93,10 @@ def run_folder() -> Path | None:
     """Return the folder of the run that this process is in, None outside of one."""
     call = _current()
     return None if call is None else call.path.parent
+
+
+hidden: set[Path] = set()
+"""Folders of runs of other processes, in which this one plays games."""
 
 
 @contextmanager

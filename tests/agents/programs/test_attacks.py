@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from typing_extensions import override
 
 import cellgames
 from cellgames.agents import BaseAgent, load
+from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import play
 from cellgames.agents.programs.process import Limits, namespaces
 from cellgames.agents.programs.program_agent import ProgramAgent
@@ -66,7 +66,6 @@ class Attacker(BaseAgent):
 
     source = ""
 
-    @override
     def act(
         self, observation: torch.Tensor, action_mask: torch.Tensor, env_ids: torch.Tensor, generator: torch.Generator
     ) -> torch.Tensor:
@@ -88,8 +87,9 @@ def test_an_attack_succeeds_only_where_the_table_says_so(
     with socket.create_server(("127.0.0.1", 0)) as server, last_call.kept_in(tmp_path / "run", print):
         source, possible = ATTACKS[attack]
         source = f"ARENA, PORT = {os.getpid()}, {server.getsockname()[1]}\n{source}"
-        agent = Attacker("attacker")
-        agent.source = source
+        inside = Attacker("attacker")
+        inside.source = source
+        agent: AnyAgent = inside
         if way != "in process":
             (tmp_path / "bot.py").write_text(PROGRAM)
             words = shlex.join([sys.executable, str(tmp_path / "bot.py"), source])

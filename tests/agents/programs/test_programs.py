@@ -32,6 +32,7 @@ from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.main import main
 from cellgames.cli.terminal import Table
+from cellgames.cluster.connection import Place
 from cellgames.envs.core import seeds
 from cellgames.utils import last_call
 from cellgames.web.live_game import Session
@@ -521,10 +522,11 @@ def test_a_sandboxed_program_starts_when_the_folder_of_the_run_is_known(
     with pytest.raises(ValueError, match="expected a program that exists"):
         load("sandboxed:exec:/no/such/bot", GAME)
     seats, chances = torch.tensor([[0, 1]]), [torch.Generator().manual_seed(number) for number in (1, 2)]
-    started = []
+    started: list[int] = []
     for number in range(2):
         (tmp_path / str(number)).mkdir()
         with last_call.kept_in(tmp_path / str(number), print):
+            assert Place.here().run == tmp_path / str(number), "so that workers of a cluster hide it, too"
             assert not play(GAME, [agent, load("random")], seats, seeds(3, 1), chances, forfeits=True).failures
         assert agent._process is not None
         started.append(agent._process.pid)
