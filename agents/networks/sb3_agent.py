@@ -253,6 +253,8 @@ class _Archive:
             raise ValueError("expected tensors by name as weights, got something else")
         if (claimed := sum(value.numel() * value.element_size() for value in weights.values())) > size:
             raise ValueError(f"expected weights of at most {size} bytes, as in policy.pth, got {claimed}")
+        if wrong := [name for name, value in weights.items() if not value.isfinite().all()]:
+            raise ValueError(f"expected finite numbers as weights, got others in {wrong[0]}")
         return weights
 
     def _unpickled(self, key: str) -> Any:

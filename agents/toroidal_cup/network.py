@@ -89,6 +89,8 @@ class PlacementValues(CupNetwork):
 class PlacementAgent(NetworkAgent):
     """An agent that plays by `PlacementValues`: it draws from a policy as much sharper as a game has shapes."""
 
+    memoryless = True
+
     @override
     def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
         logits = self.network.forward(observation)[0] * self.network.game.info.max_turns

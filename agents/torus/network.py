@@ -54,6 +54,8 @@ class TorusNetwork(Network):
 class _AveragingAgent(NetworkAgent):
     """An agent by the mean of the logits of a position and of the same position after a half turn."""
 
+    memoryless = True
+
     @override
     def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
         rows, size = len(observation), observation.shape[-1]

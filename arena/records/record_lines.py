@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import PathLike
+from cellgames.utils.run_folders import PathLike, naming
 
 from .checksums import RecordError, check_finished, has_changed, has_checksum, plain, sign
 from .variations import Variation, variations_data, variations_of
@@ -473,6 +473,7 @@ def append(path: PathLike, records: Iterable[Line]) -> None:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
                 raise RecordError(f"{path}: expected a newline at the end, got a torn line; remove it first")
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+        with naming(Path(path)):
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())

@@ -166,7 +166,7 @@ def _pools(out: Path, space: DesignSpace[Any], options: EvolveOptions) -> dict[s
     for number, agent in enumerate(options.agents):
         path = out / _OPPONENTS / f"{space.name}-{number}.npz"
         if path.exists():
-            with np.load(path) as saved:
+            with reading(path), np.load(path) as saved:
                 pools[agent] = space.opponents(**saved)
             continue
         pools[agent] = space.pool(agent, options.pool, seed_of(options.seed, space.name, agent))

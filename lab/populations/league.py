@@ -85,7 +85,7 @@ from .league_report import FILES, League, RoundResult, behaviour_distances, leag
 
 __all__ = ["League", "LeagueProgress", "train_league"]
 
-_SETTINGS, _GAMES, _ROUNDS = "league.json", "games", "rounds"
+_SETTINGS, _GAMES, _ROUNDS, _EXACT = "league.json", "games", "rounds", "exact.json"
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ def train_league(
     base = dataclasses.replace(arguments, opponents=SELF, start_from=_absolute(arguments.start_from))
     check_learner(game, dataclasses.replace(base, opponents=options.first))
     asked = _asked(base, options, solver)
-    with opened(folder, (_SETTINGS, MIXTURE_FILE, *FILES)):
+    measured = (f"{_ROUNDS}/*/{name}" for name in (_EXACT, MIXTURE_FILE))
+    with opened(folder, (_SETTINGS, MIXTURE_FILE, *FILES, *measured)):
         _prepare(folder, asked, resume=options.resume)
         run = _Run(game, base, options, solver, folder, store, command, report, warn, workers)
         found = run.to_the_end(Path(out))
@@ -240,7 +241,8 @@ class _MemberWork:
         """Train a member, or continue its training."""
         base = arguments_of(self.base)
         with chdir(self.folder):
-            train(_arguments(base, planned, self.exploiter_share), _place(planned.name), command=self.command)
+            arguments = _arguments(base, planned, self.exploiter_share)
+            train(arguments, _place(planned.name), exact=True, command=self.command)
 
 
 def _place(member: str) -> str:
@@ -349,6 +351,7 @@ class _Run:
                 train(
                     _arguments(self.base, planned, self.options.exploiter_share),
                     _place(planned.name),
+                    exact=True,
                     command=self.command,
                     report=report,
                     warn=self.warn,
@@ -413,11 +416,12 @@ class _Run:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / MIXTURE_FILE, mixture_text(self._mixture(f"{_ROUNDS}/{number:03d}")))
         write_atomic(self.folder / MIXTURE_FILE, mixture_text(self._mixture("")))
-        path = folder / "exact.json"
+        path = folder / _EXACT
         exact: float | None = None
         if is_solved(self.game):
             if path.exists():
-                exact = float(json.loads(path.read_text(encoding="utf-8"))["exploitability"])
+                with reading(path):
+                    exact = float(json.loads(path.read_text(encoding="utf-8"))["exploitability"])
             else:
                 exact = self._exact()
                 if exact is not None:

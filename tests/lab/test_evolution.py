@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -240,6 +241,16 @@ def test_damaged_settings_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "settings.json").write_text(text, encoding="utf-8")
     with pytest.raises(RunError, match=r"settings\.json cannot be read .*--no-resume"):
         evolve(GAME, TINY, tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x05\x06" + bytes(18)])
+def test_damaged_opponents_are_refused_by_the_name_of_their_file(whole: Path, tmp_path: Path, content: bytes) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    path = sorted((folder / "opponents").iterdir())[0]
+    path.write_bytes(content)
+    with pytest.raises(RunError, match=path.name):
+        evolve(GAME, TINY, folder)
 
 
 def test_the_command_writes_a_champion_that_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

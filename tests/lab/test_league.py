@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -27,9 +28,11 @@ from cellgames.arena.stats.payoffs import Payoffs, payoffs_of
 from cellgames.cli.main import main
 from cellgames.lab import LeagueOptions, train_league
 from cellgames.lab.populations import league
+from cellgames.lab.populations.league import LeagueProgress
 from cellgames.lab.populations.league_agent import LeagueAgent, read_mixture
 from cellgames.lab.populations.league_plan import league_round, psro_round, response_score
 from cellgames.training import PPOArguments
+from cellgames.training.runs.interrupts import Stopped
 from cellgames.utils.run_folders import RunError, different_files
 
 TINY: dict[str, Any] = {
@@ -147,6 +150,35 @@ def test_a_killed_league_goes_on_to_the_bit(finished: Path, tmp_path: Path, monk
         monkeypatch.setattr(league, name, original)
     train_league(BASE, folder, OPTIONS)
     assert different_files(finished, folder) == []
+
+
+def test_a_league_that_is_stopped_in_each_training_ends_alike(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)  # as in a new process
+    signals: list[int] = []
+
+    def stop(progress: LeagueProgress) -> None:
+        if progress.training is not None and progress.training.steps > 20 and progress.round not in signals:
+            signals.append(progress.round)
+            signal.raise_signal(signal.SIGINT)
+
+    for _ in range(2):
+        with pytest.raises(Stopped):
+            train_league(BASE, tmp_path, OPTIONS, report=stop)
+    train_league(BASE, tmp_path, OPTIONS)
+    assert different_files(finished, tmp_path) == []
+
+
+def test_files_of_a_round_are_mended_or_refused_by_name(finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "league"
+    shutil.copytree(finished, folder)
+    (folder / "rounds" / "001" / ".exact.json.123.part").write_text("{")  # of a process that was killed
+    train_league(BASE, folder, OPTIONS)
+    assert different_files(finished, folder) == []
+    (folder / "rounds" / "001" / "exact.json").write_text("")
+    with pytest.raises(RunError, match=r"001/exact\.json"):
+        train_league(BASE, folder, OPTIONS)
 
 
 def test_more_rounds_let_a_league_grow(finished: Path, tmp_path: Path) -> None:

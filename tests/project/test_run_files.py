@@ -5,21 +5,26 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
+import os
 import re
+import signal
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from arena_runs import die_writing, kill_each, killed_at
 from paths import ROOT
+from store_games import chunk
 
 from cellgames.agents.networks.saved import read_about
-from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, Result
+from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, Result, append
 from cellgames.arena.records.store.export_table import COLUMNS
 from cellgames.arena.records.store.store import Store
 from cellgames.cli.main import main
+from cellgames.training.checkpoint_files import write_state
 from cellgames.training.runs.timing import TIMING_METRICS
 from cellgames.utils.report import files as report_files
 from cellgames.utils.run_folders import NOT_COMPARED, compared_files, different_files, write_atomic
@@ -66,6 +71,28 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]
 def test_equal_commands_write_equal_files(name: str, runs: tuple[Path, Path]) -> None:
     assert compared_files(runs[0] / name)
     assert different_files(runs[0] / name, runs[1] / name) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it needs limits of processes")
+def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    import resource
+
+    records = chunk(0)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        for write in (
+            lambda path: write_atomic(path, "x" * 100),
+            lambda path: write_state(path, {"weights": torch.zeros(1000)}),
+            lambda path: append(path, records),
+        ):
+            with pytest.raises(OSError, match="file") as error:
+                write(tmp_path / "file")
+            assert error.value.filename == str(tmp_path / "file")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 @pytest.mark.slow

@@ -182,6 +182,26 @@ def test_games_of_opponents_with_a_memory_start_over_and_the_run_says_so(
     assert finished.before == stopped.value.steps > 0
 
 
+@pytest.mark.parametrize("opponent", ["mcts:4", "weights"])
+def test_a_run_that_must_be_exact_ends_alike_whatever_its_opponents_remember(
+    opponent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games against files of weights, such as members of a league, are kept; those against `mcts` start over."""
+    if opponent == "weights":
+        opponent = str(train(arguments_of("ppo", total_steps=20), tmp_path / "opponent").agent)
+    arguments = arguments_of("ppo", opponents=f"self=0.5,{opponent}=0.5", total_steps=80, checkpoint_every=3)
+    train(arguments, tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        signalling(patch, ALGORITHMS["ppo"].learner, "iterate", signal.SIGINT, {2}, after=False)
+        with pytest.raises(Stopped) as stopped:
+            train(arguments, tmp_path / "parts", exact=True)
+    assert stopped.value.exact
+    assert (stopped.value.steps == 0) == opponent.startswith("mcts")
+    assert steps_kept(tmp_path / "parts") == stopped.value.steps
+    train(arguments, tmp_path / "parts", exact=True)
+    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+
+
 @pytest.mark.slow
 def test_a_second_signal_ends_the_run_at_once_and_leaves_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -358,6 +358,17 @@ def test_a_run_that_is_done_does_nothing_more(whole: Finished) -> None:
     assert (whole.out / CHECKPOINT).read_bytes() == before
 
 
+def test_a_run_that_is_done_mends_its_agent(tmp_path: Path) -> None:
+    agent = train(tiny(), tmp_path).agent
+    sound = agent.read_bytes()
+    for damage in (lambda: agent.write_bytes(b""), lambda: agent.write_bytes(sound[:-9]), agent.unlink):
+        damage()
+        warnings: list[str] = []
+        train(tiny(), tmp_path, warn=warnings.append)
+        assert agent.read_bytes() == sound
+        assert len(warnings) == 1
+
+
 def test_more_steps_go_on_from_where_it_was(tmp_path: Path) -> None:
     first = train(tiny(total_steps=300), tmp_path)
     warnings: list[str] = []

@@ -517,6 +517,21 @@ def test_sessions_are_few_and_not_for_ever() -> None:
     slow.go.set()
 
 
+def test_games_of_agents_alone_leave_room_for_those_of_people() -> None:
+    game, slow = cellgames.make("torus-v0", size=2), Waiting()
+    sessions = Sessions(most=4)
+    for _ in range(2):
+        sessions.make_room(agents_alone=True)
+        session = Session(game, ["waiting", "waiting"], lambda spec: slow)
+        sessions.add(session)
+        session.go(4)
+        assert session.thinking
+    with pytest.raises(FullError):
+        sessions.make_room(agents_alone=True)
+    sessions.make_room()
+    slow.go.set()
+
+
 def test_what_a_seat_is_told_comes_from_the_rules() -> None:
     game = cellgames.make("toroidal-cup-small-v0")
     state = game.init(torch.tensor([4]))

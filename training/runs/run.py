@@ -34,7 +34,7 @@ import torch
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.containment import AgentError
 from cellgames.agents.loading import load
-from cellgames.agents.networks.saved import check_installed
+from cellgames.agents.networks.saved import check_installed, read_about
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.envs.titles import board_title
@@ -121,6 +121,7 @@ def train(
     out: str | os.PathLike[str],
     *,
     resume: bool = True,
+    exact: bool = False,
     command: str = "",
     report: Callable[[Progress], None] = lambda progress: None,
     warn: Callable[[str], None] = lambda message: None,
@@ -135,6 +136,8 @@ def train(
         arguments: by `PPOArguments.fitted(game, ...)` or another algorithm's.
         out: the folder; made if it is missing. A folder with this run, or with a shorter one, is continued.
         resume: False deletes the run in the folder first.
+        exact: True to keep no checkpoint from which the run would end differently: where games in progress cannot be
+            saved, a signal leaves the checkpoint before it.
         command: the command line, for the file of the agent.
         report: called before the first iteration and after each, in every process.
         warn: gets a line for each part that is left out, and if a continued run is not exact; in rank 0 only.
@@ -176,6 +179,7 @@ def train(
                 prepare(folder, arguments, resume=resume, processes=group.world)
         with _logging_failures(Path(out), first=group.first):
             run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
+            run.exact = exact
             ends.enter_context(run.interrupts)
             run.begin()
             ends.callback(run.close)
@@ -230,7 +234,7 @@ class _Run:
         self.group = learner.group
         self.logs: Logs | None = None  # of rank 0
         self.timing = Timing()
-        self.warn = warn
+        self.warn, self.exact = warn, False
         # Several processes may get the same Ctrl-C from the terminal and from torchrun.
         self.interrupts = Interrupts(self._announce, grace_s=5.0 if self.group.world > 1 else 0.0)
 
@@ -261,6 +265,7 @@ class _Run:
             self._save()
         elif self.logs is not None:
             self.logs.table(self.at.history)
+            self._mend_agent()
         if self.interruption is not None:
             self.saved = self.interruption.saved
         if self.interruption is None or not self.interruption.games:
@@ -321,12 +326,15 @@ class _Run:
         Args:
             iteration: the last one, if its evaluation is left out; the run makes up for it when it goes on.
         """
-        exact = True
+        exact, steps = True, self.at.steps
         if iteration is not None or self.kept != self.at.iteration:
             games = self.learner.games_state()
             exact = all(self.group.all_gather(games is not None))
-            self._save(Interruption(self.saved, exact, iteration), games if exact else None)
-        raise Stopped(self.at.steps, exact=exact, signal=self.interrupts.received or SIGINT)
+            if exact or not self.exact:
+                self._save(Interruption(self.saved, exact, iteration), games if exact else None)
+            else:
+                exact, steps = True, self.saved
+        raise Stopped(steps, exact=exact, signal=self.interrupts.received or SIGINT)
 
     def _progress(self, steps_per_second: float) -> Progress:
         at, seconds = self.at, self.timing.seconds
@@ -416,6 +424,23 @@ class _Run:
         if self.logs is None:
             learner.pool.prune()
             return
+        self._save_agent()
+        self.logs.plot(at.history)
+        self.logs.flush()
+        self.timing.keep(at.iteration, at.steps)  # before the checkpoint, which does not go without
+        at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]], interruption)
+        learner.pool.prune()
+
+    def _mend_agent(self) -> None:
+        """Write the agent of the last checkpoint anew if its file is missing or damaged."""
+        try:
+            read_about(self.folder / AGENT)
+        except ValueError as error:
+            self.warn(f"{error}; it is written again from the checkpoint")
+            self._save_agent()
+
+    def _save_agent(self) -> None:
+        at, arguments = self.at, self.arguments
         made = {
             "command": self.command,
             "algorithm": arguments.algorithm,
@@ -425,12 +450,7 @@ class _Run:
             "machine": describe_machine(self.device),
             **({"processes": self.group.world} if self.group.world > 1 else {}),
         }
-        learner.save(self.folder / AGENT, made)
-        self.logs.plot(at.history)
-        self.logs.flush()
-        self.timing.keep(at.iteration, at.steps)  # before the checkpoint, which does not go without
-        at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]], interruption)
-        learner.pool.prune()
+        self.learner.save(self.folder / AGENT, made)
 
 
 def _check_learned(arguments: Arguments, steps: int) -> None:

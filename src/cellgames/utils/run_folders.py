@@ -29,6 +29,7 @@ __all__ = [
     "differences",
     "different_files",
     "exclusive",
+    "naming",
     "opened",
     "reading",
     "refuse_foreign",
@@ -106,7 +107,7 @@ def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
 
     Args:
         folder: of the run.
-        names: of the files that the run writes (`write_atomic`).
+        names: of the files that the run writes (`write_atomic`); those in folders of it may be patterns.
 
     Raises:
         RunError: it is a file or cannot be written, or another process is at work in it.
@@ -122,7 +123,8 @@ def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
         raise RunError(f"another process is at work in {folder}; wait for it, or choose another folder") from None
     try:
         for name in names:
-            for part in folder.glob(f".{name}.*.part"):
+            inside, _, file = name.rpartition("/")
+            for part in folder.glob(f"{inside or '.'}/.{file}.*.part"):
                 part.unlink(missing_ok=True)
         yield
     finally:
@@ -171,8 +173,19 @@ def reading(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except Exception as error:  # archives and JSON raise many kinds
         raise RunError(f"{path} cannot be read ({clipped(repr(error))}); {START_OVER}") from None
+
+
+@contextmanager
+def naming(path: Path, part: Path | None = None) -> Iterator[None]:
+    """Name a file in the errors of the block that name none, such as that of a full disk, or that name its `part`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename in (None, *([str(part)] if part else [])):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
 
 
 def write_atomic(path: PathLike, content: str | bytes) -> None:
@@ -191,14 +204,11 @@ def replacing(path: PathLike) -> Iterator[Path]:
     path = Path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        yield part
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except OSError as error:
-        if error.filename is not None and Path(error.filename) == part:
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        raise
+        with naming(path, part):
+            yield part
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(part, path)
     finally:
         with suppress(OSError):  # such as a folder that is none
             part.unlink()

@@ -264,7 +264,7 @@ class Library:
         if not plain or ".." in pure.parts or not name.endswith(suffix):
             raise ValueError(f"expected a file of records below the results folder, got {shown(name)}")
         path = Path(os.path.realpath(self._root / pure))
-        if not path.is_relative_to(self._root) or not path.is_file():
+        if not path.is_relative_to(self._root) or not os.path.isfile(path):  # False for a name that is too long, too
             raise LookupError(f"no file of records {shown(name)} in the results folder")
         return path
 

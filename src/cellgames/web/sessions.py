@@ -19,7 +19,8 @@ class Sessions:
     """The live games in memory.
 
     Args:
-        most: Most sessions at the same time; the one that was left alone for longest makes room.
+        most: Most sessions at the same time; the one that was left alone for longest makes room. Games of agents alone
+            have half of the places, so that they cannot keep people from playing.
         idle: Seconds after which a session that nobody asks for is dropped.
         clock: A function that returns seconds, for tests.
     """
@@ -34,8 +35,11 @@ class Sessions:
         """Return the number of sessions."""
         return len(self._kept)
 
-    def make_room(self) -> None:
+    def make_room(self, *, agents_alone: bool = False) -> None:
         """Drop idle sessions, and if all places are taken the one that was left alone for longest.
+
+        Args:
+            agents_alone: True for a game without people.
 
         Raises:
             FullError: Agents think in all of them.
@@ -44,11 +48,19 @@ class Sessions:
             now = self._clock()
             for id in [id for id, asked in self._asked.items() if now - asked > self._idle]:
                 self._drop(id)
-            while len(self._kept) >= self._most:
-                quiet = [id for id in self._asked if not self._kept[id].thinking]
-                if not quiet:
-                    raise FullError(f"{self._most} games are being played; try again in a moment")
-                self._drop(min(quiet, key=self._asked.__getitem__))
+            if agents_alone:
+                watched = [id for id in self._kept if not self._kept[id].people]
+                self._shrink(watched, max(1, self._most // 2), "games of agents alone")
+            self._shrink([*self._kept], self._most, "games")
+
+    def _shrink(self, ids: list[str], most: int, kind: str) -> None:
+        """Drop sessions in which no agent thinks, the longest left alone first, until fewer than `most` stay."""
+        quiet = sorted((id for id in ids if not self._kept[id].thinking), key=self._asked.__getitem__)
+        surplus = max(0, len(ids) + 1 - most)
+        if len(quiet) < surplus:
+            raise FullError(f"{most} {kind} are being played; try again in a moment")
+        for id in quiet[:surplus]:
+            self._drop(id)
 
     def add(self, session: Session) -> None:
         """Keep a session; call `make_room` first."""

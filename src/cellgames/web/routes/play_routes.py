@@ -80,7 +80,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         specs = specs_of([players.index(seat) for seat in seats], wish.agents, players)
         control = TimeControl.parse(wish.clock)
         listed = state.agents()
-        sessions.make_room()
+        sessions.make_room(agents_alone=None not in specs)
         seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
         asked = {"game": wish.game, "parameters": wish.parameters, "clock": wish.clock, "position": wish.position}
         session = Session(

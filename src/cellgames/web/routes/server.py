@@ -99,7 +99,8 @@ def create_app(
 
     @app.exception_handler(Exception)
     async def crashed(request: Request, error: Exception) -> Response:
-        return failed(500, f"{type(error).__name__}: {error}")
+        said = error.strerror if isinstance(error, OSError) else error  # the path of a file is not for strangers
+        return failed(500, f"{type(error).__name__}: {said}")
 
     # --- the page ---------------------------------------------------------------------------------------------
 
