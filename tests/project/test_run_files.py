@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,15 +78,16 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     import resource
 
     records = chunk(0)
+    writes: list[Callable[[Path], None]] = [
+        lambda path: write_atomic(path, "x" * 100),
+        lambda path: write_state(path, {"weights": torch.zeros(1000)}),
+        lambda path: append(path, records),
+    ]
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
     try:
-        for write in (
-            lambda path: write_atomic(path, "x" * 100),
-            lambda path: write_state(path, {"weights": torch.zeros(1000)}),
-            lambda path: append(path, records),
-        ):
+        for write in writes:
             with pytest.raises(OSError, match="file") as error:
                 write(tmp_path / "file")
             assert error.value.filename == str(tmp_path / "file")
