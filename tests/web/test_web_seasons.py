@@ -52,7 +52,7 @@ def test_seasons_are_found_and_read_below_the_folder_only(results: Path) -> None
     for name in ("cup", "x" * 600):  # no name of a file is as long as that
         with pytest.raises(LookupError):
             season_data(library, name)
-    with pytest.raises(ValueError, match="JSON object"):
+    with pytest.raises(ValueError, match=r"other/season\.json"):
         season_data(library, "other")
 
 
