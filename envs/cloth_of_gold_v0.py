@@ -26,8 +26,8 @@ def env(**parameters: Any) -> AECEnv[str, Observation, Any]:
     Args:
         parameters: those of `ClothOfGold` (height, width, generations, max_units, max_rounds, radius,
             initial_placement, first_verdict, neutral_births, neutral_density, win_rule, shaping, and the wild options
-            terrain, weather, perks, territory, buffer, wildlife), and render_mode: "human", "rgb_array", "ansi" or
-            None. Others are answered with a `ValueError` that names the known ones.
+            terrain, weather, perks, territory, buffer, wildlife, neutral_stance, combinations), and render_mode:
+            "human", "rgb_array", "ansi" or None. Others are answered with a `ValueError` that names the known ones.
     """
     return wrapped(raw_env(**parameters))
 

@@ -132,7 +132,7 @@ def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:
         return count(lived(game, games.replace(units=units)).units).t().view(*plans.shape[:2], 2)
     sides = [state.units[rows, side] | new * (player == side)[:, None, None] for side in (0, 1)]
     planes = torch.stack((*sides, state.neutral[rows], state.killed[rows])).movedim(1, -1).contiguous()
-    after = simulate(game.grid, planes, game.generations, game.neutral_births)
+    after = simulate(game.grid, planes, game.generations, game.neutral_rules)
     return count(after[:2]).t().view(*plans.shape[:2], 2)
 
 

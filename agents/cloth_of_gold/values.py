@@ -79,7 +79,7 @@ class ClothValues(Network[ClothOfGold]):
         Units int64 [2, S, N, L], one's own first; both sides' units and by how much the lead would grow, float [L, 3].
         """
         game = self.game
-        after = simulate(game.grid, worlds[:_KINDS], game.generations, game.neutral_births)[:2]
+        after = simulate(game.grid, worlds[:_KINDS], game.generations, game.neutral_rules)[:2]
         units = count(after).t().float()
         growth = units[:, :1] - units[:, 1:] - numbers[:, _LEAD, None]
         return after, torch.cat((units, growth), 1) * LEAD

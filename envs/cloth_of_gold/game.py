@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 
     from .solo import ClothSolo
 
-__all__ = ["ClothOfGold", "Territory", "WinRule"]
+__all__ = ["ClothOfGold", "NeutralStance", "Territory", "WinRule"]
 
 WinRule = Literal["score", "extinction"]
 Territory = Literal["field", "hull"]
+NeutralStance = Literal["passive", "defensive", "aggressive"]
 
 MIN_SIZE, MAX_SIZE = 8, 256
 MOST_ANIMALS = 20  # of a kind
@@ -73,6 +74,9 @@ class ClothOfGold(Game[ClothState]):
         territory: "field", the cells near a unit; or "hull", zones around the hulls of clusters of units.
         buffer: of a zone, the distance from its hull up to which it reaches.
         wildlife: how many grazers, hunters and guards there are.
+        neutral_stance: "passive"; "defensive", neutral cells go over to no side; or "aggressive", they also kill
+            units and take births where they have the majority. The last two need `neutral_density`.
+        combinations: sets of one still life for each perk earn more; needs `perks`.
     """
 
     height: int = 100
@@ -93,11 +97,13 @@ class ClothOfGold(Game[ClothState]):
     territory: Territory = "field"
     buffer: int = 4
     wildlife: tuple[int, int, int] = (0, 0, 0)
+    neutral_stance: NeutralStance = "passive"
+    combinations: bool = False
 
     id: ClassVar[str] = "cloth-of-gold-v0"
     compilation: ClassVar[Compilation] = "none"  # only the worlds whose round ends are simulated
     added_parameters: ClassVar[frozenset[str]] = frozenset(
-        ("terrain", "weather", "perks", "territory", "buffer", "wildlife")
+        ("terrain", "weather", "perks", "territory", "buffer", "wildlife", "neutral_stance", "combinations")
     )
 
     def __post_init__(self) -> None:
@@ -112,7 +118,7 @@ class ClothOfGold(Game[ClothState]):
             ("buffer", 0, 16),
         ):
             check_int(self, name, low, high)
-        for name in ("initial_placement", "neutral_births", "terrain", "weather", "perks"):
+        for name in ("initial_placement", "neutral_births", "terrain", "weather", "perks", "combinations"):
             if not isinstance(value := getattr(self, name), bool):
                 raise ValueError(f"{self.id}: parameter {name!r} must be true or false, got {shown(value)}")
         for name, below in (("neutral_density", 1.0), ("shaping", 1e6)):
@@ -121,12 +127,19 @@ class ClothOfGold(Game[ClothState]):
                 raise ValueError(
                     f"{self.id}: parameter {name!r} must be a number from 0 to less than {below:g}, got {shown(value)}"
                 )
-        for name, choices in (("win_rule", get_args(WinRule)), ("territory", get_args(Territory))):
+        choosing = {"win_rule": WinRule, "territory": Territory, "neutral_stance": NeutralStance}
+        for name, choices in ((name, get_args(kind)) for name, kind in choosing.items()):
             if (value := getattr(self, name)) not in choices:
                 known = ", ".join(choices)
                 raise ValueError(f"{self.id}: parameter {name!r} must be one of {known}, got {shown(value)}")
-        if self.weather and not self.terrain:
-            raise ValueError(f"{self.id}: parameter 'weather' needs 'terrain', got weather=True and terrain=False")
+        for name, usual, needed in (
+            ("weather", False, "terrain"),
+            ("combinations", False, "perks"),
+            ("neutral_stance", "passive", "neutral_density"),
+        ):
+            if (value := getattr(self, name)) != usual and not (missing := getattr(self, needed)):
+                got = f"{name}={value} and {needed}={missing}"
+                raise ValueError(f"{self.id}: parameter {name!r} needs {needed!r}, got {got}")
         animals = self.wildlife
         if isinstance(animals, list):
             object.__setattr__(self, "wildlife", animals := tuple(animals))  # as JSON has it
@@ -164,6 +177,16 @@ class ClothOfGold(Game[ClothState]):
     def longest_turn(self) -> int:
         """The most actions of a turn: placements and take-backs, one more placement, the end."""
         return rules.ACTS_A_UNIT * self.most_units + 2
+
+    @cached_property
+    def neutral_rules(self) -> int:
+        """What neutral cells do in a generation, as `rules.generation` takes it."""
+        stances = {
+            "passive": 0,
+            "defensive": rules.NEUTRAL_HOLD,
+            "aggressive": rules.NEUTRAL_HOLD | rules.NEUTRAL_ATTACK,
+        }
+        return stances[self.neutral_stance] | rules.NEUTRAL_BIRTHS * self.neutral_births
 
     @cached_property
     def wild(self) -> bool:

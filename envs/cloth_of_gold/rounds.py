@@ -47,7 +47,7 @@ def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState
     elif len(playing):
         state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
         boards = (state.units, state.neutral, state.killed, state.territory)
-        sizes = (game.height, game.width, game.generations, game.neutral_births, game.radius)
+        sizes = (game.height, game.width, game.generations, game.neutral_rules, game.radius)
         _play_round(*boards, state.live, playing, *sizes)
     live, before, number = state.live[env_ids], state.scores[env_ids, 0].to(state.live.dtype), state.round[env_ids]
     lead = live[:, 0] - live[:, 1]
@@ -71,7 +71,7 @@ def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState
 
 @operator(
     "cloth_of_gold_round(Tensor(a!) units, Tensor(b!) neutral, Tensor(c!) killed, Tensor(d!) territory, "
-    "Tensor(e!) live, Tensor env_ids, int rows, int cols, int generations, bool births, int radius) -> ()",
+    "Tensor(e!) live, Tensor env_ids, int rows, int cols, int generations, int neutral_rules, int radius) -> ()",
     fake=lambda *_: None,
 )
 def _play_round(
@@ -84,13 +84,13 @@ def _play_round(
     rows: int,
     cols: int,
     generations: int,
-    births: bool,
+    neutral_rules: int,
     radius: int,
 ) -> None:
     """Play the generations of a round in some games: fields of `ClothState`, changed in place."""
     grid = Grid(rows, cols, wrap=False)
     planes = torch.cat((units[env_ids], neutral[env_ids, None], killed[env_ids, None]), 1)
-    planes = simulate(grid, planes.movedim(0, -1).contiguous(), generations, births)
+    planes = simulate(grid, planes.movedim(0, -1).contiguous(), generations, neutral_rules)
     units[env_ids] = planes[:2].movedim(-1, 0)
     neutral[env_ids] = planes[2].movedim(-1, 0)
     killed[env_ids] = planes[3].movedim(-1, 0)
@@ -110,7 +110,7 @@ def _native_round(
     rows: int,
     cols: int,
     generations: int,
-    births: bool,
+    neutral_rules: int,
     radius: int,
 ) -> None:
     boards = [x.movedim(0, -1) for x in (units, neutral, killed, field)]
@@ -123,7 +123,7 @@ def _native_round(
         cols,
         len(live),
         generations,
-        births,
+        neutral_rules,
         radius,
         len(env_ids),
         torch.get_num_threads(),

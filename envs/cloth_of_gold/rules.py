@@ -18,6 +18,9 @@ from cellgames.envs.boards.dilation import Footprint
 
 __all__ = [
     "ACTS_A_UNIT",
+    "NEUTRAL_ATTACK",
+    "NEUTRAL_BIRTHS",
+    "NEUTRAL_HOLD",
     "PERIOD",
     "PLUS",
     "Board",
@@ -42,6 +45,9 @@ PLUS = Footprint(((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)))
 
 ACTS_A_UNIT = 2
 """A turn has so many placements and take-backs for each unit that may be placed in it."""
+
+NEUTRAL_BIRTHS, NEUTRAL_HOLD, NEUTRAL_ATTACK = 1, 2, 4
+"""The bits of `neutral_rules`, the options of neutral cells: they are born, hold their cells, and attack."""
 
 PERIOD = 24
 """A world that is the same after so many generations, a multiple of 1, 2, 3, 4, 6, 8 and 12, repeats for ever."""
@@ -71,7 +77,7 @@ def disk(radius: int) -> Footprint:
     return Footprint((row, col) for row in reach for col in reach if row * row + col * col < radius * radius)
 
 
-def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, births: bool) -> tuple[W, W, W, W]:
+def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, neutral_rules: int) -> tuple[W, W, W, W]:
     """Return the next generation of a's, b's, neutral and killed cells.
 
     An empty cell with three live neighbours takes the side that has more of them; a unit with two or three lives
@@ -85,7 +91,9 @@ def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, births: bool)
         b: units.
         neutral: cells.
         killed: cells.
-        births: option `neutral_births`, three neutral neighbours and no other make a neutral cell.
+        neutral_rules: sum of `NEUTRAL_BIRTHS` (three neutral neighbours and no other make a neutral cell),
+            `NEUTRAL_HOLD` (a neutral cell with two or three stays neutral), and with it `NEUTRAL_ATTACK` (two or
+            three neutral ones of at most three live neighbours kill a unit, and take the birth in an empty cell).
     """
     live = a | b | neutral
     ones, twos, fours = board.neighbour_counts(live)
@@ -94,14 +102,21 @@ def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, births: bool)
     middle = board.trim(twos & ~fours)  # two or three live neighbours; what follows matters there only
     some_a, some_b = a1 | a2, b1 | b2
     more_a, more_b = a2 | (a1 & ~some_b), b2 | (b1 & ~some_a)  # who has two of three or fewer has more
-    born = middle & ones & ~(live | killed)
-    turning = born | (middle & neutral)
-    next_neutral = middle & neutral & ~(more_a | more_b)
+    born, stays, free = middle & ones & ~(live | killed), middle & neutral, ~(some_a | some_b)
+    beats_a, beats_b = more_b, more_a
+    next_neutral = stays if neutral_rules & NEUTRAL_HOLD else stays & ~(more_a | more_b)
+    if neutral_rules & NEUTRAL_BIRTHS:
+        next_neutral = next_neutral | (born & free)
+    if neutral_rules & NEUTRAL_ATTACK:
+        more_neutral = free | (ones & ~(a2 | b2 | (a1 & b1)))  # two or three of two or three
+        beats_a, beats_b = more_b | more_neutral, more_a | more_neutral
+        next_neutral, born = next_neutral | (born & more_neutral), born & ~more_neutral
+    turning = born if neutral_rules & NEUTRAL_HOLD else born | stays
     return (
-        (turning & more_a) | (middle & a & ~more_b),
-        (turning & more_b) | (middle & b & ~more_a),
-        next_neutral | (born & ~(some_a | some_b)) if births else next_neutral,
-        middle & ((a & more_b) | (b & more_a) | (killed & ~(some_a | some_b))),
+        (turning & more_a) | (middle & a & ~beats_a),
+        (turning & more_b) | (middle & b & ~beats_b),
+        next_neutral,
+        middle & ((a & beats_a) | (b & beats_b) | (killed & free)),
     )
 
 

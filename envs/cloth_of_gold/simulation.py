@@ -25,7 +25,7 @@ NEUTRAL = 2  # the plane
 
 @torch.no_grad()
 def simulate(
-    grid: Grid, planes: Tensor, generations: int, births: bool = False, *, compile: Compile = "auto"
+    grid: Grid, planes: Tensor, generations: int, neutral_rules: int = 0, *, compile: Compile = "auto"
 ) -> Tensor:
     """Play some generations and return the worlds.
 
@@ -36,40 +36,42 @@ def simulate(
         grid: finite.
         planes: int64 [4, S, N, n]; not changed.
         generations: at least 0.
-        births: see `rules.generation`.
+        neutral_rules: see `rules.generation`.
         compile: see `kernels.compiling.kernel`; of no meaning to native code.
 
     Returns:
         int64 [4, S, N, n].
     """
-    return _generations(planes, grid.rows, grid.cols, generations, births, True, compile)
+    return _generations(planes, grid.rows, grid.cols, generations, neutral_rules, True, compile)
 
 
 @torch.no_grad()
-def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, *, compile: Compile = "auto") -> Tensor:
+def advance(
+    grid: Grid, planes: Tensor, generations: int, neutral_rules: int = 0, *, compile: Compile = "auto"
+) -> Tensor:
     """Play some generations without looking for worlds that repeat."""
-    return _generations(planes, grid.rows, grid.cols, generations, births, False, compile)
+    return _generations(planes, grid.rows, grid.cols, generations, neutral_rules, False, compile)
 
 
 @operator(
-    "cloth_of_gold_generations(Tensor planes, int rows, int cols, int generations, bool births, bool settle, "
+    "cloth_of_gold_generations(Tensor planes, int rows, int cols, int generations, int neutral_rules, bool settle, "
     "str compile) -> Tensor",
     fake=lambda planes, *_: torch.empty_like(planes, memory_format=torch.contiguous_format),
 )
 def _generations(
-    planes: Tensor, rows: int, cols: int, generations: int, births: bool, settle: bool, compile: Compile
+    planes: Tensor, rows: int, cols: int, generations: int, neutral_rules: int, settle: bool, compile: Compile
 ) -> Tensor:
     """Return the worlds after some generations; `settle`: see `simulate`."""
     grid = Grid(rows, cols, wrap=False)
     if not settle:
-        return _advance(grid, planes, generations, births, compile)
+        return _advance(grid, planes, generations, neutral_rules, compile)
     after = torch.empty_like(planes, memory_format=torch.contiguous_format)
     places = torch.arange(planes.shape[-1], device=planes.device)
-    worlds = _advance(grid, planes, generations % rules.PERIOD, births, compile)
+    worlds = _advance(grid, planes, generations % rules.PERIOD, neutral_rules, compile)
     for _ in range(generations // rules.PERIOD):
         if len(places) == 0:
             break
-        now = _advance(grid, worlds, rules.PERIOD, births, compile)
+        now = _advance(grid, worlds, rules.PERIOD, neutral_rules, compile)
         moving = (now != worlds).flatten(0, -2).any(0)
         if not moving.all():
             after[..., places[~moving]] = now[..., ~moving]
@@ -81,7 +83,14 @@ def _generations(
 
 @_generations.native
 def _native_generations(
-    native: Library, planes: Tensor, rows: int, cols: int, generations: int, births: bool, settle: bool, compile: str
+    native: Library,
+    planes: Tensor,
+    rows: int,
+    cols: int,
+    generations: int,
+    neutral_rules: int,
+    settle: bool,
+    compile: str,
 ) -> Tensor:
     """Return the same by `sources/cloth_of_gold.cpp`."""
     if cols > WIDEST:
@@ -93,7 +102,7 @@ def _native_generations(
         cols,
         planes.shape[-1],
         generations,
-        births,
+        neutral_rules,
         settle,
         torch.get_num_threads(),
         pointer(given, torch.int64),
@@ -102,13 +111,15 @@ def _native_generations(
     return after
 
 
-def _advance(grid: Grid, planes: Tensor, generations: int, births: bool, compile: Compile) -> Tensor:
+def _advance(grid: Grid, planes: Tensor, generations: int, neutral_rules: int, compile: Compile) -> Tensor:
     if planes.shape[-1] == 0 or generations == 0:
         return planes.clone(memory_format=torch.contiguous_format)
     kinds = [0, 1, 3] if not planes[NEUTRAL].any() else [0, 1, 2, 3]  # no neutral cell comes from nothing
     width = width_for(planes.shape[-1], planes.device)
     chunks = planes[kinds].split(width, -1)  # of a copy, which is overwritten
-    step = _kernel(grid, planes.new_empty(len(kinds), *grid.shape, width), births, compile, generations * len(chunks))
+    step = _kernel(
+        grid, planes.new_empty(len(kinds), *grid.shape, width), neutral_rules, compile, generations * len(chunks)
+    )
     after = torch.zeros_like(planes, memory_format=torch.contiguous_format)
     for chunk, out in zip(chunks, after.split(width, -1), strict=True):
         now = _run(step, chunk, width, generations)
@@ -127,7 +138,7 @@ def _run(step: Kernel, planes: Tensor, width: int, generations: int) -> Tensor:
     return now[..., : planes.shape[-1]]
 
 
-def _kernel(grid: Grid, planes: Tensor, births: bool, compile: Compile, calls: int) -> Kernel:
+def _kernel(grid: Grid, planes: Tensor, neutral_rules: int, compile: Compile, calls: int) -> Kernel:
     """Return the kernel of one generation of planes [k, S, N, width]; k is 3 in worlds without neutral cells."""
 
     def two_sided(a: Tensor, b: Tensor, killed: Tensor, *then: Tensor) -> None:
@@ -135,7 +146,7 @@ def _kernel(grid: Grid, planes: Tensor, births: bool, compile: Compile, calls: i
             out.copy_(plane)
 
     def with_neutrals(a: Tensor, b: Tensor, neutral: Tensor, killed: Tensor, *then: Tensor) -> None:
-        for plane, out in zip(rules.generation(grid, a, b, neutral, killed, births), then, strict=True):
+        for plane, out in zip(rules.generation(grid, a, b, neutral, killed, neutral_rules), then, strict=True):
             out.copy_(plane)
 
     function = two_sided if len(planes) == 3 else with_neutrals

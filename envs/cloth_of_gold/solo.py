@@ -126,8 +126,8 @@ class ClothSolo(Solo):
         """Play the next generation of the world, and nothing else."""
         a, b = self._units
         if self._neutral:
-            births = self._game.neutral_births
-            a, b, self._neutral, self._killed = rules.generation(self.grid, a, b, self._neutral, self._killed, births)
+            cells = (a, b, self._neutral, self._killed)
+            a, b, self._neutral, self._killed = rules.generation(self.grid, *cells, self._game.neutral_rules)
         else:
             a, b, self._killed = rules.two_sided_generation(self.grid, a, b, self._killed)
         self._units = [a, b]

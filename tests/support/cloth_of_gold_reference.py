@@ -70,9 +70,16 @@ def random_world(rows: int, cols: int, rng: random.Random, weights: tuple[float,
 # --- generations ------------------------------------------------------------------------------------------------
 
 
-def next_state(cell: int, a: int, b: int, c: int, births: bool = False) -> int:
+def next_state(cell: int, a: int, b: int, c: int, births: bool = False, stance: str = "passive") -> int:
     """A cell's next state, of its state and its live neighbours of each kind: the table of the rules."""
     n = a + b + c
+    if stance == "aggressive":
+        if cell == EMPTY and n == 3 and c >= 2:
+            return NEUTRAL
+        if cell in (A, B) and n in (2, 3) and c > max(a, b):
+            return KILLED
+    if cell == NEUTRAL and stance != "passive" and n in (2, 3):
+        return NEUTRAL
     if cell == EMPTY:
         if births and (a, b, c) == (0, 0, 3):
             return NEUTRAL
@@ -90,7 +97,7 @@ def next_state(cell: int, a: int, b: int, c: int, births: bool = False) -> int:
     return KILLED if a == b == 0 else EMPTY
 
 
-def generation(board: Board, births: bool = False) -> Board:
+def generation(board: Board, births: bool = False, stance: str = "passive") -> Board:
     """All cells at once; nothing lies beyond the edge."""
     rows, cols = len(board), len(board[0])
     around = [[[0] * 5 for _ in range(cols)] for _ in range(rows)]
@@ -103,15 +110,15 @@ def generation(board: Board, births: bool = False) -> Board:
                     if (row, col) != (r, c):
                         around[row][col][board[r][c]] += 1
     return [
-        [next_state(cell, n[A], n[B], n[NEUTRAL], births) for cell, n in zip(*lines, strict=True)]
+        [next_state(cell, n[A], n[B], n[NEUTRAL], births, stance) for cell, n in zip(*lines, strict=True)]
         for lines in zip(board, around, strict=True)
     ]
 
 
-def later(board: Board, generations: int, births: bool = False) -> Board:
+def later(board: Board, generations: int, births: bool = False, stance: str = "passive") -> Board:
     """The board after some generations."""
     for _ in range(generations):
-        board = generation(board, births)
+        board = generation(board, births, stance)
     return board
 
 
@@ -159,6 +166,7 @@ class ReferenceGame:
     neutral_density: float = 0.0
     win_rule: str = "score"
     shaping: float = 0.0
+    neutral_stance: str = "passive"
 
     board: Board = field(default_factory=list)
     player: int = 0
@@ -254,7 +262,7 @@ class ReferenceGame:
         if self.player == 1:
             return
         if self.round > 0:
-            self.board = later(self.board, self.generations, self.neutral_births)
+            self.board = later(self.board, self.generations, self.neutral_births, self.neutral_stance)
         before = self.scores
         a, b = self.live()
         own = [self.territory(player) for player in (0, 1)]

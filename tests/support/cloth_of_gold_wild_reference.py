@@ -103,6 +103,7 @@ class WildReference(ReferenceGame):
     territory_kind: str = "field"
     buffer: int = 4
     wildlife: tuple[int, int, int] = (0, 0, 0)
+    combinations: bool = False
     seed: int = 0
 
     sky: str = "calm"
@@ -328,7 +329,7 @@ class WildReference(ReferenceGame):
 
     def _live(self) -> None:
         before = self.board
-        after = generation(before, self.neutral_births)
+        after = generation(before, self.neutral_births, self.neutral_stance)
         for player in (0, 1):
             for r, c in self.wards[player]:
                 if before[r][c] == player + 1 and after[r][c] == KILLED:
@@ -395,6 +396,8 @@ class WildReference(ReferenceGame):
 
     def _count(self, wood: set[Cell], tamed: list[int]) -> None:
         points = [dict.fromkeys(PATTERNS, 0) for _ in range(2)]
+        earning = [dict.fromkeys(PATTERNS, 0) for _ in range(2)]
+        warding: list[list[list[Cell]]] = [[], []]
         self.lives, self.wards = [[0] * 7, [0] * 7], [set(), set()]
         left = {cell for cell in self.cells if self.at(cell) in (1, 2, NEUTRAL)}
         while left:
@@ -413,13 +416,23 @@ class WildReference(ReferenceGame):
                     barren = any(cell in self.burnt or cell in self.rock() for cell in group)
                     worth = 0 if barren else 2 if all(cell in wood for cell in group) else 1
                     points[player][kind] += worth
+                    earning[player][kind] += worth > 0
                     if kind in ("tub", "pond") and worth:
-                        self.wards[player] |= {x for x in self.cells if any(chebyshev(x, cell) <= 2 for cell in group)}
+                        warding[player].append(group)
                     break
         for player, earned in enumerate(points):
-            self.supply[player] = earned["block"] + earned["beehive"] + tamed[player]
-            self.reach[player] = min(earned["loaf"] // 2, 4)
-            self.spells[player] = min(self.spells[player] + (earned["boat"] + earned["ship"]) // 2, 3)
+            some, sets = earning[player], 0
+            while self.combinations and all(
+                sum(some[kind] for kind in kinds.split()) > sets
+                for kinds in ("block beehive", "loaf", "tub pond", "boat ship")
+            ):
+                sets += 1
+            for group in warding[player]:
+                far = 2 + min(sets, 2)
+                self.wards[player] |= {x for x in self.cells if any(chebyshev(x, cell) <= far for cell in group)}
+            self.supply[player] = earned["block"] + earned["beehive"] + sets + tamed[player]
+            self.reach[player] = min((earned["loaf"] + sets) // 2, 4)
+            self.spells[player] = min(self.spells[player] + (earned["boat"] + earned["ship"] + sets) // 2, 3)
 
     # --- what is seen
 

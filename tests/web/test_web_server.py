@@ -598,7 +598,7 @@ def test_all_yes_no_parameters_of_games_are_offered(client: Any, monkeypatch: py
         offered[game["id"]] = set(flags)
         for name, default in flags.items():
             given = {name: not default}
-            needs = {"weather": {"terrain": True}}.get(name, {}) if not default else {}
+            needs = {"weather": {"terrain": True}, "combinations": {"perks": True}}.get(name, {}) if not default else {}
             off = {"weather": False} if name == "terrain" and default else {}
             answer = client.post("/api/play", json={"game": game["id"], "parameters": {**given, **needs, **off}})
             assert answer.status_code == 201, (game["id"], name, answer.json())

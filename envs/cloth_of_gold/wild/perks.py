@@ -18,11 +18,13 @@ from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, operator, pointer
 
 from .borders import WIDEST
+from .weather import SQUARE
 
 __all__ = [
     "LIVES",
     "MOST_REACH",
     "MOST_SPELLS",
+    "MOST_WIDER",
     "POINTS_A_SPELL",
     "POINTS_A_UNIT",
     "POINTS_OF_REACH",
@@ -47,8 +49,8 @@ LIVES: dict[str, tuple[str, ...]] = {
 
 POINTS_A_UNIT, POINTS_OF_REACH, POINTS_A_SPELL = 4, 2, 2
 """Points for one more unit a turn, for one more cell of territory's radius, and for a bolt."""
-MOST_REACH, MOST_SPELLS, WARD_DISTANCE = 4, 3, 2
-"""The most cells of reach, the most bolts kept, and how far a ward reaches from its still life."""
+MOST_REACH, MOST_SPELLS, WARD_DISTANCE, MOST_WIDER = 4, 3, 2, 2
+"""The most cells of reach, the most bolts kept, how far a ward reaches from its still life, and the most further."""
 
 _SUPPLY, _REACH, _WARDS, _SPELLS = ("block", "beehive"), ("loaf",), ("tub", "pond"), ("boat", "ship")
 
@@ -92,7 +94,13 @@ def orientations(kind: str) -> tuple[Cells, ...]:
 
 
 def count_still_lifes(
-    grid: Grid, units: Tensor, neutral: Tensor, *, forest: Tensor | None = None, barren: Tensor | None = None
+    grid: Grid,
+    units: Tensor,
+    neutral: Tensor,
+    *,
+    forest: Tensor | None = None,
+    barren: Tensor | None = None,
+    combinations: bool = False,
 ) -> Count:
     """Return the still lifes on some boards and what they earn.
 
@@ -105,15 +113,28 @@ def count_still_lifes(
         neutral: bitboards int64 [S, N, n].
         forest: bitboards of forest that is not burnt, None without terrain.
         barren: bitboards of rock and of burnt cells, None without terrain.
+        combinations: each set of one still life for each of the four perks, counted among those that earn a point,
+            earns a point of supply, reach and spell, and widens wards by a cell, at most by `MOST_WIDER`.
     """
-    land = [torch.zeros_like(neutral) if plane is None else plane for plane in (forest, barren)]
+    none = torch.zeros_like(neutral)
+    land = [none if plane is None else plane for plane in (forest, barren)]
     lives, points, wards = _counted(torch.stack((*units, neutral, *land)), grid.rows, grid.cols)
+    supply, reach, spells = (_sum_of(points, kinds) for kinds in (_SUPPLY, _REACH, _SPELLS))
+    if combinations:
+        # Without forest the points are the still lifes that earn any.
+        number = _counted(torch.stack((*units, neutral, none, land[1])), grid.rows, grid.cols)[1]
+        sets = torch.stack([_sum_of(number, kinds) for kinds in (_SUPPLY, _REACH, _WARDS, _SPELLS)]).amin(0)
+        supply, reach, spells = supply + sets, reach + sets, spells + sets
+        for wider in range(1, MOST_WIDER + 1):  # a square around a square is a wider one
+            more = grid.trim(grid.dilate(wards, SQUARE))
+            wards = torch.where((sets.t() >= wider)[:, None, None], more, wards)
+    return Count(lives, supply, reach, spells, wards)
 
-    def sum_of(kinds: tuple[str, ...]) -> Tensor:
-        earned: Tensor = points[:, :, [list(LIVES).index(kind) for kind in kinds]].sum(2, dtype=torch.int32)
-        return earned
 
-    return Count(lives, sum_of(_SUPPLY), sum_of(_REACH), sum_of(_SPELLS), wards)
+def _sum_of(numbers: Tensor, kinds: tuple[str, ...]) -> Tensor:
+    """Return the sums of some kinds' numbers, int32 [n, 2], of numbers [n, 2, K]."""
+    places = [list(LIVES).index(kind) for kind in kinds]
+    return numbers[:, :, places].sum(2, dtype=torch.int32)
 
 
 @operator(

@@ -6,7 +6,7 @@ Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words i
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -307,7 +307,7 @@ class WildRound:
             game.width,
             worlds,
             game.generations,
-            game.neutral_births,
+            game.neutral_rules,
             torch.get_num_threads(),
             pointer(boards, torch.int64),
             pointer(seeds, torch.int64),
@@ -328,7 +328,7 @@ class WildRound:
         a, b = self.units
         killed_before = self.killed
         a, b, self.neutral, self.killed = rules.generation(
-            self._grid, a, b, self.neutral, killed_before, self._game.neutral_births
+            self._grid, a, b, self.neutral, killed_before, self._game.neutral_rules
         )
         after = torch.stack((a, b))
         if self._wards is not None:  # a unit that a stronger side has killed stays on a warded cell
@@ -398,10 +398,10 @@ class WildRound:
         game, state = self._game, self.after(state)
         new: dict[str, Tensor] = {}
         if game.perks:
-            ground: dict[str, Tensor] = {}
+            ground: dict[str, Any] = {"combinations": game.combinations}
             if self._wood is not None:
                 burnt = torch.zeros_like(self._wood) if self.fire is None else self.fire.burnt
-                ground = {"forest": self._forest() & ~burnt, "barren": self._rock | burnt}
+                ground |= {"forest": self._forest() & ~burnt, "barren": self._rock | burnt}
             found = perks.count_still_lifes(self._grid, self.units, self.neutral, **ground)
             new = {
                 "wards": _outer(found.wards),

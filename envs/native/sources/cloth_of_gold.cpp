@@ -46,8 +46,8 @@ struct Column {
 };
 
 // `rules.two_sided_generation`, in words of one column. Where the board ends within the word, `edge` has its cells.
-template <bool edged>
-CELLGAMES_INLINE void play_column(Column<3> column, int generations, Words edge, bool) {
+template <bool edged, bool holding>
+CELLGAMES_INLINE void play_column(Column<3> column, int generations, Words edge, int64_t) {
     const Words none = every(0);
     if (!edged) edge = ~none;
     for (int generation = 0; generation < generations; ++generation) {
@@ -77,10 +77,10 @@ CELLGAMES_INLINE void play_column(Column<3> column, int generations, Words edge,
     }
 }
 
-// `rules.generation`, in words of one column.
-template <bool edged>
-CELLGAMES_INLINE void play_column(Column<4> column, int generations, Words edge, bool births) {
-    const Words none = every(0), may = every(births ? ~uint64_t{0} : 0);
+// `rules.generation`, in words of one column; `holding`: with kHold, and perhaps kAttack.
+template <bool edged, bool holding>
+CELLGAMES_INLINE void play_column(Column<4> column, int generations, Words edge, int64_t neutral_rules) {
+    const Words none = every(0), may = every(neutral_rules & kBirths ? ~uint64_t{0} : 0);
     if (!edged) edge = ~none;
     for (int generation = 0; generation < generations; ++generation) {
         Words* at = column.cells;
@@ -98,14 +98,29 @@ CELLGAMES_INLINE void play_column(Column<4> column, int generations, Words edge,
             const Words more_a = near_a.twos | (near_a.ones & ~some_b), more_b = near_b.twos | (near_b.ones & ~some_a);
             const Words stays = (nine.three() | nine.four()) & edge;  // live cells with two or three neighbours
             const Words lasts = (nine.two() | nine.three()) & edge;   // killed ones
-            const Words born = nine.three() & ~(live | killed) & edge, turning = born | (stays & neutral);
-            const Words next_a = (turning & more_a) | (stays & a & ~more_b);
-            const Words next_b = (turning & more_b) | (stays & b & ~more_a);
-            const Words free = (stays & neutral & ~(more_a | more_b)) | (born & ~(some_a | some_b) & may);
+            const Words nobodys = ~(some_a | some_b);
+            const Words born = nine.three() & ~(live | killed) & edge;
+            Words turning = born | (stays & neutral);
+            Words free = (stays & neutral & ~(more_a | more_b)) | (born & nobodys & may);
+            Words beats_a = more_b, beats_b = more_a;
+            if (holding) {
+                turning = born;
+                free = free | (stays & neutral);
+            }
+            if (holding && neutral_rules & kAttack) {  // two or three neutral ones of two or three, and they hold, too
+                const Words three = (live & nine.four()) | (~live & nine.three());
+                const Words more = nobodys | (three & ~(near_a.twos | near_b.twos | (near_a.ones & near_b.ones)));
+                beats_a = beats_a | more;
+                beats_b = beats_b | more;
+                free = free | (born & more);
+                turning = born & ~more;
+            }
+            const Words next_a = (turning & more_a) | (stays & a & ~beats_a);
+            const Words next_b = (turning & more_b) | (stays & b & ~beats_b);
             at[kLive] = next_a | next_b | free;
             at[kA] = next_a;
             at[kB] = next_b;
-            at[kKilled] = (stays & ((a & more_b) | (b & more_a))) | (lasts & killed & ~(some_a | some_b));
+            at[kKilled] = (stays & ((a & beats_a) | (b & beats_b))) | (lasts & killed & nobodys);
             all.next();
             as.next();
             bs.next();
@@ -185,17 +200,20 @@ struct Tile {
     }
 
     // Play some generations. The halos are those of the worlds.
-    CELLGAMES_INLINE_MEMBER void play(int generations, bool births) const {
+    CELLGAMES_INLINE_MEMBER void play(int generations, int64_t neutral_rules) const {
         const Words edge = every(grid.own(0));  // of more words, the edges are those of words
         for (int done = 0; done < generations; done += grid.halo) {
             if (done) exchange();
             const int now = std::min(grid.halo, generations - done);
             for (int word = 0; word < grid.words; ++word) {
                 const Column<planes> column{at(word, 0), grid.rows};
+                const bool holding = planes == 4 && neutral_rules & kHold;
                 if (grid.words == 1)
-                    play_column<true>(column, now, edge, births);
+                    holding ? play_column<true, planes == 4>(column, now, edge, neutral_rules)
+                            : play_column<true, false>(column, now, edge, neutral_rules);
                 else
-                    play_column<false>(column, now, edge, births);
+                    holding ? play_column<false, planes == 4>(column, now, edge, neutral_rules)
+                            : play_column<false, false>(column, now, edge, neutral_rules);
             }
         }
     }
@@ -218,12 +236,12 @@ constexpr int kPeriod = 24;  // `rules.PERIOD`
 // Play all generations of worlds, eight at a time.
 template <int planes>
 CELLGAMES_INLINE void play_on(const Tile<planes>& tile, const Planes<const uint64_t>& given,
-                              const Planes<uint64_t>& after, const int64_t* list, int generations, bool births,
-                              int64_t from, int64_t to) {
+                              const Planes<uint64_t>& after, const int64_t* list, int generations,
+                              int64_t neutral_rules, int64_t from, int64_t to) {
     for (int64_t first = from; first < to; first += kLanes) {
         const Some some(list, first, to);
         tile.take(given, some);
-        tile.play(generations, births);
+        tile.play(generations, neutral_rules);
         tile.give(after, some);
     }
 }
@@ -232,7 +250,7 @@ CELLGAMES_INLINE void play_on(const Tile<planes>& tile, const Planes<const uint6
 template <int planes>
 CELLGAMES_INLINE void play_until_settled(const Tile<planes>& tile, const Planes<const uint64_t>& given,
                                          const Planes<uint64_t>& after, const int64_t* list, int64_t periods,
-                                         bool births, int64_t from, int64_t to) {
+                                         int64_t neutral_rules, int64_t from, int64_t to) {
     const int64_t size = Tile<planes>::size(tile.grid);
     Room room(size);
     Some here;
@@ -255,7 +273,7 @@ CELLGAMES_INLINE void play_until_settled(const Tile<planes>& tile, const Planes<
         if (fill) tile.take(given, fresh);
         tile.exchange();
         if (most > 1) std::copy(tile.cells, tile.cells + size, room.begin());
-        tile.play(kPeriod, births);
+        tile.play(kPeriod, neutral_rules);
         uint64_t changed[kLanes];
         store(changed, most > 1 ? tile.changed(room.begin()) : every(0));
         Some done;
@@ -277,29 +295,29 @@ CELLGAMES_INLINE void play_until_settled(const Tile<planes>& tile, const Planes<
 
 template <int planes>
 CELLGAMES_INLINE void play(const Board& board, const Planes<const uint64_t>& given, const Planes<uint64_t>& after,
-                           const int64_t* list, int64_t generations, bool births, bool settle, int64_t from,
-                           int64_t to) {
+                           const int64_t* list, int64_t generations, int64_t neutral_rules, bool settle,
+                           int64_t from, int64_t to) {
     const Layout grid(board);
     Room room(Tile<planes>::size(grid));
     const Tile<planes> tile{board, grid, room.begin()};
     const int64_t periods = settle ? generations / kPeriod : 0;
     const int rest = static_cast<int>(generations - periods * kPeriod);
-    if (rest || !periods) play_on(tile, given, after, list, rest, births, from, to);
+    if (rest || !periods) play_on(tile, given, after, list, rest, neutral_rules, from, to);
     const Planes<const uint64_t> rested{{after.plane[0], after.plane[1], after.plane[2], after.plane[3]}};
-    if (periods) play_until_settled(tile, rest ? rested : given, after, list, periods, births, from, to);
+    if (periods) play_until_settled(tile, rest ? rested : given, after, list, periods, neutral_rules, from, to);
 }
 
 CELLGAMES_DISPATCH
 void play_two_sided(const Board& board, const Planes<const uint64_t>& given, const Planes<uint64_t>& after,
                     const int64_t* list, int64_t generations, bool settle, int64_t from, int64_t to) {
-    play<3>(board, given, after, list, generations, false, settle, from, to);
+    play<3>(board, given, after, list, generations, 0, settle, from, to);
 }
 
 CELLGAMES_DISPATCH
 void play_with_neutrals(const Board& board, const Planes<const uint64_t>& given, const Planes<uint64_t>& after,
-                        const int64_t* list, int64_t generations, bool births, bool settle, int64_t from,
+                        const int64_t* list, int64_t generations, int64_t neutral_rules, bool settle, int64_t from,
                         int64_t to) {
-    play<4>(board, given, after, list, generations, births, settle, from, to);
+    play<4>(board, given, after, list, generations, neutral_rules, settle, from, to);
 }
 
 // Whether a cell of the worlds is neutral; none comes from nothing.
@@ -317,25 +335,25 @@ bool neutral_cells(const Board& board, const uint64_t* neutral, const int64_t* l
 }  // namespace
 
 void cellgames::cloth::play_worlds(const Board& board, const Planes<const uint64_t>& given,
-                                   const Planes<uint64_t>& after, const int64_t* list, int64_t generations, bool births,
-                                   bool settle, int64_t from, int64_t to) {
+                                   const Planes<uint64_t>& after, const int64_t* list, int64_t generations,
+                                   int64_t neutral_rules, bool settle, int64_t from, int64_t to) {
     if (neutral_cells(board, given.plane[2], list, from, to))
-        play_with_neutrals(board, given, after, list, generations, births, settle, from, to);
+        play_with_neutrals(board, given, after, list, generations, neutral_rules, settle, from, to);
     else
         play_two_sided(board, given, after, list, generations, settle, from, to);
 }
 
 // Play some generations of worlds of at most 1,600 columns. given, after: int64 [4, rows + 1, words, worlds]: a's, b's,
-// neutral and killed cells. births: neutral cells may be born. settle: see `play_worlds`.
+// neutral and killed cells. neutral_rules: of `rules.generation`. settle: see `play_worlds`.
 CELLGAMES_EXPORT void cellgames_cloth_of_gold(int64_t rows, int64_t cols, int64_t worlds, int64_t generations,
-                                              int64_t births, int64_t settle, int64_t threads, const uint64_t* given,
-                                              uint64_t* after) {
+                                              int64_t neutral_rules, int64_t settle, int64_t threads,
+                                              const uint64_t* given, uint64_t* after) {
     const Board board(rows, cols, worlds);
     const int64_t plane = board.plane();
     const Planes<const uint64_t> from_planes{{given, given + plane, given + 2 * plane, given + 3 * plane}};
     const Planes<uint64_t> to_planes{{after, after + plane, after + 2 * plane, after + 3 * plane}};
     in_parallel(tiles_of(worlds), threads, [&](int64_t from, int64_t to) {
-        play_worlds(board, from_planes, to_planes, nullptr, generations, births, settle, from * kLanes,
+        play_worlds(board, from_planes, to_planes, nullptr, generations, neutral_rules, settle, from * kLanes,
                     std::min(to * kLanes, worlds));
     });
 }

@@ -75,9 +75,13 @@ struct Planes {
     Word* plane[4];
 };
 
+// The bits of `neutral_rules`, as `rules.py` has them.
+constexpr int64_t kBirths = 1, kHold = 2, kAttack = 4;
+
 // Play generations of the worlds from one place of a list to another (see `Some`); `after` may be `given`. Worlds that
 // come back to themselves within 24 generations are not played on if `settle`.
 void play_worlds(const Board& board, const Planes<const uint64_t>& given, const Planes<uint64_t>& after,
-                 const int64_t* list, int64_t generations, bool births, bool settle, int64_t from, int64_t to);
+                 const int64_t* list, int64_t generations, int64_t neutral_rules, bool settle, int64_t from,
+                 int64_t to);
 
 }  // namespace cellgames::cloth

@@ -386,9 +386,10 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_turn(int64_t rows, int64_t cols, i
 // Play the generations of a round in `count` games. units, territory, neutral, killed: int64 [2 or 1, rows + 1, words,
 // worlds], live: int32 [worlds, 2], changed in place; games: int64 [count], each once.
 CELLGAMES_EXPORT void cellgames_cloth_of_gold_round(int64_t rows, int64_t cols, int64_t worlds, int64_t generations,
-                                                    int64_t births, int64_t radius, int64_t count, int64_t threads,
-                                                    uint64_t* units, uint64_t* neutral, uint64_t* killed,
-                                                    uint64_t* territory, int32_t* live, const int64_t* games) {
+                                                    int64_t neutral_rules, int64_t radius, int64_t count,
+                                                    int64_t threads, uint64_t* units, uint64_t* neutral,
+                                                    uint64_t* killed, uint64_t* territory, int32_t* live,
+                                                    const int64_t* games) {
     const Board board(rows, cols, worlds);
     const Disk disk(radius);
     const int64_t plane = board.plane();
@@ -396,7 +397,7 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_round(int64_t rows, int64_t cols, 
     const Planes<const uint64_t> given{{units, units + plane, neutral, killed}};
     in_parallel(tiles_of(count), threads, [&](int64_t from_tile, int64_t to_tile) {
         const int64_t from = from_tile * kLanes, to = std::min(to_tile * kLanes, count);
-        play_worlds(board, given, planes, games, generations, births, true, from, to);
+        play_worlds(board, given, planes, games, generations, neutral_rules, true, from, to);
         for (int player = 0; player < 2; ++player) {
             const uint64_t* own = units + player * plane;
             make_territory(board, disk, own, territory + player * plane, games, from, to);

@@ -27,11 +27,11 @@ struct Plane {
 struct World {
     const Board& board;
     int rows, cols, words, width;
-    bool births;
+    int64_t neutral_rules;
 
-    explicit World(const Board& board_, bool births_ = false)
+    explicit World(const Board& board_, int64_t neutral_rules_ = false)
         : board(board_), rows(board_.rows), cols(board_.cols), words(board_.words), width(board_.width),
-          births(births_) {}
+          neutral_rules(neutral_rules_) {}
 
     void read(const uint64_t* from, int64_t place, Plane& out) const {
         for (int word = 0; word < words; ++word) {
@@ -346,16 +346,29 @@ void live_on(const World& world, Round& game) {
             const Words middle = n.twos & ~n.fours & own & ~load(game.water.row[word] + row);
             const Words some_a = na.ones | na.twos, some_b = nb.ones | nb.twos;
             const Words more_a = na.twos | (na.ones & ~some_b), more_b = nb.twos | (nb.ones & ~some_a);
-            const Words born = middle & n.ones & ~(a | b | c | d), turning = born | (middle & c);
-            const Words dying_a = middle & a & more_b, dying_b = middle & b & more_a;
+            const Words born = middle & n.ones & ~(a | b | c | d), nobodys = ~(some_a | some_b);
+            Words turning = born | (middle & c), free = middle & c & ~(more_a | more_b);
+            Words beats_a = more_b, beats_b = more_a;
+            if (world.neutral_rules & kBirths) free = free | (born & nobodys);
+            if (world.neutral_rules & kHold) {
+                turning = born;
+                free = free | (middle & c);
+            }
+            if (world.neutral_rules & kAttack) {  // two or three neutral ones of two or three, and they hold, too
+                const Words more = nobodys | (n.ones & ~(na.twos | nb.twos | (na.ones & nb.ones)));
+                beats_a = beats_a | more;
+                beats_b = beats_b | more;
+                free = free | (born & more);
+                turning = born & ~more;
+            }
+            const Words dying_a = middle & a & beats_a, dying_b = middle & b & beats_b;
             const Words saved_a = dying_a & load(game.wards[0].row[word] + row);
             const Words saved_b = dying_b & load(game.wards[1].row[word] + row);
-            const Words stays = middle & c & ~(more_a | more_b);
             Words after[4];
-            after[0] = (turning & more_a) | (middle & a & ~more_b) | saved_a;
-            after[1] = (turning & more_b) | (middle & b & ~more_a) | saved_b;
-            after[2] = world.births ? stays | (born & ~(some_a | some_b)) : stays;
-            after[3] = (dying_a & ~saved_a) | (dying_b & ~saved_b) | (middle & d & ~(some_a | some_b));
+            after[0] = (turning & more_a) | (middle & a & ~beats_a) | saved_a;
+            after[1] = (turning & more_b) | (middle & b & ~beats_b) | saved_b;
+            after[2] = free;
+            after[3] = (dying_a & ~saved_a) | (dying_b & ~saved_b) | (middle & d & nobodys);
             Words any = every(0);
             for (int kind = 0; kind < 4; ++kind) {
                 uint64_t* to = next[kind].row[word] + row;
@@ -633,14 +646,14 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_lives(int64_t rows, int64_t cols, 
 // [worlds], in 256ths; strikes: int64 [2, worlds, 6], generations and cells; animals: int32 [worlds, count], changed in
 // place; kinds: int64 [3], how many of each; tamed: int64 [worlds, 2], written.
 CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild(int64_t rows, int64_t cols, int64_t worlds, int64_t generations,
-                                                   int64_t births, int64_t threads, uint64_t* boards,
+                                                   int64_t neutral_rules, int64_t threads, uint64_t* boards,
                                                    const int64_t* seeds, const int32_t* below, const int64_t* strikes,
                                                    int32_t* animals, const int64_t* kinds, int64_t* tamed) {
     constexpr int count = 9 + kStages, kStrikes = 6;
     const Board board(rows, cols, worlds);
     const int64_t plane = board.plane();
     in_parallel(worlds, std::min(threads, worlds), [&](int64_t from, int64_t to) {
-        const World world(board, births != 0);
+        const World world(board, neutral_rules);
         std::vector<Round> one(1);
         std::vector<Plane> fires(2);
         Round& game = one[0];

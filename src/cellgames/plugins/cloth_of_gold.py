@@ -131,6 +131,7 @@ CLOTH_OF_GOLD = GamePlugin(
             Setting("terrain", "Terrain: water, rock and forest"),
             Setting("weather", "Weather: rain, storm, lightning and fire (needs terrain)"),
             Setting("perks", "Perks: still lifes earn units, reach, wards and bolts"),
+            Setting("combinations", "Combinations: sets of still lifes earn more (needs perks)"),
         ),
         lesson="cellgames.web.lessons.cloth_of_gold_lesson:CLOTH_OF_GOLD",
         people=("Player A", "Player B"),
@@ -175,7 +176,12 @@ CLOTH_OF_GOLD = GamePlugin(
             "beehives give one more unit in the next turn, every 2 points of loaves widen the territory by 1, tubs "
             "and ponds ward the cells within 2 of them, and every 2 points of boats and ships give a bolt, of which "
             "at most 3 are kept. A bolt empties the 3 x 3 around a cell, except cells warded for the opponent. A "
-            "still life earns 1 point, 2 on forest, 0 with a cell on rock or burnt ground (,).",
+            "still life earns 1 point, 2 on forest, 0 with a cell on rock or burnt ground (,). If combinations is "
+            "true, a set of one still life for each of the four gives one more point of supply, reach and bolts, and "
+            "wards reach 1 further for a set, 2 for more.",
+            "Neutral cells (o) with two or three live neighbours go over to the side that has more of them, unless "
+            "neutral_stance is defensive or aggressive. Aggressive ones kill units with two or three live neighbours "
+            "most of which are neutral, and an empty cell with three, two or more of them neutral, becomes neutral.",
             "If territory is hull, your territory is every cell near the hulls of your clusters of units. Animals: G "
             "grazers flee units, and two or more units of one player alone tame one, which gives a point of supply; "
             "H hunters go to units and kill all in their 3 x 3; U guards do so if a unit comes within 3. Four units "

@@ -39,6 +39,14 @@ FAMILIES: dict[str, dict[str, Any]] = {
         **{"height": 16, "width": 20, "generations": 5, "radius": 3, "max_units": 9, "max_rounds": 4},
         **{"first_verdict": 3, "neutral_density": 0.05, "neutral_births": True},
     },
+    "defensive-neutrals": {
+        **{"height": 12, "width": 9, "generations": 4, "radius": 4, "max_units": 6, "max_rounds": 4},
+        **{"neutral_density": 0.3, "neutral_stance": "defensive"},
+    },
+    "aggressive-neutrals": {
+        **{"height": 9, "width": 12, "generations": 4, "radius": 4, "max_units": 8, "max_rounds": 4},
+        **{"neutral_density": 0.2, "neutral_births": True, "neutral_stance": "aggressive"},
+    },
     "extinction": {
         **{"height": 8, "width": 9, "generations": 4, "radius": 4, "max_units": 7, "max_rounds": 3},
         **{"win_rule": "extinction", "shaping": 0.5},

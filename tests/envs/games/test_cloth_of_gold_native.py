@@ -44,20 +44,20 @@ def both(*arguments: object) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize(("rows", "cols"), BOARDS)
-@pytest.mark.parametrize("kind", ["two sides", "neutral cells", "neutral births"])
-def test_generations_are_the_same(rows: int, cols: int, kind: str) -> None:
+@pytest.mark.parametrize("neutral_rules", [None, 0, 1, 2, 3, 6, 7])
+def test_generations_are_the_same(rows: int, cols: int, neutral_rules: int | None) -> None:
     grid = Grid(rows, cols, wrap=False)
     for count in (0, 1, 8, 11):
-        planes = worlds(grid, count, kind != "two sides")
+        planes = worlds(grid, count, neutral_rules is not None)
         for generations in (0, 1, 7, 30):
-            native, expected = both(grid, planes, generations, kind == "neutral births")
+            native, expected = both(grid, planes, generations, neutral_rules or 0)
             assert torch.equal(native, expected), (count, generations)
 
 
 def test_births_of_neutral_cells_need_none_to_begin_with() -> None:
     """The option has no effect in a world without neutral cells, and is no mistake there."""
     grid = Grid(20, 30, wrap=False)
-    native, expected = both(grid, worlds(grid, 9, False), 12, True)
+    native, expected = both(grid, worlds(grid, 9, False), 12, 1)
     assert torch.equal(native, expected)
 
 
@@ -87,7 +87,7 @@ def test_threads_and_strides_change_nothing(number: int) -> None:
     grid = Grid(30, 70, wrap=False)
     planes = worlds(grid, 41, True)[..., ::2]
     with threads(number):
-        native, expected = both(grid, planes, 24, False)
+        native, expected = both(grid, planes, 24, 0)
         settled = simulation.simulate(grid, planes, 24)
     assert torch.equal(native, expected)
     assert torch.equal(settled, expected)
@@ -118,6 +118,7 @@ GAMES: dict[str, dict[str, Any]] = {
     "neutral cells": {
         **{"height": 9, "width": 63, "generations": 26, "radius": 4, "max_units": 4},
         **{"neutral_density": 0.1, "neutral_births": True, "initial_placement": False},
+        "neutral_stance": "aggressive",
     },
     "two words": {"height": 12, "width": 64, "generations": 25, "radius": 8, "max_units": 2, "win_rule": "extinction"},
     "three words": {"height": 8, "width": 130, "generations": 2, "radius": 32, "max_units": 5},

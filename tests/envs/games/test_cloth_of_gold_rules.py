@@ -33,7 +33,8 @@ from cellgames.envs.cloth_of_gold.simulation import advance, simulate
 from cellgames.envs.kernels import compiling
 from cellgames.envs.native import without_native
 
-with_and_without_births = pytest.mark.parametrize("births", [False, True], ids=["no-births", "births"])
+STANCES = {"passive": 0, "defensive": rules.NEUTRAL_HOLD, "aggressive": rules.NEUTRAL_HOLD | rules.NEUTRAL_ATTACK}
+every_neutral_rule = pytest.mark.parametrize(("births", "stance"), list(product((False, True), STANCES)))
 
 # What becomes of the five states "0abcd" with (N_A, N_B, N_C) around; with any other number of units all become 0.
 TABLE = {
@@ -56,11 +57,17 @@ TABLE = {
 }
 
 
-def expected(state: int, around: tuple[int, int, int], births: bool) -> int:
-    """By the table above."""
+# What is another state for neutral cells that hold, and that attack as well.
+DEFENSIVE = {around: f"{after[:3]}c{after[4]}" for around, after in TABLE.items()}
+AGGRESSIVE = DEFENSIVE | {(0, 0, 2): "0ddcd", (0, 0, 3): "cddcd", (1, 0, 2): "cddc0", (0, 1, 2): "cddc0"}
+TABLES = {"passive": TABLE, "defensive": DEFENSIVE, "aggressive": AGGRESSIVE}
+
+
+def expected(state: int, around: tuple[int, int, int], births: bool, stance: str = "passive") -> int:
+    """By the tables above."""
     if births and state == EMPTY and around == (0, 0, 3):
         return NEUTRAL
-    return "0abcd".index(TABLE.get(around, "00000")[state])
+    return "0abcd".index(TABLES[stance].get(around, "00000")[state])
 
 
 def cases() -> Iterator[tuple[int, tuple[int, int, int], int]]:
@@ -85,11 +92,11 @@ def worlds_of(grid: Grid, planes: Tensor) -> list[Board]:
     return worlds
 
 
-def on_integers(world: Board, births: bool) -> Board:
+def on_integers(world: Board, neutral_rules: int) -> Board:
     """One generation of one board as Python integers."""
     grid, cells = IntGrid(len(world), len(world[0])), np.array(world)
     a, b, neutral, killed = (grid.pack(cells == state) for state in range(1, 5))
-    after = rules.generation(grid, a, b, neutral, killed, births)
+    after = rules.generation(grid, a, b, neutral, killed, neutral_rules)
     if not neutral:
         without = rules.two_sided_generation(grid, a, b, killed)
         assert (*without[:2], 0, without[2]) == after
@@ -102,12 +109,13 @@ def on_integers(world: Board, births: bool) -> Board:
 # --- the reference itself ---------------------------------------------------------------------------------------
 
 
-@with_and_without_births
-def test_the_reference_is_the_table(births: bool) -> None:
+@every_neutral_rule
+def test_the_reference_is_the_table(births: bool, stance: str) -> None:
     seen = 0
     for state, around, killed in cases():
         if killed == 0:
-            assert next_state(state, *around, births) == expected(state, around, births), (state, around)
+            after = expected(state, around, births, stance)
+            assert next_state(state, *around, births, stance) == after, (state, around)
             seen += 1
     assert seen == 5 * 165
 
@@ -125,6 +133,29 @@ DRAWN = {
     "a killed cell stays between two or three neutrals": ("cc...cc\n.d...cd\n.......", ".....cc\n.d...cd\n......."),
     "a killed cell goes when it is alone": ("d....\n.....\n..d..", ".....\n.....\n....."),
 }
+
+
+DRAWN_STANCES = {
+    "defensive neutrals go over to nobody": (
+        "defensive",
+        "......\n.cc...\n.cda..\n......",
+        "......\n.cc...\n.c....\n......",
+    ),
+    "three units beside a defensive neutral": ("defensive", "aaa\n.c.\n...", "aaa\naca\n..."),
+    "a unit between two neutrals is killed": ("aggressive", ".....\n.cac.\n.....", "..c..\n..d..\n..c.."),
+    "a unit with as many friends lives": ("aggressive", ".aa..\n.ca..\n.....", ".aa..\n.ca..\n....."),
+    "two neutrals take a birth from one unit": ("aggressive", "c.c\n...\n.a.", "...\n.c.\n..."),
+    "one neutral takes none from two units": ("aggressive", "a.a\n...\n.c.", "...\n.a.\n..."),
+}
+
+
+@pytest.mark.parametrize(("stance", "before", "after"), DRAWN_STANCES.values(), ids=DRAWN_STANCES)
+def test_stances_of_neutral_cells_on_drawn_boards(stance: str, before: str, after: str) -> None:
+    world = drawn(before)
+    assert text_of(generation(world, False, stance)) == after
+    assert text_of(on_integers(world, STANCES[stance])) == after
+    grid = Grid(len(world), len(world[0]), wrap=False)
+    assert worlds_of(grid, advance(grid, planes_of(grid, [world]), 1, STANCES[stance])) == [drawn(after)]
 
 
 @pytest.mark.parametrize(("before", "after"), DRAWN.values(), ids=DRAWN)
@@ -155,9 +186,11 @@ def surrounded(state: int, around: tuple[int, int, int], killed: int, rng: rando
     return board
 
 
-@with_and_without_births
+@every_neutral_rule
 @pytest.mark.parametrize("neutrals", [True, False], ids=["neutrals", "two-sided"])
-def test_every_cell_with_every_neighbours_becomes_what_the_table_says(neutrals: bool, births: bool) -> None:
+def test_every_cell_with_every_neighbours_becomes_what_the_table_says(
+    neutrals: bool, births: bool, stance: str
+) -> None:
     """In bitboards of all cases side by side; boards without neutrals have a rule of their own."""
     rng, every = random.Random(1), [case for case in cases() for _ in range(3)]
     assert len(every) == 3 * 5 * 495
@@ -165,17 +198,17 @@ def test_every_cell_with_every_neighbours_becomes_what_the_table_says(neutrals: 
         every = [(state, around, killed) for state, around, killed in every if state != NEUTRAL and around[2] == 0]
     worlds = [surrounded(*case, rng) for case in every]
     grid = Grid(8, 8, wrap=False)
-    after = worlds_of(grid, advance(grid, planes_of(grid, worlds), 1, births=births))
+    after = worlds_of(grid, advance(grid, planes_of(grid, worlds), 1, births | STANCES[stance]))
     for (state, around, killed), world in zip(every, after, strict=True):
-        assert world[4][3] == expected(state, around, births), (MARKS[state], around, killed)
+        assert world[4][3] == expected(state, around, births, stance), (MARKS[state], around, killed)
 
 
-@with_and_without_births
-def test_every_cell_with_every_neighbours_becomes_what_the_table_says_on_integers(births: bool) -> None:
+@every_neutral_rule
+def test_every_cell_with_every_neighbours_becomes_what_the_table_says_on_integers(births: bool, stance: str) -> None:
     rng = random.Random(2)
     for state, around, killed in cases():
-        after = on_integers(surrounded(state, around, killed, rng), births)
-        assert after[4][3] == expected(state, around, births), (MARKS[state], around, killed)
+        after = on_integers(surrounded(state, around, killed, rng), births | STANCES[stance])
+        assert after[4][3] == expected(state, around, births, stance), (MARKS[state], around, killed)
 
 
 # --- random worlds ----------------------------------------------------------------------------------------------
@@ -192,30 +225,30 @@ def random_worlds(rows: int, cols: int, seed: int = 0) -> list[Board]:
     return [random_world(rows, cols, rng, weights) for weights in MIXTURES]
 
 
-@with_and_without_births
+@every_neutral_rule
 @every_size
-def test_random_worlds_are_those_of_the_reference(rows: int, cols: int, births: bool) -> None:
-    grid, worlds = Grid(rows, cols, wrap=False), random_worlds(rows, cols)
+def test_random_worlds_are_those_of_the_reference(rows: int, cols: int, births: bool, stance: str) -> None:
+    grid, worlds, neutral_rules = Grid(rows, cols, wrap=False), random_worlds(rows, cols), births | STANCES[stance]
     start = planes_of(grid, worlds)
     given, planes = start.clone(), start
     seen = Counter[int]()
     for age in range(1, 9):
-        worlds = [generation(world, births) for world in worlds]
-        planes = advance(grid, planes, 1, births=births, compile="never")
+        worlds = [generation(world, births, stance) for world in worlds]
+        planes = advance(grid, planes, 1, neutral_rules, compile="never")
         assert worlds_of(grid, planes) == worlds, age
-        assert torch.equal(advance(grid, start, age, births=births), planes)  # as integers
+        assert torch.equal(advance(grid, start, age, neutral_rules), planes)  # as integers
         seen.update({state: sum(count(world, state) for world in worlds) for state in range(5)})
     assert min(seen.values()) > 0
     assert torch.equal(start, given)
 
 
-@with_and_without_births
+@every_neutral_rule
 @every_size
-def test_random_worlds_on_integers_are_those_of_the_reference(rows: int, cols: int, births: bool) -> None:
+def test_random_worlds_on_integers_are_those_of_the_reference(rows: int, cols: int, births: bool, stance: str) -> None:
     for world in random_worlds(rows, cols, seed=1):
         for _ in range(4):
-            after = generation(world, births)
-            assert on_integers(world, births) == after
+            after = generation(world, births, stance)
+            assert on_integers(world, births | STANCES[stance]) == after
             world = after
 
 
@@ -224,18 +257,18 @@ def test_births_of_neutrals_are_asked_for() -> None:
     for row in (2, 3, 4):
         world[row][4] = NEUTRAL
     planes = planes_of(grid, [world])
-    assert torch.equal(advance(grid, planes, 2), advance(grid, planes, 2, births=False))
+    assert torch.equal(advance(grid, planes, 2), advance(grid, planes, 2, neutral_rules=0))
     assert worlds_of(grid, advance(grid, planes, 2))[0] == [[EMPTY] * 9 for _ in range(8)]
-    assert worlds_of(grid, advance(grid, planes, 2, births=True)) == [world]
+    assert worlds_of(grid, advance(grid, planes, 2, neutral_rules=rules.NEUTRAL_BIRTHS)) == [world]
 
 
 def test_exchanging_the_players_exchanges_what_becomes_of_them() -> None:
     grid = Grid(20, 70, wrap=False)
     planes = planes_of(grid, random_worlds(20, 70))
     exchanged = planes[[1, 0, 2, 3]]
-    for births in (False, True):
-        after = advance(grid, planes, 30, births=births)
-        assert torch.equal(advance(grid, exchanged, 30, births=births), after[[1, 0, 2, 3]])
+    for neutral_rules in (0, 1, 2, 3, 6, 7):
+        after = advance(grid, planes, 30, neutral_rules)
+        assert torch.equal(advance(grid, exchanged, 30, neutral_rules), after[[1, 0, 2, 3]])
         assert not torch.equal(after, exchanged)
 
 
@@ -294,7 +327,7 @@ def test_the_shapes_repeat_as_said() -> None:
     grid, start = settled_and_unsettled()
     for env_id, period in enumerate(SHAPES.values(), 1):
         back = [
-            torch.equal(advance(grid, start, n, births=False)[..., env_id], start[..., env_id]) for n in range(1, 31)
+            torch.equal(advance(grid, start, n, neutral_rules=0)[..., env_id], start[..., env_id]) for n in range(1, 31)
         ]
         assert [n for n, same in enumerate(back, 1) if same] == (list(range(period, 31, period)) if period else [])
 
@@ -302,7 +335,7 @@ def test_the_shapes_repeat_as_said() -> None:
 def test_worlds_of_long_ago_are_those_of_the_reference() -> None:
     grid, start = settled_and_unsettled()
     worlds = [later(world, 100) for world in worlds_of(grid, start)]
-    assert worlds_of(grid, advance(grid, start, 100, births=False)) == worlds
+    assert worlds_of(grid, advance(grid, start, 100, neutral_rules=0)) == worlds
 
 
 @pytest.mark.parametrize("generations", [1, 2, 23, 24, 25, 47, 48, 49, 73, 168, 170, 401])
@@ -311,7 +344,7 @@ def test_stopping_early_changes_nothing(generations: int) -> None:
     grid, start = settled_and_unsettled()
     given = start.clone()
     for births in (False, True):
-        expected = advance(grid, start, generations, births=births, compile="never")
+        expected = advance(grid, start, generations, neutral_rules=births, compile="never")
         assert torch.equal(simulate(grid, start, generations, births), expected)
         assert torch.equal(simulate(grid, start[..., 3:9], generations, births, compile="never"), expected[..., 3:9])
         for env_ids in ([0, 1, 2, 3], [6], [7, 0], [8, 9, 1]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -22,9 +23,9 @@ import cellgames
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rendering import View, draw, text
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.wild import perks, wild_rounds
+from cellgames.envs.cloth_of_gold.wild import perks, weather, wild_rounds
 from cellgames.envs.cloth_of_gold.wild.wild_rendering import LAND, WildView
-from cellgames.envs.cloth_of_gold.wild.wild_state import wild
+from cellgames.envs.cloth_of_gold.wild.wild_state import WildState, wild
 from cellgames.envs.core import chance, seeds
 from cellgames.envs.core.drawing import Inset, Text
 from cellgames.envs.core.raster import to_rgb
@@ -37,11 +38,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "perks": {"perks": True},
     "borders": {"territory": "hull", "buffer": 3},
     "wildlife": {"wildlife": (3, 1, 2)},
+    "combinations": {"perks": True, "combinations": True},
+    "neutrals": {"neutral_density": 0.15, "neutral_stance": "aggressive"},
 }
 FAMILIES = {name: [name] for name in OPTIONS} | {
-    f"{one}-{other}": [one, other] for one, other in combinations(OPTIONS, 2) if {one, other} != {"terrain", "weather"}
+    f"{one}-{other}": [one, other]
+    for one, other in combinations(OPTIONS, 2)
+    if {one, other} not in ({"terrain", "weather"}, {"perks", "combinations"})
 }
 ALL: dict[str, Any] = {name: value for option in OPTIONS.values() for name, value in option.items()}
+NEUTRALS = {name: ALL.pop(name) for name in OPTIONS["neutrals"]}
 SIZES = ((8, 13), (17, 9), (12, 12), (9, 66))
 
 
@@ -122,7 +128,11 @@ def test_random_games_with_one_or_two_options_are_those_of_the_reference(family:
 
 @pytest.mark.parametrize(("size", "seed"), [((16, 16), 11), ((11, 23), 12)])
 def test_random_games_with_all_options_are_those_of_the_reference(size: tuple[int, int], seed: int) -> None:
-    game = make(height=size[0], width=size[1], **SMALL | ALL | {"max_rounds": 3, "neutral_density": 0.04})
+    game = make(
+        height=size[0],
+        width=size[1],
+        **SMALL | ALL | {"max_rounds": 3, "neutral_density": 0.04, "neutral_stance": "defensive"},
+    )
     for number, (state, references, _) in enumerate(beside(game, 2, seed=seed)):
         agree(game, state, references, number % 9 == 0)
 
@@ -189,7 +199,7 @@ def test_a_turn_and_a_round_from_wild_positions_are_those_of_the_reference(numbe
 
 def turn_and_round(sky: str, number: int, size: dict[str, int]) -> WildReference:
     rng = random.Random(f"{sky} {number}")
-    game = make(**SMALL | ALL | size | {"max_rounds": 9, "first_verdict": 1000, "neutral_births": True})
+    game = make(**SMALL | ALL | NEUTRALS | size | {"max_rounds": 9, "first_verdict": 1000, "neutral_births": True})
     start = game.init(seeds(number, 1))
     one = reference(game, start, 0)
     wild_position(one, rng, sky)
@@ -226,7 +236,7 @@ def turn_and_round(sky: str, number: int, size: dict[str, int]) -> WildReference
 def test_native_code_and_torch_code_play_the_same(height: int, width: int) -> None:
     """Rounds and zones of many games at once, in words that are nearly full and in rows of several words."""
     native_library()
-    game = make(height=height, width=width, **SMALL | ALL | {"generations": 9, "neutral_density": 0.05})
+    game = make(height=height, width=width, **SMALL | ALL | NEUTRALS | {"generations": 9, "neutral_density": 0.05})
     state = wild(game.init(seeds(4, 12)))
     generator = torch.Generator().manual_seed(width)
     cells = torch.rand((12, 3, height, width), generator=generator)
@@ -304,6 +314,9 @@ def test_games_without_wild_options_are_what_they_were() -> None:
     ("parameters", "message"),
     [
         ({"weather": True}, "'weather' needs 'terrain'"),
+        ({"combinations": True}, "'combinations' needs 'perks'"),
+        ({"neutral_stance": "defensive"}, "'neutral_stance' needs 'neutral_density'"),
+        ({"neutral_stance": "angry"}, "'neutral_stance' must be one of passive, defensive, aggressive"),
         ({"terrain": 1}, "'terrain' must be true or false, got 1"),
         ({"territory": "hulls"}, "'territory' must be one of field, hull, got 'hulls'"),
         ({"buffer": 17}, "'buffer' must be"),
@@ -373,6 +386,71 @@ def test_fire_stands_on_forest_alone() -> None:
     dots = f"{under % 16}." if under % 16 else ""
     with pytest.raises(ValueError, match="fire on forest alone, and none on water"):
         game.string_to_state(line.replace("fire:!", f"fire:{at}{dots}B!"))
+
+
+def drawn_state(game: ClothOfGold, board: str, **fields: str) -> WildState:
+    """player_b is to move in round 1, on a board and with other fields as `boards.rle` writes them."""
+    line = game.state_to_string(game.init(seeds(0, 1)))
+    for name, value in {"move": "b", "round": "1", "turn": "9", "board": board, **fields}.items():
+        line = re.sub(rf"\b{name}:\S+", f"{name}:{value}", line, count=1)
+    return wild(game.string_to_state(line))
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_fire_burns_in_four_fire_phases(native: bool) -> None:
+    """A cell that a neighbour lights begins a generation later than one that was lit in the same phase."""
+    game = make(height=8, width=8, **SMALL | {"terrain": True, "weather": True, "generations": 1})
+    ground = "3$.FF!"  # two cells of forest in water
+    hot = drawn_state(game, "!", ground=ground, weather="dry", fire="3$.D!")  # lit with all four phases to go
+    phases, lit = [], None
+    for generation in range(1, 10):
+        played = wild_rounds.WildRound(game, hot.replace(round=torch.tensor([generation], dtype=torch.int32)))
+        if native:
+            played.finish()
+        else:
+            played.generation()
+        assert played.fire is not None
+        hot = hot.replace(fire=torch.stack((*played.fire.stages, played.fire.burnt)).movedim(-1, 0))
+        stages = game.grid.unpack(hot.fire.movedim(0, -1))[0, :, 3, 1:3].int()  # [5, 2]
+        left = (stages * torch.tensor([1, 2, 3, 4, 0])[:, None]).sum(0).tolist()
+        phases.append((left[0], bool(stages[4, 0]), bool(stages[4, 1])))
+        if lit is None and left[1]:
+            lit = generation
+            assert left[1] == 4, "it has not burnt yet"
+        elif lit is not None:
+            assert left[1] == max(4 - (generation - lit), 0)
+            assert bool(stages[4, 1]) == (generation - lit >= 4)
+    assert [phase[:2] for phase in phases[:5]] == [(3, False), (2, False), (1, False), (0, True), (0, True)]
+    assert lit is not None
+
+
+def test_lightning_lights_a_cell_that_burns_in_the_same_generation() -> None:
+    game = make(height=8, width=8, **SMALL | {"terrain": True, "weather": True, "generations": 8})
+    state = drawn_state(game, "!", ground="8F$8F$8F$8F$8F$8F$8F$8F!", weather="storm")
+    played = wild_rounds.WildRound(game, state)
+    first = int(played._strikes[0].min())
+    for _ in range(first):
+        played.generation()
+    assert played.fire is not None
+    assert played.fire.stages[weather.STAGES - 2].any(), "one of its four phases is over"
+
+
+@pytest.mark.parametrize(
+    ("combinations", "supply", "reach", "spells", "far"), [(False, 2, 0, 1, 2), (True, 3, 1, 1, 3)]
+)
+def test_a_set_of_still_lifes_earns_more(combinations: bool, supply: int, reach: int, spells: int, far: int) -> None:
+    """One still life of each kind, in a row from left to right, is one set, as there is one loaf."""
+    game = make(height=16, width=60, **SMALL | {"perks": True, "combinations": combinations, "generations": 1})
+    rows = [pattern.split() for pattern in PATTERNS.values()]
+    lines = ["".join((one[row] if row < len(one) else "").ljust(8, ".") for one in rows) for row in range(4)]
+    state = drawn_state(game, "$".join(lines).replace("x", "A") + "!")
+    after = wild_rounds.lived(game, state).counted(state)
+    assert after.lives[0, 0].tolist() == [1, 1, 1, 1, 1, 1, 1]
+    found = (after.supply, after.reach, after.spells)
+    assert [int(x[0, 0]) for x in found] == [supply, reach, spells]
+    assert not after.lives[0, 1].any()
+    wards = game.grid.unpack(after.wards.movedim(0, -1))[0, 0]
+    assert int(wards.any(1).nonzero().max()) == 3 + far, "below the pond, whose last row is 3"
 
 
 # --- pictures -----------------------------------------------------------------------------------------------------
