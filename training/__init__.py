@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .selfplay.eval_opponents import Comparison, compare
     from .selfplay.learner import Iteration, Learner
     from .selfplay.opponent_pool import Pool
-    from .sweeps.sweep import Sweep, SweepOptions, plan, sweep
     from .turn_values.turn_arguments import TurnArguments
 else:
     from cellgames.utils.lazy_names import lazy_names
@@ -40,7 +39,6 @@ else:
             "selfplay.eval_opponents": ("Comparison", "compare"),
             "selfplay.learner": ("Iteration", "Learner"),
             "selfplay.opponent_pool": ("Pool",),
-            "sweeps.sweep": ("Sweep", "SweepOptions", "plan", "sweep"),
             "turn_values.turn_arguments": ("TurnArguments",),
         },
     )
@@ -60,12 +58,8 @@ __all__ = [
     "Progress",
     "RunError",
     "Stopped",
-    "Sweep",
-    "SweepOptions",
     "TurnArguments",
     "choose_device",
     "compare",
-    "plan",
-    "sweep",
     "train",
 ]

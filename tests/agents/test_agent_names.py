@@ -27,7 +27,6 @@ from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, 
 from cellgames.cli.main import main
 from cellgames.envs.registry import REGISTRY
 from cellgames.training import PPOArguments, train
-from cellgames.training.sweeps.sweep_options import SweepOptions, target_name
 from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=2)
@@ -225,9 +224,6 @@ def test_training_measures_by_names(folder: Path) -> None:
     with pytest.raises(ValueError, match=r"eval_opponents: 'steps' is a column of progress.csv already"):
         train(taken, out=folder / "other")
     assert not (folder / "other").exists()
-    assert target_name(arguments, SweepOptions()) == "greedy"
-    assert target_name(arguments, SweepOptions(target="easy")) == "easy"
-    assert target_name(arguments, SweepOptions(target="hard=mcts:4")) == "hard"
 
 
 # ---------------------------------------------------------------- the command line

@@ -48,7 +48,6 @@ EXPECTED = {
     ],
     "leaderboard --export games.parquet": ['pip install "cellgames[research]"'],
     "serve": ['cellgames: the page needs uvicorn: pip install "cellgames[web]"'],
-    "sweep torus-v0 --vary gamma=0.9,1": ['cellgames: sweeps need Optuna: pip install "cellgames[sweep]"'],
 }
 """The lines of each command on standard error."""
 

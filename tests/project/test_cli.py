@@ -750,7 +750,6 @@ def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
             "play",
             "rules",
             "train",
-            "sweep",
             "evolve",
             "evaluate",
             "analyse",

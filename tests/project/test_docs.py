@@ -28,6 +28,7 @@ from cellgames.cluster.connection import LOCAL
 from cellgames.envs import registry
 from cellgames.envs.core import Space
 from cellgames.envs.registry import REGISTRY, make
+from cellgames.training.algorithms import ALGORITHMS
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 GAMES = sorted(id for id, entry in REGISTRY.items() if entry.entry_point.startswith("cellgames.envs."))
@@ -150,7 +151,7 @@ def taken_by_script(file: Path, words: list[str]) -> bool:
     """
     tree = ast.parse(file.read_text(encoding="utf-8"))
     (function,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "parser"]
-    namespace: dict[str, Any] = {"argparse": argparse, "Path": Path, "LOCAL": LOCAL}
+    namespace: dict[str, Any] = {"argparse": argparse, "Path": Path, "LOCAL": LOCAL, "ALGORITHMS": ALGORITHMS}
     exec(compile(ast.Module([function], []), file.name, "exec"), namespace)
     try:
         namespace["parser"]().parse_args(words)

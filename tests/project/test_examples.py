@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import runpy
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +19,9 @@ import cellgames
 from cellgames.agents import load
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.training import PPOArguments
 
+optuna = pytest.importorskip("optuna")
 pytest.importorskip("torchrl")
 numba = pytest.importorskip("numba")
 
@@ -25,7 +29,7 @@ _COMPILES = numba.config.DISABLE_JIT
 numba.config.DISABLE_JIT = True  # Tianshou's functions would take longer to compile than these tests
 try:
     pytest.importorskip("tianshou")
-    from examples import tianshou_dqn, torchrl_ppo
+    from examples import sweep, tianshou_dqn, torchrl_ppo
     from tensordict import TensorDict
     from tianshou.data import Batch, Collector, VectorReplayBuffer
     from tianshou.env import DummyVectorEnv
@@ -103,6 +107,79 @@ def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 def test_games_that_it_would_get_wrong_are_refused(train: Callable[..., Any], id: str) -> None:
     with pytest.raises(ValueError, match="zero-sum game for two, in turns"):
         train(cellgames.make(id), 10)
+
+
+# ---------------------------------------------------------------- Optuna
+
+SPACE = ("learning_rate=1e-4..1e-1", "layers=1..2", "ent_coef=0,0.1", "opponents=self|self=0.5,pool=0.5")
+TINY = {"num_envs": 8, "num_steps": 8, "num_epochs": 1, "minibatch_size": 32, "channels": 2, "layers": 1}
+
+
+def base(**given: Any) -> PPOArguments:
+    more = {"eval_games": 2, "eval_opponents": ("random",), "device": "cpu", "threads": 1}
+    return PPOArguments.fitted(GAME, total_steps=576, **TINY, **more, **given)
+
+
+def test_a_space_is_read_as_the_settings_are() -> None:
+    space = dict(sweep.parse_values(text, PPOArguments) for text in (*SPACE, "sample=yes,no"))
+    rate, layers, entropy, opponents, sample = space.values()
+    assert (rate.low, rate.high, rate.log) == (1e-4, 0.1, True)
+    assert isinstance(layers, optuna.distributions.IntDistribution)
+    assert (layers.low, layers.high, layers.log) == (1, 2, False)
+    assert entropy.choices == (0.0, 0.1)
+    assert opponents.choices == ("self", "self=0.5,pool=0.5")
+    assert sample.choices == (True, False)
+    for text in ("learning_rate", "speed=1,2", "learning_rate=quick"):
+        with pytest.raises(ValueError):  # noqa: PT011  # of float, too
+            sweep.parse_values(text, PPOArguments)
+
+
+def test_trials_are_runs_of_training_that_the_study_scores_and_stops(tmp_path: Path) -> None:
+    space = dict(sweep.parse_values(text, PPOArguments) for text in SPACE)
+    sweep.run_trial(tmp_path, base(), space, "random", 0)
+    study = sweep.open_study(tmp_path, base().total_steps)
+    with (tmp_path / "trials" / "0" / "progress.csv").open(encoding="utf-8") as table:
+        rows = list(csv.DictReader(table))
+    scores = {int(row["steps"]): float(row["random"]) for row in rows}
+    assert study.trials[0].intermediate_values == pytest.approx(scores, abs=1e-3)
+    assert study.trials[0].value == pytest.approx(float(rows[-1]["random"]), abs=1e-3)
+    assert len([step for step in scores if step < base().total_steps / 3]) >= 2  # in time for the pruner, twice
+    beaten = study.trials[0]
+    for _ in range(3):  # trials that no other can match
+        better = dict.fromkeys(scores, 2.0)
+        rungs = dict.fromkeys(("completed_rung_0", "completed_rung_1"), 2.0)
+        study.add_trial(
+            optuna.create_trial(
+                params=beaten.params,
+                distributions=space,
+                value=2.0,
+                intermediate_values=better,
+                system_attrs=rungs,
+            )
+        )
+    sweep.run_trial(tmp_path, base(), space, "random", 0)
+    assert study.trials[-1].state.name == "PRUNED"
+    wrong = dict([sweep.parse_values("start_from=nobody", PPOArguments)])
+    with pytest.raises(ValueError, match="nobody"):
+        sweep.run_trial(tmp_path, base(), wrong, "random", 0)
+    assert study.trials[-1].state.name == "FAIL"
+
+
+@pytest.mark.slow
+def test_a_search_as_a_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fixed = [f"{name}={value}" for name, value in TINY.items() if name != "layers"]
+    words = ["--game", "torus-small-v0", "--total-steps", "128", "--trials", "2", "--jobs", "2", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["sweep.py", *words, "--vary", *SPACE, *fixed, "eval_games=2"])
+    sweep.main()
+    assert f"best: {tmp_path}" in capfd.readouterr().out
+    assert [trial.state.name for trial in sweep.open_study(tmp_path, 128).trials] == ["COMPLETE"] * 2
+    assert {path.name for path in tmp_path.iterdir()} >= {"plot_slice.png", "plot_intermediate_values.png", "study.log"}
+    for wrong in (["--vary", "speed=1"], ["--vary", "gamma=1", "--target", "nobody"]):
+        monkeypatch.setattr(sys, "argv", ["sweep.py", *words, *wrong])
+        with pytest.raises(SystemExit, match="2"):
+            sweep.main()
 
 
 # ---------------------------------------------------------------- TorchRL

@@ -15,7 +15,6 @@ from cellgames.envs.stones.annotated import _depth
 from cellgames.envs.titles import board_title, setting_title
 from cellgames.lab.populations import exploit_report, league_report
 from cellgames.training.runs.curves import draw_learning_curve
-from cellgames.training.sweeps import sweep_plots
 from cellgames.utils.report.files import png, write_report
 from cellgames.utils.report.model import Plot, Report
 from cellgames.utils.report.plots import COLOURS, Curve, curves, draw_subject, line_style, prepare
@@ -117,26 +116,12 @@ def _exploit() -> Any:
     return Fake(target="trained", curve=curve, score=0.55, low=0.52, high=0.58, steps=2000)
 
 
-def _sweep() -> Any:
-    """What the plots of a sweep read of it."""
-    trials = [
-        Fake(params={"layers": n}, value=n / 5, state=Fake(name="COMPLETE"), intermediate_values={100: 0.1, 200: n / 5})
-        for n in range(1, 4)
-    ]
-    return Fake(trials=trials, best=trials[-1], target="greedy")
-
-
 @pytest.mark.parametrize(
     ("draw", "title"),
     [
         (lambda figure: league_report._draw_strategy(_league(), figure), "Weights of the members by round"),
         (lambda figure: league_report._draw_exploitability(_league(), figure), "What a best response scores"),
         (lambda figure: exploit_report._draw(_exploit(), figure), "What the exploiter scores against trained"),
-        (lambda figure: sweep_plots.draw_settings(_sweep(), figure), "Score of each trial by its settings"),
-        (
-            lambda figure: sweep_plots.draw_curves(_sweep(), figure),
-            "Score of each trial over steps; the best is orange",
-        ),
     ],
 )
 def test_plots_of_training_have_titles_and_axes(draw: Any, title: str) -> None:

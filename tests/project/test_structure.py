@@ -46,7 +46,6 @@ LAYERS = """
     training.ppo
     training.alphazero | training.turn_values | training.placement_values | training.maskable
     training.runs
-    training.sweeps
     arena
     arena.records
     arena.records.store

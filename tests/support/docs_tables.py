@@ -23,7 +23,6 @@ from cellgames.training.algorithms import ALGORITHMS, all_options
 from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 from cellgames.training.runs.timing import TIMING_METRICS
-from cellgames.training.sweeps.sweep_options import SweepOptions
 from cellgames.utils.options import Option, Options
 from cellgames.utils.run_folders import TIMING
 
@@ -36,7 +35,6 @@ PAGES = {
     "index.md": ("commands",),
     "populations.md": ("exploit options", "league options"),
     "season.md": ("season options", "team options"),
-    "sweeps.md": ("sweep options",),
     "training.md": ("settings", "presets", "metrics"),
 }
 """Names of the tables of each page in docs/."""
@@ -55,7 +53,6 @@ def tables() -> dict[str, str]:
         "exploit options": _options(ExploitOptions),
         "league options": _options(LeagueOptions),
         "evolve options": _options(EvolveOptions),
-        "sweep options": _options(SweepOptions),
         "settings": _settings(),
         "presets": _presets(),
         "metrics": _metrics(),

@@ -39,7 +39,6 @@ from .commands import (
     round_robin_command,
     rules_command,
     serve_command,
-    sweep_command,
     train_command,
 )
 from .commands.analysis import analyse_command, explain_command, probe_command, solve_command
@@ -68,7 +67,7 @@ _GROUPS = (
     ),
     (
         "Train agents",
-        (train_command, sweep_command, exploit_command, league_command, evolve_command),
+        (train_command, exploit_command, league_command, evolve_command),
         "train torus-small-v0",
     ),
     (

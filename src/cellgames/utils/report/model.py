@@ -1,6 +1,6 @@
 """The parts of a report: sections that hold paragraphs, tables and plots.
 
-Round robins, free-for-all games, seasons, leaderboards, analyses, sweeps and benchmarks all build a `Report`;
+Round robins, free-for-all games, seasons, leaderboards, analyses and benchmarks all build a `Report`;
 `files.write_report` writes it.
 """
 

@@ -1,1 +1,0 @@
-"""Sweeps of training settings: Optuna records the trials, and a Ray cluster runs them."""
