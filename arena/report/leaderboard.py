@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.store.counts import Counted, Game
 from cellgames.arena.records.store.store import Setting, Store
-from cellgames.arena.stats.tables import Standing, Tables, Tally, make_tables
+from cellgames.arena.stats.tables import Alike, Standing, Tables, Tally, make_tables
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import listed, shown
 from cellgames.utils.report.model import Section
@@ -193,22 +194,19 @@ def leaderboards(
     """
     boards, seen = [], set[str]()
     for setting in matching(store.settings(), game, parameters):
-        found = [
-            (record, identities)
-            for record, identities in store.results(setting.game, setting.parameters, version=version)
-            if len({*zip(record.agents, identities, strict=True)}) > 1
-        ]
-        named = labels(pair for record, known in found for pair in zip(record.agents, known, strict=True))
-        records = [
-            replace(record, agents=tuple(named[pair] for pair in zip(record.agents, known, strict=True)))
-            for record, known in found
-        ]
+        counts = store.counted(setting.game, setting.parameters)
+        if counts is None:
+            every = store.results(setting.game, setting.parameters)
+            counts = Counted([(record, identities, 1) for record, identities in every], [], [])
+        found = _rated(counts.games, version)
+        named = labels(pair for record, known, _ in found for pair in zip(record.agents, known, strict=True))
+        labelled = _labelled(found, named)
         if found:
-            seats = Counter(len(record.agents) for record in records).most_common(1)[0][0]
-            records = [record for record in records if len(record.agents) == seats]  # a file may claim any number
-        if agents is not None:
-            wanted = {label for (name, _), label in named.items() if name in agents or label in agents}
-            records = [record for record in records if wanted.issuperset(record.agents)]
+            seats = Counter(len(record.agents) for record, _ in labelled).most_common(1)[0][0]
+            labelled = [one for one in labelled if len(one[0].agents) == seats]  # a file may claim any number
+        wanted = {label for (name, _), label in named.items() if agents is None or name in agents or label in agents}
+        labelled = [one for one in labelled if wanted.issuperset(one[0].agents)]
+        records = [record for record, _ in labelled]
         there = {name for record in records for name in record.agents}
         seen.update(there, (name for (name, _), label in named.items() if label in there))
         if len(there) > _MOST_AGENTS:
@@ -217,13 +215,41 @@ def leaderboards(
                 f"{len(there)}; choose some with --agents"
             )
         if records:
-            zero, note = _anchor(anchor, records)
+            zero, note = _anchor(anchor, labelled)
             # Each resample takes time by the square of the agents and more, so many agents get fewer of them.
             fewer = min(resamples, max(50, resamples * _MANY_AGENTS**2 // max(1, len(there)) ** 2))
-            boards.append(_board(setting, records, zero, note, fewer, seed))
+            games: Sequence[Record] | Alike = records
+            if counts.clusters:
+
+                def kept(some: Iterable[tuple[list[Game], int]]) -> list[tuple[list[tuple[Record, int]], int]]:
+                    parts = ((_labelled(_rated(part, version), named), number) for part, number in some)  # noqa: B023
+                    parts = (([one for one in part if wanted.issuperset(one[0].agents)], n) for part, n in parts)  # noqa: B023
+                    return [(part, number) for part, number in parts if part]
+
+                courses = [([record for record, _ in part], number) for part, number in kept(counts.courses)]
+                games = Alike(labelled, kept(counts.clusters), courses)
+            versions = tuple(sorted({record.version for record in records}))
+            boards.append(_board(setting, games, versions, zero, note, fewer, seed))
     if anchor is not None and boards and anchor not in seen:
         raise ValueError(f"anchor must be one of the agents ({listed(sorted(seen))}), got {shown(anchor)}")
     return sorted(boards, key=lambda board: (-board.tables.games, board.title))
+
+
+def _rated(games: Iterable[Game], version: str | None) -> list[Game]:
+    """Return the games of a version, None for any, between different agents."""
+    return [
+        (record, known, number)
+        for record, known, number in games
+        if (version is None or record.version == version) and len({*zip(record.agents, known, strict=True)}) > 1
+    ]
+
+
+def _labelled(games: Iterable[Game], named: Mapping[tuple[str, str], str]) -> list[tuple[Record, int]]:
+    """Return the records with the labels of agents for their names."""
+    return [
+        (replace(record, agents=tuple(named[pair] for pair in zip(record.agents, known, strict=True))), number)
+        for record, known, number in games
+    ]
 
 
 def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[str, Any] | None) -> list[Setting]:
@@ -282,10 +308,13 @@ def _short(identity: str, length: int) -> str:
     return identity if "." in identity else identity[:length]
 
 
-def _anchor(anchor: str | None, records: Sequence[Record]) -> tuple[str | None, str]:
+def _anchor(anchor: str | None, records: Sequence[tuple[Record, int]]) -> tuple[str | None, str]:
     """Return the agent whose rating is 0 in these games, and a note on it."""
     wanted = anchor or ANCHOR
-    games = Counter(name for record in records for name in record.agents)
+    games = Counter[str]()
+    for record, number in records:
+        for name in record.agents:
+            games[name] += number
     known = sorted((name for name in games if wanted in (name, name.rpartition("@")[0])), key=lambda n: (-games[n], n))
     if len(known) > 1:
         return known[0], f"{wanted} has had several identities: {', '.join(known)}; {known[0]} is at 0."
@@ -295,11 +324,15 @@ def _anchor(anchor: str | None, records: Sequence[Record]) -> tuple[str | None, 
 
 
 def _board(
-    setting: Setting, records: Sequence[Record], anchor: str | None, note: str, resamples: int, seed: int
+    setting: Setting,
+    records: Sequence[Record] | Alike,
+    versions: tuple[str, ...],
+    anchor: str | None,
+    note: str,
+    resamples: int,
+    seed: int,
 ) -> Leaderboard:
-    seats = len(records[0].agents)
     made = make_tables(records, anchor=anchor, resamples=resamples, seed=seed)
-    versions = tuple(sorted({record.version for record in records}))
     found = [note] if note else []
     if len(versions) > 1:
         found.append(f"Games of several versions of cellgames count here: {', '.join(versions)}.")
@@ -307,7 +340,7 @@ def _board(
         game=setting.game,
         parameters=setting.parameters,
         versions=versions,
-        players=_players(setting, seats),
+        players=_players(setting, len(made.seats)),
         tables=made,
         notes=(*found, *notes(made)),
     )

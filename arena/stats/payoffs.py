@@ -12,7 +12,7 @@ Letters: `K` agents, `C` clusters of games of one pair.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -214,8 +214,8 @@ def payoffs(records: Iterable[Record], level: float = 0.95) -> Payoffs:
     return payoffs_of(results(), level)
 
 
-def payoffs_of(results: Iterable[PairResult], level: float = 0.95) -> Payoffs:
-    """Return the matrix of comparisons as `ratings.rate` takes them; their order does not matter.
+def payoffs_of(results: Iterable[PairResult], level: float = 0.95, weights: Mapping[int, int] | None = None) -> Payoffs:
+    """Return the matrix of comparisons and weights as `ratings.rate` takes them; their order does not matter.
 
     Raises:
         ValueError: no results, or an agent against itself.
@@ -240,6 +240,8 @@ def payoffs_of(results: Iterable[PairResult], level: float = 0.95) -> Payoffs:
     for (a, b), clusters in sorted(pairs.items()):
         i, j = index[a], index[b]
         sums = np.array(list(clusters.values()))  # [C, 3]
+        if weights is not None:
+            sums = np.repeat(sums, [weights[number] for number in clusters], axis=0)
         for row, column, points in ((i, j, sums[:, 1]), (j, i, sums[:, 2])):
             games[row, column], sets[row, column] = round(math.fsum(sums[:, 0])), len(sums)
             score[row, column] = math.fsum(points) / games[row, column]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, get_args
 
@@ -158,6 +158,7 @@ def rate(
     level: float = 0.95,
     seed: int = 0,
     shared_clusters: bool = False,
+    weights: Mapping[int, int] | None = None,
 ) -> Ratings:
     """Rate all agents that appear in `results`, with bootstrap intervals over clusters of games.
 
@@ -181,6 +182,7 @@ def rate(
         seed: of the generator that only this call consumes.
         shared_clusters: whether a number is the same cluster in all pairs, as one game of many seats gives results
             to many pairs; else every pair has its own.
+        weights: by number of a cluster, how many alike it stands for; None for one each.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
@@ -202,7 +204,7 @@ def rate(
         virtual[1:] = np.maximum(rng.gamma(prior / 2, size=virtual[1:].shape), _LEAST_WEIGHT)
     ordered = sorted(pairs)
     for group in [ordered] if shared_clusters else [[pair] for pair in ordered]:
-        totals = _resampled([pairs[pair] for pair in group], resamples, rng)
+        totals = _resampled([pairs[pair] for pair in group], resamples, rng, weights)
         for (a, b), total in zip(group, totals, strict=True):
             i, j = index[a], index[b]
             wins[:, i, j], wins[:, j, i] = total[:, 0], total[:, 1]
@@ -218,7 +220,9 @@ def rate(
     if resamples:
         for k, name in enumerate(agents):
             met = [pairs[pair] for pair in pairs if name in pair]
-            count = len({number for clusters in met for number in clusters}) if shared_clusters else sum(map(len, met))
+            numbers: Iterable[int] = (number for clusters in met for number in clusters)
+            numbers = set(numbers) if shared_clusters else list(numbers)
+            count = len(numbers) if weights is None else sum(map(weights.__getitem__, numbers))
             low[k], high[k] = np.quantile(elo[1:, k], expanded_percentiles(level, count))
     games, won, drawn = (x.astype(np.int64) for x in (fitted.games[0], wins[0].sum(1), draws[0].sum(1)))
     reach = _reachable(wins[0] + wins[0].T + draws[0] > 0)
@@ -279,12 +283,19 @@ def _tally(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, lis
     return pairs
 
 
-def _resampled(group: list[dict[int, list[int]]], resamples: int, rng: np.random.Generator) -> FloatArray:
+def _resampled(
+    group: list[dict[int, list[int]]],
+    resamples: int,
+    rng: np.random.Generator,
+    alike: Mapping[int, int] | None,
+) -> FloatArray:
     """Resample clusters of pairs, one number together: outcomes [pairs, R + 1, 4], first those that were played."""
     numbers = {number for clusters in group for number in clusters}
     rows = [[count for clusters in group for count in clusters.get(number, (0, 0, 0, 0))] for number in numbers]
     # [T, 4 * pairs] distinct tallies, [T] clusters that have each.
-    tallies, counts = np.unique(np.array(rows), axis=0, return_counts=True)
+    tallies, inverse, counts = np.unique(np.array(rows), axis=0, return_inverse=True, return_counts=True)
+    if alike is not None:
+        counts = np.bincount(inverse.ravel(), [alike[number] for number in numbers]).astype(np.int64)
     weights = np.vstack([counts, bayesian_weights(rng, counts, resamples)])
     totals = weights.astype(np.float64) @ tallies.astype(np.float64)  # exact, and faster than with integers
     return np.asarray(totals.reshape(resamples + 1, len(group), 4).swapaxes(0, 1))

@@ -17,8 +17,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
+from fractions import Fraction
+from itertools import permutations, repeat
 from statistics import median
+from typing import NamedTuple
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.record_lines import Record
@@ -30,6 +32,7 @@ from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
 
 __all__ = [
+    "Alike",
     "Finish",
     "Forfeits",
     "Standing",
@@ -203,8 +206,24 @@ class Tables:
         return {standing.agent: standing.tally.finish for standing in self.standings}
 
 
+class Alike(NamedTuple):
+    """Games of two, told by how many are alike.
+
+    Attributes:
+        games: A record for each result, and the number of games.
+        clusters: The games of a cluster with their numbers, and how many clusters are like it. The record's pairing
+            has another number in each.
+        courses: A record for each way in which agents sat in games of one sequence of moves, and the number of such
+            sequences.
+    """
+
+    games: Sequence[tuple[Record, int]]
+    clusters: Sequence[tuple[Sequence[tuple[Record, int]], int]]
+    courses: Sequence[tuple[Sequence[Record], int]]
+
+
 def make_tables(
-    records: Sequence[Record],
+    records: Sequence[Record] | Alike,
     *,
     by_score: bool | None = None,
     anchor: str | None = None,
@@ -214,37 +233,59 @@ def make_tables(
     """Return all tables of the games of a run.
 
     Args:
-        records: In any order; all of one number of seats.
+        records: In any order; all of one number of seats. `Alike` gives the same tables as all the games.
         by_score: Whether to compare final scores, not outcomes; None for games of more than two.
         anchor: The agent whose rating is 0; None puts the mean of all agents there.
         resamples: For the intervals of ratings, see `ratings.rate`.
         seed: Of the resampling.
     """
-    seats = range(len(records[0].agents) if records else 0)
+    weights, played = None, list[Record]()
+    if isinstance(records, Alike):
+        played, alike = [record for record, _ in records.games], [number for _, number in records.games]
+        inside = [pair for cluster, _ in records.clusters for pair in cluster]
+        weights = {_opening(cluster[0][0]): number for cluster, number in records.clusters}
+        courses = records.courses
+    else:
+        played, alike = list(records), [1] * len(records)
+        inside, courses = list(zip(records, alike, strict=True)), _courses(records)
+    seats = range(len(played[0].agents) if played else 0)
     by_score = len(seats) > 2 if by_score is None else by_score
-    results = [result for record in records for result in comparisons(record, by_score=by_score)]
-    rated = rate(results, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score)
-    sides = _Sides(records, by_score)
+    results = [result for record, n in inside for result in comparisons(record, by_score=by_score) for _ in range(n)]
+    rated = rate(results, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score, weights=weights)
+    sides = _Sides(played, alike, courses, by_score)
     pairs = sorted({(a, b) for result in results for a, b in permutations(result[:2])})
     return Tables(
         by_score=by_score,
-        games=len(records),
-        distinct=distinct(records),
+        games=sum(alike),
+        distinct=sum(number for _, number in courses),
         standings=_ranked(rated, sides),
         cross={pair: sides.tally(pair) for pair in pairs},
         seats=tuple(sides.tally(seat) for seat in seats),
         agent_seats={(a, s): sides.tally((a, s)) for a in rated.agents for s in seats if (a, s) in sides},
         ratings=rated,
-        payoffs=payoffs_of(results),
-        forfeits=forfeits(records),
-        thinking=thinking(records),
-        by_table=complete_table_payoffs(records),
+        payoffs=payoffs_of(results, weights=weights),
+        forfeits=forfeits(played, alike),
+        thinking=thinking(played),
+        by_table=complete_table_payoffs(played),
     )
 
 
 def tally(records: Sequence[Record], agent: str) -> Tally:
     """Return the tally of one agent."""
-    return _Sides(records).tally(agent)
+    return _Sides(records, [1] * len(records), _courses(records)).tally(agent)
+
+
+def _opening(record: Record) -> int:
+    assert record.pairing is not None
+    return record.pairing.opening
+
+
+def _courses(records: Iterable[Record]) -> list[tuple[list[Record], int]]:
+    """Return the games of each sequence of moves."""
+    found: dict[tuple[str, tuple[str, ...]], list[Record]] = {}
+    for record in records:
+        found.setdefault((record.position, record.moves), []).append(record)
+    return [(games, 1) for games in found.values()]
 
 
 def distinct(records: Iterable[Record]) -> int:
@@ -252,18 +293,18 @@ def distinct(records: Iterable[Record]) -> int:
     return len({(record.position, record.moves) for record in records})
 
 
-def forfeits(records: Iterable[Record]) -> dict[str, Forfeits]:
-    """Return the games that each agent forfeited, in the order of names; agents without any are absent."""
+def forfeits(records: Iterable[Record], alike: Iterable[int] | None = None) -> dict[str, Forfeits]:
+    """Return the games that each agent forfeited, in the order of names; a record may stand for several alike."""
     games: Counter[str] = Counter()
     reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
     late: defaultdict[str, int] = defaultdict(int)
-    for record in records:
+    for record, number in zip(records, repeat(1) if alike is None else alike, strict=False):
         if (forfeit := record.result.forfeit) is not None:
-            games.update({record.agents[seat] for seat in forfeit.seats})
+            games.update(dict.fromkeys((record.agents[seat] for seat in forfeit.seats), number))
             # The reason is that of the first seat; of others it is only known that they failed in the same turn.
             agent = record.agents[forfeit.seat]
-            reasons[agent][forfeit.reason] += 1
-            late[agent] += forfeit.reason.startswith(OUT_OF_TIME)
+            reasons[agent][forfeit.reason] += number
+            late[agent] += number * forfeit.reason.startswith(OUT_OF_TIME)
 
     def most(agent: str) -> str:
         own, other = reasons[agent], "failed in the same turn as another"
@@ -300,54 +341,68 @@ def _ranked(rated: Ratings, sides: _Sides) -> tuple[Standing, ...]:
 class _Sides:
     """Comparisons by side: an agent, a seat, an agent in a seat (name, number), or a pair of agents (name, name)."""
 
-    def __init__(self, records: Sequence[Record], by_score: bool | None = None) -> None:
+    def __init__(
+        self,
+        records: Sequence[Record],
+        alike: Sequence[int],
+        courses: Sequence[tuple[Sequence[Record], int]],
+        by_score: bool | None = None,
+    ) -> None:
         side: Hashable
         self._ends: defaultdict[Hashable, Counter[str]] = defaultdict(Counter)
-        self._games: defaultdict[Hashable, set[int]] = defaultdict(set)  # numbers of different sequences of moves
-        self._sat: defaultdict[Hashable, list[tuple[Record, int]]] = defaultdict(list)
-        sequences: dict[tuple[str, tuple[str, ...]], int] = {}
-        for record in records:
-            sequence = sequences.setdefault((record.position, record.moves), len(sequences))
+        self._distinct: Counter[Hashable] = Counter()  # sequences of moves
+        self._sat: defaultdict[Hashable, list[tuple[Record, int, int]]] = defaultdict(list)
+        for same, number in courses:
+            there: set[Hashable] = set()
+            for agents in {record.agents for record in same}:
+                there.update(agents, range(len(agents)), zip(agents, range(len(agents)), strict=True))
+                there.update(permutations(dict.fromkeys(agents), 2))
+            for side in there:
+                self._distinct[side] += number
+        for record, number in zip(records, alike, strict=True):
             for seat, agent in enumerate(record.agents):
                 for side in (agent, seat, (agent, seat)):
-                    self._games[side].add(sequence)
-                    self._sat[side].append((record, seat))
-            for pair in permutations(dict.fromkeys(record.agents), 2):
-                self._games[pair].add(sequence)
+                    self._sat[side].append((record, seat, number))
             for one, other, outcome in compare_seats(record, by_score=by_score):
                 level = outcome if outcome in ("draw", "both_lose") else ""
                 for seat, against, ahead in ((one, other, "first"), (other, one, "second")):
                     agent, end = record.agents[seat], level or ("win" if outcome == ahead else "loss")
                     for side in (agent, seat, (agent, seat), (agent, record.agents[against])):
-                        self._ends[side][end] += 1
+                        self._ends[side][end] += number
 
     def __contains__(self, side: Hashable) -> bool:
-        return side in self._games
+        return side in self._distinct
 
     def tally(self, side: Hashable) -> Tally:
         """Return the tally of a side."""
         ends = self._ends[side]
         games, wins, draws = ends.total(), ends["win"], ends["draw"]
         finish = _finish(self._sat[side]) if side in self._sat else _NO_FINISH
-        return Tally(games, wins, draws, games - wins - draws, len(self._games[side]), finish)
+        return Tally(games, wins, draws, games - wins - draws, self._distinct[side], finish)
 
 
-def _finish(sat: Sequence[tuple[Record, int]]) -> Finish:
-    """Return how the seats of these games finished."""
-    ended = [(record.result.scores, seat) for record, seat in sat if record.result.forfeit is None]
-    failed = [
-        (record.result.scores, seat)
-        for record, seat in sat
-        if record.result.forfeit is not None and seat in record.result.forfeit.seats
-    ]
-    first = [scores.count(scores[seat]) for scores, seat in ended if scores[seat] == max(scores)]
-    seats = len(ended) + len(failed)
-    place = math.fsum(places(scores)[seat] for scores, seat in ended) + sum(len(scores) for scores, _ in failed)
-    score = math.fsum(scores[seat] for scores, seat in ended + failed)
+def _finish(sat: Sequence[tuple[Record, int, int]]) -> Finish:
+    """Return how the seats of these games finished, each with a number of games alike."""
+    seats = first = alone = 0
+    place, score = 0.0, Counter[float]()  # halves, whose sum is exact
+    for record, seat, number in sat:
+        scores, forfeit = record.result.scores, record.result.forfeit
+        if forfeit is not None and seat not in forfeit.seats:
+            continue
+        seats += number
+        score[scores[seat]] += number
+        if forfeit is not None:
+            place += len(scores) * number
+            continue
+        place += places(scores)[seat] * number
+        if scores[seat] == max(scores):
+            first += number
+            alone += number * (scores.count(scores[seat]) == 1)
+    total = sum((Fraction(value) * number for value, number in score.items()), Fraction(0))  # as `math.fsum` rounds
     return Finish(
         seats=seats,
-        first=len(first),
-        alone=first.count(1),
+        first=first,
+        alone=alone,
         place=place / seats if seats else math.nan,
-        score=score / seats if seats else math.nan,
+        score=float(total) / seats if seats else math.nan,
     )

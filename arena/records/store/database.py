@@ -20,7 +20,7 @@ from typing import Any, Self
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import PathLike
 
-from .rows import APPLICATION, SCHEMA, SCHEMA_VERSION, SEALS, VARIATIONS, VIEWS
+from .rows import APPLICATION, COUNTS, SCHEMA, SCHEMA_VERSION, SEALS, VARIATIONS, VIEWS
 
 __all__ = ["StoreError", "StoreFile"]
 
@@ -55,7 +55,7 @@ class StoreFile(ABC):
     def __init__(self, path: PathLike, *, create: bool = True, wait_s: float = _WAIT_S) -> None:
         self.path = Path(path)
         self._known: dict[tuple[str, ...], int] = {}  # ids of small tables, within one transaction
-        self._seals = self._variations = False  # whether there are tables of them
+        self._seals = self._variations = self._counts = False  # whether there are tables of them
         if not create and not self.path.is_file():
             raise StoreError(
                 f"{self.path}: expected a store of games, found none; `cellgames leaderboard --add` makes one"
@@ -147,6 +147,10 @@ class StoreFile(ABC):
                 for statement in VARIATIONS.values():
                     self._db.execute(statement)
                 self._variations = True
+            if not self._counts:
+                for statement in COUNTS.values():
+                    self._db.execute(statement)
+                self._counts = True
 
     @abstractmethod
     def _seal_older(self) -> None:
@@ -196,7 +200,7 @@ class StoreFile(ABC):
     def _check_tables(self) -> None:
         """Raise a `StoreError` unless the tables are exactly ours; people may add views and tables of their own."""
         found: dict[str, str] = {}
-        ours = SCHEMA | SEALS | VARIATIONS
+        ours = SCHEMA | SEALS | VARIATIONS | COUNTS
         for kind, name, table, sql in self._db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"):
             if name in ours:
                 found[name] = sql
@@ -204,7 +208,9 @@ class StoreFile(ABC):
                 raise StoreError(f"{self.path}: expected the tables of a store alone, got the {kind} {shown(name)}")
         self._seals = not SEALS.keys().isdisjoint(found)
         self._variations = not VARIATIONS.keys().isdisjoint(found)
-        there = SCHEMA | (SEALS if self._seals else {}) | (VARIATIONS if self._variations else {})
+        self._counts = not COUNTS.keys().isdisjoint(found)
+        optional = ((self._seals, SEALS), (self._variations, VARIATIONS), (self._counts, COUNTS))
+        there = SCHEMA | {name: sql for exists, tables in optional if exists for name, sql in tables.items()}
         for name, sql in there.items():
             if _words(found.get(name)) != _words(sql):
                 raise StoreError(

@@ -23,6 +23,7 @@ from cellgames.utils.foreign_text import shown
 
 __all__ = [
     "APPLICATION",
+    "COUNTS",
     "SCHEMA",
     "SCHEMA_VERSION",
     "SEALED",
@@ -85,6 +86,14 @@ VARIATIONS = {
     "hash BLOB NOT NULL)"
 }
 """The table of variations, apart from the records: what people tried beside a game makes no other game of it."""
+
+COUNTS = {
+    "counted": "CREATE TABLE counted (setting INTEGER NOT NULL, kind INTEGER NOT NULL, key BLOB NOT NULL, "
+    "content TEXT NOT NULL, PRIMARY KEY (setting, kind, key)) WITHOUT ROWID",
+    "counts": "CREATE TABLE counts (setting INTEGER NOT NULL, kind INTEGER NOT NULL, content TEXT NOT NULL, "
+    "number INTEGER NOT NULL, seal BLOB NOT NULL, PRIMARY KEY (setting, kind, content)) WITHOUT ROWID",
+}
+"""The tables of running counts (`counts`), made from the games where they do not fit them."""
 
 SEALED = """SELECT games.id, hash, settings.game, parameters, agents, identities, kind, place, sources.added, start,
     course, games.added, seed, opening, outcome, scores, turns, truncated, forfeit, version

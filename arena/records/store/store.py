@@ -37,7 +37,7 @@ from cellgames.arena.records.variations import merged, variations_data, variatio
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import PathLike
 
-from . import export_table, import_runs
+from . import counts, export_table, import_runs
 from .database import StoreError, StoreFile
 from .rows import SEALED, Row, canonical, light, names_of, parsed, row, seal, setting_of, text_hash
 
@@ -183,6 +183,7 @@ class Store(StoreFile):
                 both = [a or b for a, b in zip(versions, before, strict=True)]
                 if both != before:
                     self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (self._lineup(one, both), number))
+                    counts.drop(self._db, number)
                     self._seal(number)
                 self._add_variations(number, one.variations)
                 return False
@@ -200,6 +201,7 @@ class Store(StoreFile):
         self._db.execute("INSERT INTO records VALUES (?, ?)", (found.lastrowid, data))
         self._seal(found.lastrowid)
         self._add_variations(found.lastrowid, one.variations)
+        counts.count(self._db, found.lastrowid, zip(one.agents, versions, strict=True))
         return True
 
     def _add_variations(self, number: int | None, text: str) -> None:
@@ -327,6 +329,10 @@ class Store(StoreFile):
         self._require_sound()
         for _, record, identities, _, _ in self._entries(game, parameters, agents, version, "ORDER BY games.id"):
             yield record, identities
+
+    def counted(self, game: str, parameters: Mapping[str, Any]) -> counts.Counted | None:
+        """Return the counts of the games of two seats of a setting, None if it has others; see `counts`."""
+        return counts.counted(self, game, parameters)
 
     def entries(
         self,

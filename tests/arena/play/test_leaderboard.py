@@ -6,7 +6,7 @@ import argparse
 import csv
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from arena_runs import block_plots
 from store_games import game
 
 import cellgames
+from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match as play_match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
@@ -488,3 +489,69 @@ def test_a_board_without_intervals_can_be_asked_for(store: Store) -> None:
     board: Leaderboard = leaderboards(store, resamples=0)[0]
     assert board.standings[0].low is None
     assert not math.isnan(board.standings[0].elo)
+
+
+# ---------------------------------------------------------------- running counts
+
+
+def _random_games(rng: np.random.Generator, first: int, number: int) -> Iterator[Record]:
+    """Yield games that share openings, courses, pairs and copies of agents, some of them forfeited."""
+    names = [*"abcd", "random"]
+    for one in range(first, first + number):
+        agents = [names[k] for k in rng.integers(len(names), size=2)]
+        outcome = RESULTS[rng.integers(len(RESULTS))]
+        played = game(
+            one,
+            agents,
+            outcome,
+            seed=1000 + int(rng.integers(number // 5)),
+            version=f"0.{rng.integers(2)}.0",
+            moves=[f"m{rng.integers(20)}"],
+            scores=(float(rng.integers(3)) / 3, 0.1),
+        )
+        if rng.random() < 0.1:
+            failed = Forfeit(int(rng.integers(2)), f"{OUT_OF_TIME} {rng.integers(2)}" if one % 2 else "it failed")
+            played = replace(played, result=replace(played.result, outcome=failed.outcome(2), forfeit=failed))
+        yield replace(played, parameters={"size": 5, "one": one % 2}, position="" if one % 3 else "x")
+
+
+RESULTS: tuple[tuple[Outcome, ...], ...] = (("win", "loss"), ("loss", "win"), ("draw", "draw"), ("loss", "loss"))
+
+
+def _compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare the tables from counts with those from all games, also of some of the games."""
+    some: list[dict[str, Any]] = [{}, {"agents": ["a", "b", "d"], "version": "0.1.0"}]
+    for options in some:
+        found = leaderboards(store, resamples=5, **options)
+        with monkeypatch.context() as patch:
+            patch.setattr(Store, "counted", lambda *_: None)
+            expected = leaderboards(store, resamples=5, **options)
+        assert len(found) == len(expected) > 0
+        for one, other in zip(found, expected, strict=True):
+            assert one.to_data() == other.to_data()
+            for name in ("games", "distinct", "standings", "cross", "seats", "agent_seats", "forfeits"):
+                assert getattr(one.tables, name) == getattr(other.tables, name), name
+            assert np.array_equal(one.tables.payoffs.error, other.tables.payoffs.error, equal_nan=True)
+
+
+def test_counts_give_the_tables_of_all_games(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However games come and go: added, known by identity later, deleted, and added by a program without counts."""
+    rng = np.random.default_rng(0)
+    store.add(_random_games(rng, 0, 200), source=("file", "one"))
+    _compare(store, monkeypatch)
+    with monkeypatch.context() as patch:  # the counts were kept, so no game is read
+        patch.setattr(Store, "_entries", None)
+        assert sum(board.tables.games for board in leaderboards(store, resamples=0)) > 100
+    more = list(_random_games(rng, 300, 60))
+    store.add(more[:30], source=("file", "two"))
+    _compare(store, monkeypatch)
+    store.add(more, source=("file", "two"), identities={"a": "1a2b3c4d", "b": "2b3c4d5e"})
+    _compare(store, monkeypatch)
+    for change in ("DELETE FROM games WHERE id % 7 = 3", "UPDATE counts SET number = 2", "DROP TABLE counts"):
+        store._db.execute(change)
+        if change.startswith("DROP"):
+            store._db.execute("DROP TABLE counted")
+        with Store(store.path) as again:
+            _compare(again, monkeypatch)
+            again.add(_random_games(rng, int(rng.integers(1 << 30)), 20), source=("file", "three"))
+            _compare(again, monkeypatch)
