@@ -193,7 +193,7 @@ def leaderboards(
         ValueError: The anchor took part nowhere, or more than 200 agents are to be rated.
     """
     boards, seen = [], set[str]()
-    for setting in matching(store.settings(), game, parameters):
+    for setting in matching(store.settings(sound=False), game, parameters):
         counts = store.counted(setting.game, setting.parameters)
         if counts is None:
             every = store.results(setting.game, setting.parameters)

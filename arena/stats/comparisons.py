@@ -7,13 +7,13 @@ the same score are level there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
 from cellgames.arena.records.record_lines import Record
 
-__all__ = ["Outcome", "PairResult", "compare_seats", "comparisons"]
+__all__ = ["Outcome", "PairResult", "WeighedResults", "compare_seats", "comparisons"]
 
 Outcome = Literal["first", "second", "draw", "both_lose"]
 
@@ -35,6 +35,18 @@ class PairResult(NamedTuple):
     second: str
     cluster: int
     outcome: Outcome
+
+
+class WeighedResults(NamedTuple):
+    """Results of clusters that stand for several alike.
+
+    Attributes:
+        results: Of one cluster of each kind.
+        weights: By number of the cluster, how many it stands for.
+    """
+
+    results: Sequence[PairResult]
+    weights: Mapping[int, int]
 
 
 def comparisons(record: Record, cluster: int | None = None, *, by_score: bool | None = None) -> Iterator[PairResult]:

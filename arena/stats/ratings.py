@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.statistics import bayesian_weights, expanded_percentiles, wilson_interval
 
-from .comparisons import Outcome, PairResult
+from .comparisons import Outcome, PairResult, WeighedResults
 from .davidson import Likelihood, maximise, outcome_probabilities
 
 __all__ = ["ELO_PER_LOG", "Fit", "Ratings", "expected_score", "fit", "rate", "win_probability_interval"]
@@ -149,7 +149,7 @@ def _fit(won: FloatArray, drawn: FloatArray, lost: FloatArray, virtual: FloatArr
 
 
 def rate(
-    results: Iterable[PairResult],
+    results: Iterable[PairResult] | WeighedResults,
     *,
     anchor: str | None = None,
     anchor_elo: float = 0.0,
@@ -158,7 +158,6 @@ def rate(
     level: float = 0.95,
     seed: int = 0,
     shared_clusters: bool = False,
-    weights: Mapping[int, int] | None = None,
 ) -> Ratings:
     """Rate all agents that appear in `results`, with bootstrap intervals over clusters of games.
 
@@ -182,13 +181,13 @@ def rate(
         seed: of the generator that only this call consumes.
         shared_clusters: whether a number is the same cluster in all pairs, as one game of many seats gives results
             to many pairs; else every pair has its own.
-        weights: by number of a cluster, how many alike it stands for; None for one each.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
     if resamples < 0:
         raise ValueError(f"resamples must be >= 0, got {resamples}")
-    pairs = _tally(results)
+    weights = results.weights if isinstance(results, WeighedResults) else None
+    pairs = _tally(results.results if isinstance(results, WeighedResults) else results)
     if not pairs:
         raise ValueError("expected at least one game, got none; were the results consumed already?")
     agents = tuple(sorted({name for pair in pairs for name in pair}))

@@ -26,7 +26,7 @@ from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.record_lines import Record
 from cellgames.utils.statistics import wilson_interval
 
-from .comparisons import compare_seats, comparisons
+from .comparisons import WeighedResults, compare_seats, comparisons
 from .deviation import TablePayoffs, complete_table_payoffs
 from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
@@ -251,7 +251,8 @@ def make_tables(
     seats = range(len(played[0].agents) if played else 0)
     by_score = len(seats) > 2 if by_score is None else by_score
     results = [result for record, n in inside for result in comparisons(record, by_score=by_score) for _ in range(n)]
-    rated = rate(results, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score, weights=weights)
+    weighed = results if weights is None else WeighedResults(results, weights)
+    rated = rate(weighed, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score)
     sides = _Sides(played, alike, courses, by_score)
     pairs = sorted({(a, b) for result in results for a, b in permutations(result[:2])})
     return Tables(

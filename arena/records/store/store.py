@@ -274,9 +274,15 @@ class Store(StoreFile):
         ((found,),) = self._asked(question)
         return int(found)
 
-    def settings(self) -> list[Setting]:
-        """Return the games and parameters that were played."""
-        self._require_sound()
+    def settings(self, *, sound: bool = True) -> list[Setting]:
+        """Return the games and parameters that were played.
+
+        Args:
+            sound: Whether to check the whole file first. Leaderboards need no such check, since the seals of the counts
+                tell whether they fit the games.
+        """
+        if sound:
+            self._require_sound()
         found: dict[tuple[str, str], tuple[list[int], set[tuple[str, str]], set[str]]] = {}
         lines = self._asked(
             "SELECT game, parameters, version, agents, identities, n FROM (SELECT setting, version, lineup, count(*) n "

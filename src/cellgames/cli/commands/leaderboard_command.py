@@ -93,9 +93,10 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
 
     if not len(store):
         raise UserError(f"{store.path}: expected games, found none; add some with --add, or play some")
-    matching = boards_of.matching(store.settings(), arguments.game, wanted)
+    settings = store.settings(sound=False)
+    matching = boards_of.matching(settings, arguments.game, wanted)
     if not matching:
-        there = ", ".join(dict.fromkeys(boards_of.title(s.game, s.parameters) for s in store.settings()))
+        there = ", ".join(dict.fromkeys(boards_of.title(s.game, s.parameters) for s in settings))
         raise UserError(f"{store.path} has no such games; it has {there}")
     with waiting("Computing ratings"):
         boards = boards_of.leaderboards(
