@@ -22,7 +22,7 @@ from torch import Tensor
 
 __all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status", "without_native"]
 
-INTERFACE = 5
+INTERFACE = 6
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
