@@ -298,9 +298,13 @@ def test_an_export_that_is_stopped_leaves_no_file(
         raise KeyboardInterrupt
 
     write_runs(tmp_path, {"runs": cellgames.make("torus-v0", size=2)})
-    for kind, module in (("parquet", "decision_tables"), ("minari", "minari_datasets"), ("sgf", "sgf_files")):
+    for kind, module in (
+        ("parquet", "lab.datasets.decision_tables"),
+        ("minari", "lab.datasets.minari_datasets"),
+        ("sgf", "arena.formats.sgf_files"),
+    ):
         name = {"sgf": "_game_to_sgf", "minari": "_episodes", "parquet": "_table"}[kind]
-        monkeypatch.setattr(f"cellgames.arena.formats.{module}.{name}", stopped)
+        monkeypatch.setattr(f"cellgames.{module}.{name}", stopped)
         words = ["export", str(tmp_path / "runs"), "--format", kind, "--out", str(tmp_path / f"{kind}-v0")]
         assert main(words) == 130
         assert capsys.readouterr().err == "\nStopped.\n"

@@ -114,16 +114,16 @@ def test_nothing_is_imported_before_it_is_made() -> None:
 
 def test_the_wheel_has_every_folder_that_holds_python_files() -> None:
     configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    setup = configuration["tool"]["setuptools"]
+    find = configuration["tool"]["setuptools"]["packages"]["find"]
     found = {"cellgames"}
-    for room in ("agents", "arena", "envs", "training"):
+    for room in ("agents", "arena", "envs", "lab", "training"):
         for file in (ROOT / room).rglob("*.py"):
             found.add(".".join(("cellgames", *file.parent.relative_to(ROOT).parts)))
     rooms = {name for name in found if name.count(".") == 1}
     for file in (ROOT / "src/cellgames").rglob("*.py"):  # stops at the links
         found.add(".".join(file.parent.relative_to(ROOT / "src").parts))
-    assert sorted(setup["packages"]) == sorted(found)
-    assert setup["package-dir"] == {"cellgames": "src/cellgames"} | {r: r.split(".")[1] for r in rooms}
+    assert find == {"where": ["src"], "include": ["cellgames*"], "exclude": ["cellgames.lab.studies*"]}
+    assert all((ROOT / "src" / name.replace(".", "/") / "__init__.py").is_file() for name in found)
     for room in rooms:
         folder = room.split(".")[1]
         assert (ROOT / "src/cellgames" / folder).resolve() == ROOT / folder
