@@ -239,8 +239,9 @@ def _native_trunk(
 ) -> Tensor:
     if planes.dtype != torch.float32:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    kept = len(weights) if keep else 1
-    seen = planes.new_empty((kept, len(planes), *planes.shape[2:], _rounded(len(biases[0]))))
+    kept, channels = len(weights) if keep else 1, len(biases[0])
+    seen = planes.new_empty((kept, len(planes), *planes.shape[2:], _rounded(channels)))
+    seen[..., channels:] = 0.0  # narrow vectors write up to a multiple of 8 or 16 only
     used = _Used()
     arguments = _arguments(planes, weights, wrap, seen, used)
     arguments.added = None if added is None else used.address(added)
@@ -265,10 +266,8 @@ def _native_trunk_backward(
     arguments = _arguments(planes, weights, wrap, seen, used)
     parts = max(1, min(_PARTS, len(planes)))
     scratch = planes.new_zeros(parts * native.cellgames_trunk_scratch(ctypes.byref(arguments)))
-    of_planes, of_added = (
-        planes.new_empty(planes.shape if inward else 0),
-        planes.new_zeros(len(planes), len(weights[0])),
-    )
+    of_planes = planes.new_empty(planes.shape if inward else 0)
+    of_added = planes.new_zeros(len(planes), len(weights[0]))
     of_weights = [weight.new_empty((len(weight), 3, 3, weight.shape[1])) for weight in weights]
     of_biases = [weight.new_empty(len(weight)) for weight in weights]
     gradients = _Gradients(

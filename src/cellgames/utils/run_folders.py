@@ -18,7 +18,6 @@ __all__ = [
     "LOGS",
     "NOT_COMPARED",
     "START_OVER",
-    "STUDY",
     "TENSORBOARD",
     "TIMING",
     "PathLike",
@@ -41,13 +40,13 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
 
-TIMING, TENSORBOARD, STUDY, LOGS, ANSWERS = "timing.csv", "tensorboard", "study.log", "logs", "llm.jsonl"
+TIMING, TENSORBOARD, LOGS, ANSWERS = "timing.csv", "tensorboard", "logs", "llm.jsonl"
 
-NOT_COMPARED = (TIMING, TENSORBOARD, STUDY, LOGS, ANSWERS)
+NOT_COMPARED = (TIMING, TENSORBOARD, LOGS, ANSWERS)
 """Names of the files and folders that hold times, dates or names of machines. All others of equal runs are equal.
 
-`timing.csv` is ours; the events of TensorBoard, the journal of Optuna and what programs print (`logs`) hold such things
-by their nature, and answers of language models (`llm.jsonl`) tell how long they took.
+`timing.csv` is ours; the events of TensorBoard and what programs print (`logs`) hold such things by their nature, and
+answers of language models (`llm.jsonl`) tell how long they took.
 """
 
 _MOST = 6  # differences that are named

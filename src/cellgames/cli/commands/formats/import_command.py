@@ -66,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _games(arguments: argparse.Namespace, text: str) -> int:
     from cellgames.arena.formats.sgf_dialects import dialect_of
     from cellgames.arena.formats.sgf_files import sgf_to_records
+    from cellgames.arena.records.record_lines import to_lines
     from cellgames.utils.run_folders import write_atomic
 
     game, given = make_game(arguments), parameters(arguments)
@@ -90,6 +91,6 @@ def _games(arguments: argparse.Namespace, text: str) -> int:
                 raise UserError(
                     f"{arguments.file}: expected boards of {name} {game.parameters[name]}, game {number} has {value}"
                 )
-    write_atomic(arguments.out, "".join(record.to_json() + "\n" for record in records))
+    write_atomic(arguments.out, to_lines(records))
     print(f"Saved {arguments.out}: {len(records)} games")
     return 0
