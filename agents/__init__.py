@@ -7,73 +7,37 @@
 Names are imported when they are first used, so that lists and help texts need no torch.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .agent_opponent import as_opponent
-    from .agent_specs import AGENTS
-    from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, acting, draw_seeds
-    from .loading import load
-    from .networks.networks import Network, Size, make_network
-    from .networks.saved import load_network, read_about, save_network
-    from .networks.sb3_agent import SB3Agent
-    from .networks.trained import shipped
-    from .play_loop import Played, moves, parse_move, play, random_openings
-    from .policy import PolicyAgent
-    from .programs.program_agent import ProgramAgent
-    from .selection import select
-    from .views import View, ViewAgent
-else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "agent_opponent": ("as_opponent",),
-            "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "acting", "draw_seeds"),
-            "agent_specs": ("AGENTS",),
-            "loading": ("load",),
-            "networks.networks": ("Network", "Size", "make_network"),
-            "networks.saved": ("load_network", "read_about", "save_network"),
-            "networks.sb3_agent": ("SB3Agent",),
-            "networks.trained": ("shipped",),
-            "play_loop": ("Played", "moves", "parse_move", "play", "random_openings"),
-            "policy": ("PolicyAgent",),
-            "programs.program_agent": ("ProgramAgent",),
-            "selection": ("select",),
-            "views": ("View", "ViewAgent"),
-        },
+    from .agent_opponent import as_opponent as as_opponent
+    from .agent_specs import AGENTS as AGENTS
+    from .base import (
+        Agent as Agent,
+        AnyAgent as AnyAgent,
+        BaseAgent as BaseAgent,
+        Seats as Seats,
+        StateAgent as StateAgent,
+        acting as acting,
+        draw_seeds as draw_seeds,
     )
-
-__all__ = [
-    "AGENTS",
-    "Agent",
-    "AnyAgent",
-    "BaseAgent",
-    "Network",
-    "Played",
-    "PolicyAgent",
-    "ProgramAgent",
-    "SB3Agent",
-    "Seats",
-    "Size",
-    "StateAgent",
-    "View",
-    "ViewAgent",
-    "acting",
-    "as_opponent",
-    "draw_seeds",
-    "load",
-    "load_network",
-    "make_network",
-    "moves",
-    "parse_move",
-    "play",
-    "random_openings",
-    "read_about",
-    "save_network",
-    "select",
-    "shipped",
-]
+    from .loading import load as load
+    from .networks.networks import Network as Network, Size as Size, make_network as make_network
+    from .networks.saved import load_network as load_network, read_about as read_about, save_network as save_network
+    from .networks.sb3_agent import SB3Agent as SB3Agent
+    from .networks.trained import shipped as shipped
+    from .play_loop import (
+        Played as Played,
+        moves as moves,
+        parse_move as parse_move,
+        play as play,
+        random_openings as random_openings,
+    )
+    from .policy import PolicyAgent as PolicyAgent
+    from .programs.program_agent import ProgramAgent as ProgramAgent
+    from .selection import select as select
+    from .views import View as View, ViewAgent as ViewAgent
+else:
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -7,183 +7,89 @@
 Names are imported when they are first used, so that help texts need no torch.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .analyse.report import Report, analyse_games
-    from .play.evaluation import evaluate, play_evaluation
-    from .play.free_for_all import FreeForAll, free_for_all
-    from .play.match import MatchResult, match
-    from .play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
-    from .play.round_robin import RoundRobin, round_robin
-    from .play.scenario_games import ScenarioScore, play_scenario, scenario_game, scenario_score
-    from .play.scenarios import SCENARIOS, Scenario, scenarios_of
-    from .records.positions import after_moves
-    from .records.record_lines import Forfeit, Record, RecordError, Result, read_records
-    from .records.replays import ReplayError, replay, verify
-    from .records.store.store import Store, StoreError
-    from .report.leaderboard import Leaderboard, leaderboards
-    from .season.bots import BotUmpire
-    from .season.cup import CupUmpire
-    from .season.playoffs import Bracket, bracket
-    from .season.schedule import SeasonOptions
-    from .season.season import AnySeason, Season, SeasonIO, play_season
-    from .season.standings import GameResult, standings
-    from .season.tables.place_standings import PlaceLine, TableResult, place_standings
-    from .season.tables.table_season import TableSeason, play_table_season
-    from .season.teams import Team, assign_agents, assign_divisions, generate_names, read_teams
-    from .series.series import Series, SeriesRun, play_series
-    from .series.series_options import SeriesOptions
-    from .stats.comparisons import PairResult
-    from .stats.cycles import Cycle, cycles
+    from .analyse.report import Report as Report, analyse_games as analyse_games
+    from .play.evaluation import evaluate as evaluate, play_evaluation as play_evaluation
+    from .play.free_for_all import FreeForAll as FreeForAll, free_for_all as free_for_all
+    from .play.match import MatchResult as MatchResult, match as match
+    from .play.match_options import (
+        FreeForAllOptions as FreeForAllOptions,
+        MatchOptions as MatchOptions,
+        RoundRobinOptions as RoundRobinOptions,
+    )
+    from .play.round_robin import RoundRobin as RoundRobin, round_robin as round_robin
+    from .play.scenario_games import (
+        ScenarioScore as ScenarioScore,
+        play_scenario as play_scenario,
+        scenario_game as scenario_game,
+        scenario_score as scenario_score,
+    )
+    from .play.scenarios import SCENARIOS as SCENARIOS, Scenario as Scenario, scenarios_of as scenarios_of
+    from .records.positions import after_moves as after_moves
+    from .records.record_lines import (
+        Forfeit as Forfeit,
+        Record as Record,
+        RecordError as RecordError,
+        Result as Result,
+        read_records as read_records,
+    )
+    from .records.replays import ReplayError as ReplayError, replay as replay, verify as verify
+    from .records.store.store import Store as Store, StoreError as StoreError
+    from .report.leaderboard import Leaderboard as Leaderboard, leaderboards as leaderboards
+    from .season.bots import BotUmpire as BotUmpire
+    from .season.cup import CupUmpire as CupUmpire
+    from .season.playoffs import Bracket as Bracket, bracket as bracket
+    from .season.schedule import SeasonOptions as SeasonOptions
+    from .season.season import (
+        AnySeason as AnySeason,
+        Season as Season,
+        SeasonIO as SeasonIO,
+        play_season as play_season,
+    )
+    from .season.standings import GameResult as GameResult, standings as standings
+    from .season.tables.place_standings import (
+        PlaceLine as PlaceLine,
+        TableResult as TableResult,
+        place_standings as place_standings,
+    )
+    from .season.tables.table_season import TableSeason as TableSeason, play_table_season as play_table_season
+    from .season.teams import (
+        Team as Team,
+        assign_agents as assign_agents,
+        assign_divisions as assign_divisions,
+        generate_names as generate_names,
+        read_teams as read_teams,
+    )
+    from .series.series import Series as Series, SeriesRun as SeriesRun, play_series as play_series
+    from .series.series_options import SeriesOptions as SeriesOptions
+    from .stats.comparisons import PairResult as PairResult
+    from .stats.cycles import Cycle as Cycle, cycles as cycles
     from .stats.deviation import (
-        DeviationRatings,
-        TablePayoffs,
-        deviation_ratings,
-        game_ratings,
-        table_payoffs,
-        table_ratings,
+        DeviationRatings as DeviationRatings,
+        TablePayoffs as TablePayoffs,
+        deviation_ratings as deviation_ratings,
+        game_ratings as game_ratings,
+        table_payoffs as table_payoffs,
+        table_ratings as table_ratings,
     )
     from .stats.meta_solvers import (
-        coarse_correlated_equilibrium,
-        effective_dimension,
-        effective_members,
-        meta_strategy,
+        coarse_correlated_equilibrium as coarse_correlated_equilibrium,
+        effective_dimension as effective_dimension,
+        effective_members as effective_members,
+        meta_strategy as meta_strategy,
     )
-    from .stats.payoffs import NashAverage, Payoffs, alpha_rank, nash, payoffs, payoffs_of
-    from .stats.ratings import Ratings, rate, win_probability_interval
+    from .stats.payoffs import (
+        NashAverage as NashAverage,
+        Payoffs as Payoffs,
+        alpha_rank as alpha_rank,
+        nash as nash,
+        payoffs as payoffs,
+        payoffs_of as payoffs_of,
+    )
+    from .stats.ratings import Ratings as Ratings, rate as rate, win_probability_interval as win_probability_interval
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "analyse.report": ("Report", "analyse_games"),
-            "play.evaluation": ("evaluate", "play_evaluation"),
-            "play.free_for_all": ("FreeForAll", "free_for_all"),
-            "play.match": ("MatchResult", "match"),
-            "play.match_options": ("FreeForAllOptions", "MatchOptions", "RoundRobinOptions"),
-            "play.round_robin": ("RoundRobin", "round_robin"),
-            "play.scenario_games": ("ScenarioScore", "play_scenario", "scenario_game", "scenario_score"),
-            "play.scenarios": ("SCENARIOS", "Scenario", "scenarios_of"),
-            "records.positions": ("after_moves",),
-            "records.record_lines": ("Forfeit", "Record", "RecordError", "Result", "read_records"),
-            "records.replays": ("ReplayError", "replay", "verify"),
-            "records.store.store": ("Store", "StoreError"),
-            "report.leaderboard": ("Leaderboard", "leaderboards"),
-            "season.bots": ("BotUmpire",),
-            "season.cup": ("CupUmpire",),
-            "season.playoffs": ("Bracket", "bracket"),
-            "season.schedule": ("SeasonOptions",),
-            "season.season": ("AnySeason", "Season", "SeasonIO", "play_season"),
-            "season.tables.place_standings": ("PlaceLine", "TableResult", "place_standings"),
-            "season.tables.table_season": ("TableSeason", "play_table_season"),
-            "season.standings": ("GameResult", "standings"),
-            "season.teams": ("Team", "assign_agents", "assign_divisions", "generate_names", "read_teams"),
-            "series.series": ("Series", "SeriesRun", "play_series"),
-            "series.series_options": ("SeriesOptions",),
-            "stats.comparisons": ("PairResult",),
-            "stats.cycles": ("Cycle", "cycles"),
-            "stats.deviation": (
-                "DeviationRatings",
-                "TablePayoffs",
-                "deviation_ratings",
-                "game_ratings",
-                "table_payoffs",
-                "table_ratings",
-            ),
-            "stats.meta_solvers": (
-                "coarse_correlated_equilibrium",
-                "effective_dimension",
-                "effective_members",
-                "meta_strategy",
-            ),
-            "stats.payoffs": ("NashAverage", "Payoffs", "alpha_rank", "nash", "payoffs", "payoffs_of"),
-            "stats.ratings": ("Ratings", "rate", "win_probability_interval"),
-        },
-    )
-
-__all__ = [
-    "SCENARIOS",
-    "AnySeason",
-    "BotUmpire",
-    "Bracket",
-    "CupUmpire",
-    "Cycle",
-    "DeviationRatings",
-    "Forfeit",
-    "FreeForAll",
-    "FreeForAllOptions",
-    "GameResult",
-    "Leaderboard",
-    "MatchOptions",
-    "MatchResult",
-    "NashAverage",
-    "PairResult",
-    "Payoffs",
-    "PlaceLine",
-    "Ratings",
-    "Record",
-    "RecordError",
-    "ReplayError",
-    "Report",
-    "Result",
-    "RoundRobin",
-    "RoundRobinOptions",
-    "Scenario",
-    "ScenarioScore",
-    "Season",
-    "SeasonIO",
-    "SeasonOptions",
-    "Series",
-    "SeriesOptions",
-    "SeriesRun",
-    "Store",
-    "StoreError",
-    "TablePayoffs",
-    "TableResult",
-    "TableSeason",
-    "Team",
-    "after_moves",
-    "alpha_rank",
-    "analyse_games",
-    "assign_agents",
-    "assign_divisions",
-    "bracket",
-    "coarse_correlated_equilibrium",
-    "cycles",
-    "deviation_ratings",
-    "effective_dimension",
-    "effective_members",
-    "evaluate",
-    "free_for_all",
-    "game_ratings",
-    "generate_names",
-    "leaderboards",
-    "match",
-    "meta_strategy",
-    "nash",
-    "payoffs",
-    "payoffs_of",
-    "place_standings",
-    "play_evaluation",
-    "play_scenario",
-    "play_season",
-    "play_series",
-    "play_table_season",
-    "rate",
-    "read_records",
-    "read_teams",
-    "replay",
-    "round_robin",
-    "scenario_game",
-    "scenario_score",
-    "scenarios_of",
-    "standings",
-    "table_payoffs",
-    "table_ratings",
-    "verify",
-    "win_probability_interval",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -8,71 +8,28 @@
 Names are imported when they are first used, so that lists of games need no torch.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .checking import check_game
+    from .checking import check_game as check_game
     from .core import (
-        DRAW,
-        LOSS,
-        WIN,
-        Game,
-        GameError,
-        GameInfo,
-        IllegalActionError,
-        Positions,
-        Solo,
-        Space,
-        State,
-        Transition,
-        Vector,
-        seeds,
+        DRAW as DRAW,
+        LOSS as LOSS,
+        WIN as WIN,
+        Game as Game,
+        GameError as GameError,
+        GameInfo as GameInfo,
+        IllegalActionError as IllegalActionError,
+        Positions as Positions,
+        Solo as Solo,
+        Space as Space,
+        State as State,
+        Transition as Transition,
+        Vector as Vector,
+        seeds as seeds,
     )
-    from .kernels.parameters import check_int
+    from .kernels.parameters import check_int as check_int
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "checking": ("check_game",),
-            "core": (
-                "DRAW",
-                "LOSS",
-                "WIN",
-                "Game",
-                "GameError",
-                "GameInfo",
-                "IllegalActionError",
-                "Positions",
-                "Solo",
-                "Space",
-                "State",
-                "Transition",
-                "Vector",
-                "seeds",
-            ),
-            "kernels.parameters": ("check_int",),
-        },
-    )
-
-__all__ = [
-    "DRAW",
-    "LOSS",
-    "WIN",
-    "Game",
-    "GameError",
-    "GameInfo",
-    "IllegalActionError",
-    "Positions",
-    "Solo",
-    "Space",
-    "State",
-    "Transition",
-    "Vector",
-    "check_game",
-    "check_int",
-    "seeds",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

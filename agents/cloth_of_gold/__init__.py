@@ -3,37 +3,15 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .greedy import ClothGreedy
-    from .network import ClothNetwork
-    from .rollout import ClothRollout
-    from .turn_game import TurnGame, TurnState
-    from .turns import ClothRandom, TurnAgent, random_turns
+    from .greedy import ClothGreedy as ClothGreedy
+    from .network import ClothNetwork as ClothNetwork
+    from .rollout import ClothRollout as ClothRollout
+    from .turn_game import TurnGame as TurnGame, TurnState as TurnState
+    from .turns import ClothRandom as ClothRandom, TurnAgent as TurnAgent, random_turns as random_turns
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "greedy": ("ClothGreedy",),
-            "network": ("ClothNetwork",),
-            "rollout": ("ClothRollout",),
-            "turn_game": ("TurnGame", "TurnState"),
-            "turns": ("ClothRandom", "TurnAgent", "random_turns"),
-        },
-    )
-
-__all__ = [
-    "ClothGreedy",
-    "ClothNetwork",
-    "ClothRandom",
-    "ClothRollout",
-    "TurnAgent",
-    "TurnGame",
-    "TurnState",
-    "random_turns",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -3,19 +3,12 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .greedy import ConnectionGreedy
-    from .network import ConnectionNetwork
+    from .greedy import ConnectionGreedy as ConnectionGreedy
+    from .network import ConnectionNetwork as ConnectionNetwork
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {"greedy": ("ConnectionGreedy",), "network": ("ConnectionNetwork",)},
-    )
-
-__all__ = ["ConnectionGreedy", "ConnectionNetwork"]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -3,38 +3,16 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .greedy import GridGreedy
-    from .joint_moves import GridSearch
-    from .matched_others import MatchedOthers
-    from .network import GridNetwork
-    from .opponent_model import KeenOthers, Others
-    from .rollout import GridRollout
+    from .greedy import GridGreedy as GridGreedy
+    from .joint_moves import GridSearch as GridSearch
+    from .matched_others import MatchedOthers as MatchedOthers
+    from .network import GridNetwork as GridNetwork
+    from .opponent_model import KeenOthers as KeenOthers, Others as Others
+    from .rollout import GridRollout as GridRollout
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "greedy": ("GridGreedy",),
-            "joint_moves": ("GridSearch",),
-            "matched_others": ("MatchedOthers",),
-            "network": ("GridNetwork",),
-            "opponent_model": ("KeenOthers", "Others"),
-            "rollout": ("GridRollout",),
-        },
-    )
-
-__all__ = [
-    "GridGreedy",
-    "GridNetwork",
-    "GridRollout",
-    "GridSearch",
-    "KeenOthers",
-    "MatchedOthers",
-    "Others",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,25 +1,14 @@
 """Tree search in which everything is batched: trees, simulations, evaluations."""
 
-from .evaluators import Evaluation, Evaluator, NetworkEvaluator, PlayoutEvaluator
-from .gumbel import GumbelSearch
-from .improvement import Effort, Improved, Improver, Rows
-from .search_result import SearchResult
-from .tree import Tree
-from .tree_search import Search
-from .uct import UCTSearch
-
-__all__ = [
-    "Effort",
-    "Evaluation",
-    "Evaluator",
-    "GumbelSearch",
-    "Improved",
-    "Improver",
-    "NetworkEvaluator",
-    "PlayoutEvaluator",
-    "Rows",
-    "Search",
-    "SearchResult",
-    "Tree",
-    "UCTSearch",
-]
+from .evaluators import (
+    Evaluation as Evaluation,
+    Evaluator as Evaluator,
+    NetworkEvaluator as NetworkEvaluator,
+    PlayoutEvaluator as PlayoutEvaluator,
+)
+from .gumbel import GumbelSearch as GumbelSearch
+from .improvement import Effort as Effort, Improved as Improved, Improver as Improver, Rows as Rows
+from .search_result import SearchResult as SearchResult
+from .tree import Tree as Tree
+from .tree_search import Search as Search
+from .uct import UCTSearch as UCTSearch

@@ -3,36 +3,15 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .champion import ToroidalCupChampion
-    from .determinization import determinize
-    from .greedy import ToroidalCupGreedy
-    from .network import CupNetwork, PlacementAgent, PlacementValues
-    from .placement_search import CupSearch
+    from .champion import ToroidalCupChampion as ToroidalCupChampion
+    from .determinization import determinize as determinize
+    from .greedy import ToroidalCupGreedy as ToroidalCupGreedy
+    from .network import CupNetwork as CupNetwork, PlacementAgent as PlacementAgent, PlacementValues as PlacementValues
+    from .placement_search import CupSearch as CupSearch
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "champion": ("ToroidalCupChampion",),
-            "determinization": ("determinize",),
-            "greedy": ("ToroidalCupGreedy",),
-            "network": ("CupNetwork", "PlacementAgent", "PlacementValues"),
-            "placement_search": ("CupSearch",),
-        },
-    )
-
-__all__ = [
-    "CupNetwork",
-    "CupSearch",
-    "PlacementAgent",
-    "PlacementValues",
-    "ToroidalCupChampion",
-    "ToroidalCupGreedy",
-    "determinize",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

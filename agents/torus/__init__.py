@@ -3,36 +3,15 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .greedy import TorusGreedy
-    from .network import TorusNetwork
-    from .perfect import TorusPerfect
-    from .proof_search import Progress, ProofSearch
-    from .solver import SOLVED_SIZES, TorusSolver
+    from .greedy import TorusGreedy as TorusGreedy
+    from .network import TorusNetwork as TorusNetwork
+    from .perfect import TorusPerfect as TorusPerfect
+    from .proof_search import Progress as Progress, ProofSearch as ProofSearch
+    from .solver import SOLVED_SIZES as SOLVED_SIZES, TorusSolver as TorusSolver
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "greedy": ("TorusGreedy",),
-            "network": ("TorusNetwork",),
-            "perfect": ("TorusPerfect",),
-            "proof_search": ("Progress", "ProofSearch"),
-            "solver": ("SOLVED_SIZES", "TorusSolver"),
-        },
-    )
-
-__all__ = [
-    "SOLVED_SIZES",
-    "Progress",
-    "ProofSearch",
-    "TorusGreedy",
-    "TorusNetwork",
-    "TorusPerfect",
-    "TorusSolver",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

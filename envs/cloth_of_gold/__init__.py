@@ -3,35 +3,15 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .game import ClothOfGold
-    from .notation import position_to_string, string_to_position
-    from .simulation import simulate
-    from .solo import ClothSolo
-    from .state import ClothState
+    from .game import ClothOfGold as ClothOfGold
+    from .notation import position_to_string as position_to_string, string_to_position as string_to_position
+    from .simulation import simulate as simulate
+    from .solo import ClothSolo as ClothSolo
+    from .state import ClothState as ClothState
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "game": ("ClothOfGold",),
-            "notation": ("position_to_string", "string_to_position"),
-            "simulation": ("simulate",),
-            "solo": ("ClothSolo",),
-            "state": ("ClothState",),
-        },
-    )
-
-__all__ = [
-    "ClothOfGold",
-    "ClothSolo",
-    "ClothState",
-    "position_to_string",
-    "simulate",
-    "string_to_position",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

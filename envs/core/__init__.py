@@ -1,26 +1,9 @@
 """The core that all games share: the contract, states, chance, vectorized stepping, drawing."""
 
-from .chance import seeds
-from .errors import GameError, IllegalActionError
-from .game import Game
-from .info import DRAW, LOSS, WIN, GameInfo, Space
-from .solo import Solo
-from .state import State
-from .vector import Positions, Transition, Vector
-
-__all__ = [
-    "DRAW",
-    "LOSS",
-    "WIN",
-    "Game",
-    "GameError",
-    "GameInfo",
-    "IllegalActionError",
-    "Positions",
-    "Solo",
-    "Space",
-    "State",
-    "Transition",
-    "Vector",
-    "seeds",
-]
+from .chance import seeds as seeds
+from .errors import GameError as GameError, IllegalActionError as IllegalActionError
+from .game import Game as Game
+from .info import DRAW as DRAW, LOSS as LOSS, WIN as WIN, GameInfo as GameInfo, Space as Space
+from .solo import Solo as Solo
+from .state import State as State
+from .vector import Positions as Positions, Transition as Transition, Vector as Vector

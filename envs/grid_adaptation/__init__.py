@@ -3,32 +3,14 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .game import GridAdaptation
-    from .notation import position_to_string, string_to_position
-    from .solo import GridSolo
-    from .state import GridState
+    from .game import GridAdaptation as GridAdaptation
+    from .notation import position_to_string as position_to_string, string_to_position as string_to_position
+    from .solo import GridSolo as GridSolo
+    from .state import GridState as GridState
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "game": ("GridAdaptation",),
-            "notation": ("position_to_string", "string_to_position"),
-            "solo": ("GridSolo",),
-            "state": ("GridState",),
-        },
-    )
-
-__all__ = [
-    "GridAdaptation",
-    "GridSolo",
-    "GridState",
-    "position_to_string",
-    "string_to_position",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -3,9 +3,12 @@
 `status` says whether they are used; where there is no built library the torch code runs.
 """
 
-from __future__ import annotations
-
-from .native_library import Library, NativeStatus, library, pointer, status, without_native
-from .operators import Operator, operator
-
-__all__ = ["Library", "NativeStatus", "Operator", "library", "operator", "pointer", "status", "without_native"]
+from .native_library import (
+    Library as Library,
+    NativeStatus as NativeStatus,
+    library as library,
+    pointer as pointer,
+    status as status,
+    without_native as without_native,
+)
+from .operators import Operator as Operator, operator as operator

@@ -3,44 +3,17 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .game import ToroidalCup
-    from .notation import position_to_string, string_to_position
-    from .patterns.pattern import PATTERNS, arrange
-    from .patterns.stamps import COLS, ROWS
-    from .roster import Roster
-    from .simulator import Result, simulate
-    from .state import CupState
+    from .game import ToroidalCup as ToroidalCup
+    from .notation import position_to_string as position_to_string, string_to_position as string_to_position
+    from .patterns.pattern import PATTERNS as PATTERNS, arrange as arrange
+    from .patterns.stamps import COLS as COLS, ROWS as ROWS
+    from .roster import Roster as Roster
+    from .simulator import Result as Result, simulate as simulate
+    from .state import CupState as CupState
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "game": ("ToroidalCup",),
-            "notation": ("position_to_string", "string_to_position"),
-            "patterns.pattern": ("PATTERNS", "arrange"),
-            "patterns.stamps": ("COLS", "ROWS"),
-            "roster": ("Roster",),
-            "simulator": ("Result", "simulate"),
-            "state": ("CupState",),
-        },
-    )
-
-__all__ = [
-    "COLS",
-    "PATTERNS",
-    "ROWS",
-    "CupState",
-    "Result",
-    "Roster",
-    "ToroidalCup",
-    "arrange",
-    "position_to_string",
-    "simulate",
-    "string_to_position",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

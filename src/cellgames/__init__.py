@@ -5,16 +5,16 @@
     cellgames.arena.round_robin(game, ["random", "greedy"], out="my_round_robin")
 
 PettingZoo users start at `from cellgames.envs import torus_v0`. Importing this package imports no torch. It adds the
-games to the registries of Gymnasium and PettingZoo, where a program imports these, before or after.
+games to the registries of Gymnasium and PettingZoo if a program has imported these before; where it imports them
+later, `cellgames.envs.adapters.register()` does so.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .utils.after_import import after_import
 from .utils.lazy_names import lazy_names
-from .utils.version import __version__
 
 if TYPE_CHECKING:
     from cellgames.envs.cloth_of_gold import ClothOfGold
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     from cellgames.envs.toroidal_cup import ToroidalCup
     from cellgames.envs.torus import Torus
 
-    from . import agents as agents
-    from . import arena as arena
-    from . import envs as envs
-    from . import training as training
+    from . import agents as agents, arena as arena, envs as envs, training as training
+    from .utils.version import __version__ as __version__
 else:
-    __getattr__, __dir__ = lazy_names(__name__, {})
+    __getattr__, __dir__, _ = lazy_names(__name__)
 
 __all__ = ["__version__", "games", "make", "register"]
 
@@ -90,5 +88,7 @@ def register(game: Any, *, id: str | None = None, summary: str = "", **parameter
     registry.register(game, id=id, summary=summary, **parameters)
 
 
-for _library in ("gymnasium", "pettingzoo"):  # last, since games of other packages import this one
-    after_import(_library, f"cellgames.envs.adapters.registration:register_in_{_library}")
+for _library in {"gymnasium", "pettingzoo"} & sys.modules.keys():  # last, since games of other packages import this one
+    from .envs.adapters.registration import register as _register
+
+    _register(_library)

@@ -6,6 +6,8 @@ import ast
 from importlib.util import find_spec
 from pathlib import Path
 
+from cellgames.utils.lazy_names import exported
+
 __all__ = ["MODULES", "PACKAGES", "names"]
 
 PACKAGES = (
@@ -53,7 +55,9 @@ def names(module: str) -> list[str]:
     found = find_spec(module)
     assert found is not None
     assert found.origin is not None
-    for node in ast.parse(Path(found.origin).read_text(encoding="utf-8")).body:
+    source = Path(found.origin).read_bytes()
+    listed = [*exported(source)]
+    for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return [name for name in ast.literal_eval(node.value) if not name.startswith("__")]
-    raise AssertionError(f"{module} has no __all__")
+            listed += ast.literal_eval(node.value)
+    return [name for name in listed if not name.startswith("__")]

@@ -3,30 +3,13 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .callbacks import EvalCallback, SelfPlayCallback
-    from .maskable_checkpoints import CheckpointCallback
-    from .maskable_ppo import BoardPolicy, LearnerVecEnv
+    from .callbacks import EvalCallback as EvalCallback, SelfPlayCallback as SelfPlayCallback
+    from .maskable_checkpoints import CheckpointCallback as CheckpointCallback
+    from .maskable_ppo import BoardPolicy as BoardPolicy, LearnerVecEnv as LearnerVecEnv
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "callbacks": ("EvalCallback", "SelfPlayCallback"),
-            "maskable_checkpoints": ("CheckpointCallback",),
-            "maskable_ppo": ("BoardPolicy", "LearnerVecEnv"),
-        },
-    )
-
-__all__ = [
-    "BoardPolicy",
-    "CheckpointCallback",
-    "EvalCallback",
-    "LearnerVecEnv",
-    "SelfPlayCallback",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

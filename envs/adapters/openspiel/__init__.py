@@ -3,6 +3,4 @@
 It needs the extra `openspiel`.
 """
 
-from .openspiel_game import OpenSpielGame, OpenSpielState, register
-
-__all__ = ["OpenSpielGame", "OpenSpielState", "register"]
+from .openspiel_game import OpenSpielGame as OpenSpielGame, OpenSpielState as OpenSpielState, register as register

@@ -3,32 +3,13 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .connection import LOCAL, ClusterError, connected
-    from .ray_workers import RayWorkers, workers_at
-    from .workers import Work, Workers
+    from .connection import LOCAL as LOCAL, ClusterError as ClusterError, connected as connected
+    from .ray_workers import RayWorkers as RayWorkers, workers_at as workers_at
+    from .workers import Work as Work, Workers as Workers
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "connection": ("LOCAL", "ClusterError", "connected"),
-            "ray_workers": ("RayWorkers", "workers_at"),
-            "workers": ("Work", "Workers"),
-        },
-    )
-
-__all__ = [
-    "LOCAL",
-    "ClusterError",
-    "RayWorkers",
-    "Work",
-    "Workers",
-    "connected",
-    "workers_at",
-]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)

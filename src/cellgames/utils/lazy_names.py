@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.util import find_spec
-from pkgutil import iter_modules
+from pkgutil import get_data, iter_modules
 from typing import Any
 
-__all__ = ["lazy_names"]
+__all__ = ["exported", "lazy_names"]
 
 
-def lazy_names(
-    package: str, exports: Mapping[str, tuple[str, ...]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` for a package, so that importing it imports none of its modules.
+def exported(source: bytes) -> dict[str, str]:
+    """Return the module of each name that the source of a package exports by `from .module import Name as Name`."""
+    blocks = [node.body if isinstance(node, ast.If) else [node] for node in ast.parse(source).body]
+    imports = [node for block in blocks for node in block if isinstance(node, ast.ImportFrom) and node.module]
+    return {alias.name: f".{node.module}" for node in imports for alias in node.names if alias.name == alias.asname}
+
+
+def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` for a package, so that importing it imports none of its modules.
+
+    The package states its names once, for type checkers and for this function:
+
+        if TYPE_CHECKING:
+            from .game import Torus as Torus
+        else:
+            __getattr__, __dir__, __all__ = lazy_names(__name__)
 
     The modules of the package are its attributes, too, and are imported when they are first used. A public name must
     not be that of a module: once imported, the module would replace it.
-
-    Args:
-        package: the name of the package, `__name__`.
-        exports: the names that come from each module; the module is named relative to the package.
     """
-    module_of = {name: f"{package}.{module}" for module, names in exports.items() for name in names}
+    loaded = sys.modules[package]
+    module_of = exported(get_data(package, "__init__.py") or b"")
 
     def find(name: str) -> Any:
         if name in module_of:
-            return getattr(importlib.import_module(module_of[name]), name)
+            return getattr(importlib.import_module(module_of[name], package), name)
         module = f"{package}.{name}"
         if name.startswith("_") or find_spec(module) is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return importlib.import_module(module)
 
     def names() -> list[str]:
-        loaded = sys.modules[package]
         modules = {found.name for found in iter_modules(loaded.__path__) if not found.name.startswith("_")}
         return sorted({*vars(loaded), *module_of, *modules})
 
-    return find, names
+    return find, names, sorted(module_of)

@@ -154,24 +154,19 @@ print([name for name in ("torch", "pygame", "PIL") if name in sys.modules])
 import gymnasium, pettingzoo
 for registry in (gymnasium.registry, pettingzoo.aec_registry, pettingzoo.parallel_registry):
     print([id for id in registry if id.startswith("cellgames/")])
-assert type(gymnasium.__loader__) is type(gymnasium.__spec__.loader) is type(cellgames.__loader__)
-assert not [finder for finder in sys.meta_path if type(finder).__module__.startswith("cellgames")]
 """
 
 
 @pytest.mark.parametrize(
     "imports",
     [
-        "import cellgames",
-        "import cellgames, gymnasium, pettingzoo",
-        "import cellgames, pettingzoo",
-        "import gymnasium, cellgames, pettingzoo",
-        "import pettingzoo, cellgames",
-        "import cellgames.envs.adapters",
-        "import pettingzoo, cellgames.envs.adapters; cellgames.envs.adapters.register()",
+        "import gymnasium, pettingzoo, cellgames",
+        "import pettingzoo, cellgames; cellgames.envs.adapters.register('gymnasium')",
+        "import cellgames; cellgames.envs.adapters.register()",
+        "import cellgames, gymnasium, pettingzoo; cellgames.envs.adapters.register()",
     ],
 )
-def test_other_libraries_know_every_game_in_any_order_of_imports(imports: str) -> None:
+def test_other_libraries_know_every_game(imports: str) -> None:
     heavy, *found = python(_OTHERS.format(imports=imports)).splitlines()
     every = str([f"cellgames/{id}" for id in REGISTRY])
     assert found == [every, every, str([f"cellgames/{id}" for id in REGISTRY if REGISTRY[id].simultaneous])]
@@ -186,23 +181,6 @@ def test_importing_an_environment_imports_nothing_graphical() -> None:
 def test_gymnasium_imports_the_package_that_an_id_names() -> None:
     code = 'import gymnasium; print(gymnasium.make("cellgames:cellgames/torus-v0", size=3).unwrapped.game)'
     assert python(code) == "Torus(size=3)\n"
-
-
-def test_looking_for_a_library_does_not_import_it() -> None:
-    code = """
-import cellgames, importlib.util, sys
-spec = importlib.util.find_spec("gymnasium")
-assert spec.loader.is_package("gymnasium") and spec.loader.get_filename("gymnasium") == spec.origin
-assert "gymnasium" not in sys.modules
-import gymnasium, importlib
-print(len([id for id in gymnasium.registry if id.startswith("cellgames/")]))
-importlib.reload(gymnasium)
-try:
-    import no_such_library
-except ModuleNotFoundError as error:
-    print(error)
-"""
-    assert python(code).splitlines() == [str(len(REGISTRY)), "No module named 'no_such_library'"]
 
 
 @pytest.mark.parametrize("id", REGISTRY)
