@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, ClassVar, get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
@@ -18,10 +19,10 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import Compilation, GameInfo, Space
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, operator
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_game import StoneGame
-from cellgames.envs.stones.stone_tensors import free_words, relabelled, taken, where
+from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, where
 from cellgames.utils.foreign_text import shown
 
 from . import board_tables, boards, filling, rules
@@ -35,12 +36,10 @@ if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture
 
     from .rendering import View
-    from .solo import ConnectionSolo
 
 __all__ = ["MIN_SIZE", "SWAP", "ConnectionGame"]
 
 MIN_SIZE = 2
-_GAMES_A_THREAD = 1024  # of native steps: starting a thread takes as long as some hundreds of games
 SWAP = "swap-pieces"
 """The name of the action by which the second player takes over the first stone; Hex programs call it so."""
 
@@ -254,10 +253,26 @@ class ConnectionGame(StoneGame[ConnectionState]):
         return [[len(row) for row in rows] for rows in self.layout.rows]
 
     @override
-    def solo(self, state: ConnectionState) -> ConnectionSolo:
-        from .solo import ConnectionSolo
+    def put_stones(self, *fields: Tensor) -> tuple[Tensor, ...]:
+        codes, cell, player = fields
+        return _put_stones(codes, cell, player, self.shape, self.tiling, self.size)
 
-        return ConnectionSolo(self, state)
+    @override
+    def native_put(self, native: Library) -> tuple[Callable[..., object], object]:
+        return native.cellgames_connection_put_stones, ctypes.byref(native_board(self.shape, self.tiling, self.size))
+
+    @override
+    def planes_of(self, board: np.ndarray, player: int) -> np.ndarray:
+        n, kinds = self.size, self.layout.kinds
+        grids = np.full((kinds, n, n), OFF, np.int8)
+        grids[self.layout.grid_index] = board
+        seen = np.empty((num_planes(kinds), n, n), np.int8)
+        seen[:kinds], seen[kinds : 2 * kinds], seen[2 * kinds : -1], seen[-1] = planes(grids, player)
+        return seen
+
+    @override
+    def swapped(self, cell: int) -> int:
+        return self.layout.swapped[cell]
 
     @override
     def draw_annotated(self, state: ConnectionState, notes: Notes) -> Picture:
@@ -312,16 +327,6 @@ def _native_put_stones(
     native: Library, codes: Tensor, cell: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int
 ) -> tuple[Tensor, Tensor]:
     """Return `_put_stones`, by `sources/connection.cpp`."""
-    games = len(codes)
-    codes = codes.clone(memory_format=torch.contiguous_format)
-    cell, player, won = cell.contiguous(), player.contiguous(), torch.empty_like(cell, dtype=torch.bool)
-    native.cellgames_connection_put_stones(
-        ctypes.byref(native_board(shape, tiling, size)),
-        games,
-        min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
-        pointer(cell, torch.int64),
-        pointer(player, torch.int64),
-        pointer(codes, torch.int32),
-        pointer(won, torch.bool),
-    )
+    board = ctypes.byref(native_board(shape, tiling, size))
+    codes, won = put_natively(native.cellgames_connection_put_stones, board, (codes,), cell, player)
     return codes, won

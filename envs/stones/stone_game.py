@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN
+from cellgames.envs.native import Library
 
 from . import row_notation
 from .joining import COLOUR
@@ -30,14 +32,16 @@ __all__ = ["StoneGame"]
 class StoneGame(Game[StoneS]):
     """A game for two in which each turn puts a stone on a free cell, and a full board has exactly one winner.
 
-    Actions are cells by index; a game may have more actions after those. A game adds its hooks `_init` and `_step`,
-    `observe`, `info`, `solo`, `view`, and the three below.
+    Actions are cells by index; a game may have one more action after those, the swap. A game adds its hooks `_init`
+    and `_step`, `observe`, `info`, `view`, and those below.
 
     Attributes:
         size: of the board.
+        put_fields: names of the fields that `put_stones` changes.
     """
 
     size: int
+    put_fields: ClassVar[tuple[str, ...]] = ("codes",)
 
     # --- what a game adds
 
@@ -64,11 +68,31 @@ class StoneGame(Game[StoneS]):
     @abstractmethod
     def winning_actions(self, state: StoneS, player: Tensor | None = None) -> Tensor: ...
 
-    @override
     @abstractmethod
-    def solo(self, state: StoneS) -> StoneSolo: ...
+    def put_stones(self, *fields: Tensor) -> tuple[Tensor, ...]:
+        """Return the `put_fields` after stones of a player on a cell each, and who has won, bool [B].
+
+        Args:
+            fields: the `put_fields`, and cell and player, int64 [B] both.
+        """
+
+    @abstractmethod
+    def native_put(self, native: Library) -> tuple[Callable[..., object], object]:
+        """Return the native `put_stones` (see `stone_tensors.put_natively`) and its first argument, for the board."""
+
+    @abstractmethod
+    def planes_of(self, board: np.ndarray, player: int) -> np.ndarray:
+        """Return `observe` of one board, int8 [N]."""
+
+    def swapped(self, cell: int) -> int:
+        """Return the cell of the stone that a swap puts in place of one on `cell`."""
+        return cell
 
     # --- what follows
+
+    @override
+    def solo(self, state: StoneS) -> StoneSolo[StoneS]:
+        return StoneSolo(self, state)
 
     @property
     def num_cells(self) -> int:
@@ -146,7 +170,7 @@ class StoneGame(Game[StoneS]):
                 solo.place(cell, colour - 1)
         solo.current_player, solo.turn, solo.last = player, turn, -1
         solo.rewards = [0.0, 0.0]
-        return cast(StoneS, solo.state())
+        return solo.state()
 
     @override
     def text(self, state: StoneS) -> str:

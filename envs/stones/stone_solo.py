@@ -1,84 +1,113 @@
-"""One game of connected stones on plain Python integers, without the cost of tensors."""
+"""One game of connected stones outside a batch, whose memory NumPy and the native code of a step share."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
 import torch
 from typing_extensions import override
 
+from cellgames.envs.core.sampling import pack
 from cellgames.envs.core.solo import Solo, one
+from cellgames.envs.native import library
 
-from .joining import GROUP
+from .stone_state import StoneS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from torch import Tensor
-
     from .stone_game import StoneGame
-    from .stone_state import StoneState
 
 __all__ = ["StoneSolo"]
 
+_CPU = torch.device("cpu")
 
-class StoneSolo(Solo):
-    """One game of connected stones on integers; `place` puts any stone anywhere.
+
+class StoneSolo(Solo, Generic[StoneS]):
+    """One game of connected stones; `place` puts any stone anywhere.
 
     Attributes:
         last: the cell of the last stone, -1 before the first.
     """
 
-    def __init__(self, game: StoneGame[Any], state: StoneState) -> None:
+    _game: StoneGame[StoneS]
+
+    def __init__(self, game: StoneGame[StoneS], state: StoneS) -> None:
         super().__init__(game, state)
-        self._codes: list[int] = state.codes[0].tolist()
+        self._kind = type(state)
+        self._put = {name: getattr(state, name).numpy(force=True).copy() for name in game.put_fields}
         self._board = game.board(state)[0].numpy(force=True).copy()
         self.last = int(state.last)
+        self._bind()
 
-    @abstractmethod
-    def _connect(self, cell: int, colour: int) -> bool:
-        """Put a stone of a colour, 1 Black or 2 White, among its neighbours; return True if it wins."""
+    def _bind(self) -> None:
+        """Prepare the call that puts a stone into this game's memory."""
+        self._cell, self._player, self._won = (np.zeros(1, kind) for kind in (np.int64, np.int64, np.bool_))
+        self._call: Callable[[], object] = self._put_by_torch
+        native = library(_CPU)
+        if native is None:
+            return
+        function, first = self._game.native_put(native)
+        fields = (self._cell, self._player, *self._put.values(), self._won)
+        self._call = partial(function, first, 1, 1, *(field.ctypes.data for field in fields))
+
+    def _put_by_torch(self) -> None:
+        fields = map(torch.from_numpy, (*self._put.values(), self._cell, self._player))
+        for field, new in zip((*self._put.values(), self._won), self._game.put_stones(*fields), strict=True):
+            field[:] = new.numpy()
+
+    @override
+    def copy(self) -> Self:
+        other = super().copy()
+        other._put = {name: field.copy() for name, field in self._put.items()}
+        other._bind()
+        return other
 
     @override
     def step(self, actions: Any) -> None:
         self.rewards = [0.0, 0.0]
         if not self.terminated:
-            self.place(int(actions), self.current_player)
+            cell = int(actions)
+            if cell == len(self._board):  # a swap
+                cell = self._game.swapped(self.last)
+                for field in (*self._put.values(), self._board):
+                    field[:] = 0
+            self.place(cell, self.current_player)
             self.current_player = 1 - self.current_player
             self.turn += 1
 
     def place(self, cell: int, player: int) -> None:
         """Put a stone of `player` on a free cell, and end the game if it wins."""
-        won = self._connect(cell, player + 1)
+        self._cell[0], self._player[0] = cell, player
+        self._call()
         self._board[cell] = player + 1
         self.last = cell
-        if won:
+        if self._won[0]:
             self.terminated = True
             self.scores[player] = 1.0
             self.rewards = [-1.0, -1.0]
             self.rewards[player] = 1.0
 
-    def _join(self, cell: int, code: int, groups: Sequence[int], shifts: Sequence[int]) -> None:
-        """Lay down the code of a new stone, and add to those of the groups that it joins."""
-        codes = self._codes
-        for group, shift in zip(groups, shifts, strict=True):
-            if shift:
-                codes = [x + shift if x & GROUP == group else x for x in codes]
-        codes[cell] = code
-        self._codes = codes
-
     @override
     def legal_actions(self) -> np.ndarray:
-        mask: np.ndarray = self._board == 0
-        return np.zeros_like(mask) if self.terminated else mask
+        mask = np.zeros(self._game.info.num_actions, np.bool_)
+        if not self.terminated:
+            mask[: len(self._board)] = self._board == 0
+            mask[len(self._board) :] = self.turn == 1  # a swap
+        return mask
+
+    @override
+    def observe(self, player: int) -> np.ndarray:
+        return self._game.planes_of(self._board, player)
 
     @override
     def board(self) -> np.ndarray:
         return self._board.copy()
 
-    def _stone_fields(self) -> dict[str, Tensor]:
-        """Return the fields that the states of all games of stones have, but for the packed mask."""
-        codes = one(self._codes, torch.int32)
-        return {**self._fields(), "codes": codes, "last": one(self.last, torch.int32)}
+    @override
+    def state(self) -> StoneS:
+        free, swap = self._board == 0, self._game.info.num_actions - len(self._board)
+        fields = {name: torch.from_numpy(field.copy()) for name, field in self._put.items()}
+        legal = one(np.append(free, np.full(swap, self.turn == 1)).tolist())
+        return self._kind(**self._fields(), **{**fields, "free": pack(legal)}, last=one(self.last, torch.int32))

@@ -5,22 +5,24 @@ Letters: `B` games, `N` cells, `W = ceil(N / 32)` words of a packed mask; `X` ga
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
+from cellgames.envs.native import pointer
 
 from .joining import GROUP
 
-__all__ = ["LOTS", "filled", "free_words", "relabelled", "taken", "where"]
+__all__ = ["LOTS", "filled", "free_words", "put_natively", "relabelled", "taken", "threads_for", "where"]
 
 LOTS = 1 << 21
 """Random numbers for `filled` are below this."""
 
 _PLACE_BITS = 9  # of a cell's number
+_GAMES_A_THREAD = 1024  # of native steps: starting a thread takes as long as some hundreds of games
 
 
 def where(condition: Tensor, yes: Tensor, no: Tensor | int) -> Tensor:
@@ -41,6 +43,37 @@ def taken(free: Tensor, cell: Tensor) -> Tensor:
     """Return a packed mask, int64 [B, W], in which a cell, int64 [B], is no longer free."""
     word, bit = cell >> WORD_SHIFT, 1 << (cell & (WORD - 1))
     return torch.stack([bits & ~where(word == index, bit, 0) for index, bits in enumerate(free.unbind(1))]).t()
+
+
+def threads_for(games: int) -> int:
+    """Return how many threads a native step of so many games takes."""
+    return min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD)
+
+
+def put_natively(
+    function: Callable[..., object], board: object, fields: Sequence[Tensor], cell: Tensor, player: Tensor
+) -> tuple[Tensor, ...]:
+    """Return fields after stones of `player` on `cell`, int64 [B] both, and who has won, bool [B].
+
+    Args:
+        function: of the native library, which takes the board, the numbers of games and of threads, the cells, the
+            players, the fields, which it changes, and who has won.
+        board: the first argument.
+        fields: codes, int32 [B, N], and what else the game keeps of its stones; left alone.
+        cell: int64 [B].
+        player: int64 [B].
+    """
+    # Fields of words have the batch innermost in memory, the others each game's numbers.
+    after = [
+        field.t().clone(memory_format=torch.contiguous_format).t()
+        if field.dtype == torch.int64
+        else field.clone(memory_format=torch.contiguous_format)
+        for field in fields
+    ]
+    cell, player, won = cell.contiguous(), player.contiguous(), torch.empty_like(cell, dtype=torch.bool)
+    numbers = (pointer(cell, torch.int64), pointer(player, torch.int64))
+    function(board, len(cell), threads_for(len(cell)), *numbers, *(x.data_ptr() for x in (*after, won)))
+    return *after, won
 
 
 def relabelled(

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from .game import Torus as Torus
     from .geometry import cell_to_name as cell_to_name, name_to_cell as name_to_cell, num_cells as num_cells
     from .notation import position_to_string as position_to_string, string_to_position as string_to_position
-    from .solo import TorusSolo as TorusSolo
     from .state import TorusState as TorusState
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from math import isqrt
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakSet
 
+import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
@@ -18,7 +19,7 @@ from cellgames.envs.core.vector import NativeStep, Transition
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import Library, library, operator, pointer
 from cellgames.envs.stones.stone_game import StoneGame
-from cellgames.envs.stones.stone_tensors import free_words, relabelled, taken, where
+from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, threads_for, where
 
 from . import filling, notation, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
@@ -27,11 +28,9 @@ from .state import TorusState
 
 if TYPE_CHECKING:
     from .rendering import View
-    from .solo import TorusSolo
 
 __all__ = ["Torus"]
 
-_GAMES_A_THREAD = 1024  # of native steps: starting a thread takes as long as some hundreds of games
 _CHECKED: WeakSet[TorusState] = WeakSet()  # by `_check_layout`
 
 
@@ -50,6 +49,7 @@ class Torus(StoneGame[TorusState]):
 
     id: ClassVar[str] = "torus-v0"
     wraps: ClassVar[bool] = True
+    put_fields: ClassVar[tuple[str, ...]] = ("codes", "free", "losing")
 
     def __post_init__(self) -> None:
         check_int(self, "size", MIN_SIZE, MAX_SIZE)
@@ -167,10 +167,19 @@ class Torus(StoneGame[TorusState]):
         return notation.widths(self.size)
 
     @override
-    def solo(self, state: TorusState) -> TorusSolo:
-        from .solo import TorusSolo
+    def put_stones(self, *fields: Tensor) -> tuple[Tensor, ...]:
+        return _put_stones(*fields)
 
-        return TorusSolo(self, state)
+    @override
+    def native_put(self, native: Library) -> tuple[Callable[..., object], object]:
+        return native.cellgames_torus_put_stones, self.size
+
+    @override
+    def planes_of(self, board: np.ndarray, player: int) -> np.ndarray:
+        n = self.size
+        seen = np.empty((PLANES, n, n), np.int8)
+        seen[0:2], seen[2:4], seen[4] = planes(board.reshape(2, n, n), player)
+        return seen
 
     @override
     def view(self, state: TorusState) -> View:
@@ -194,7 +203,7 @@ def _native_step(
     native.cellgames_torus_step(
         size,
         games,
-        min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
+        threads_for(games),
         random,
         state.codes.data_ptr(),
         state.free.data_ptr(),
@@ -263,20 +272,10 @@ def _native_put_stones(
     native: Library, codes: Tensor, free: Tensor, losing: Tensor, cell: Tensor, player: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return `_put_stones`, by `sources/torus_step.cpp`."""
-    games, cells = codes.shape
-    cell, player = cell.contiguous(), player.contiguous()
-    after = _empty_boards(codes, free, losing, cell, player)
-    for new, old in zip(after, (codes, free, losing), strict=False):
-        new.copy_(old)
-    native.cellgames_torus_put_stones(
-        isqrt(cells // 2),
-        games,
-        min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
-        pointer(cell, torch.int64),
-        pointer(player, torch.int64),
-        *(field.data_ptr() for field in after),
-    )
-    return after
+    size = isqrt(codes.shape[1] // 2)
+    put = native.cellgames_torus_put_stones
+    codes, free, losing, won = put_natively(put, size, (codes, free, losing), cell, player)
+    return codes, free, losing, won
 
 
 def _wins(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:

@@ -148,7 +148,7 @@ def test_symmetries_of_the_rules(size: int, name: str) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 8, 16])
-def test_one_game_on_integers_equals_the_batch(size: int) -> None:
+def test_one_game_alone_equals_the_batch(size: int) -> None:
     """Both hosts of the rules agree after every move, in every field."""
     game, count = Torus(size), 6
     actions, _ = random_games(size, count)
