@@ -51,7 +51,6 @@ LOCAL = "local"
 
 
 _ANSWER_S = 5.0  # within which whoever is at an address answers
-_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # RFC 9113, section 3.4
 
 
 class ClusterError(ValueError):
@@ -172,7 +171,9 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
             # Workers as busy as this process would be: Ray's niceness of 15 makes them wait for all other programs.
             options["_system_config"] = {"worker_niceness": 0}
     try:
-        at = address if address == LOCAL else _answering(address)
+        at = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address  # as Ray does
+        if at not in (LOCAL, "auto"):
+            _refuse_silent(at)
         ray.init(at, log_to_driver=False, logging_level=logging.ERROR, configure_logging=True, **options)
         if main:
             signal.signal(signal.SIGTERM, end_in_order if before == signal.SIG_DFL else before)
@@ -209,59 +210,14 @@ def is_address(text: str) -> bool:
     return text in (LOCAL, "auto") or (found is not None and 0 < int(found[2]) < 1 << 16)
 
 
-def _answering(address: str) -> str:
-    """Return HOST:PORT of a cluster that answers; Ray itself would wait for long, or end the process.
-
-    Raises:
-        ClusterError: no such address, or nobody is there.
-        ConnectionError: there is no cluster on this machine.
-    """
-    _send_token()
-    if address == "auto":
-        # As Ray looks for it: RAY_ADDRESS, then the cluster that was started last on this machine.
-        services = importlib.import_module("ray._private.services")
-        address = str(services.canonicalize_bootstrap_address(address))
+def _refuse_silent(address: str) -> None:
+    """Raise a `ClusterError` unless somebody answers at HOST:PORT; Ray itself would wait for long."""
     if not is_address(address):
         raise ClusterError(f"expected `auto` or HOST:PORT, such as 192.168.0.10:6379, got {shown(address)}")
     host, _, port = address.rpartition(":")
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S) as line:
-            greeted = _greets(line)
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S).close()
     except OSError as error:
         raise ClusterError(
             f"nobody answers ({error.strerror or error}); was `ray start --head` run there, and is the port open?"
         ) from error
-    if not greeted:
-        raise ClusterError("somebody is there, but no Ray; is it the port that `ray start --head` named?")
-    return address
-
-
-def _greets(line: socket.socket) -> bool:
-    """Return True if a gRPC server such as Ray's is at the other end: it begins with its settings of HTTP/2."""
-    if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):  # speaks only to those with a certificate
-        return True
-    line.sendall(_GREETING)
-    said = b""
-    try:
-        while len(said) < 4 and (more := line.recv(4 - len(said))):  # the length of a frame, then its kind
-            said += more
-    except (TimeoutError, ConnectionError):
-        return False
-    return said[3:] == b"\4"
-
-
-def _send_token() -> None:
-    """Show this machine's token (~/.ray/auth_token) to the cluster, as `ray start` does where there is one.
-
-    Otherwise a cluster that asks for one is silent for long; those that ask for none take no notice.
-    """
-    log = logging.getLogger("ray")
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        setup = importlib.import_module("ray._private.authentication.authentication_token_setup")
-        setup.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
-    except (ImportError, AttributeError, TypeError):  # a version without tokens, or with other names
-        pass
-    finally:
-        log.setLevel(before)

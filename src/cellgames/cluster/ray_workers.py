@@ -4,8 +4,8 @@
         round_robin(game, agents, out="run", workers=workers)
                                                          # and has ended it here
 
-If a worker dies, by a signal or for want of memory, another one starts its piece again. A worker with other versions is
-refused (`connection.Build`), since its results might differ.
+If a worker dies, by a signal or for want of memory, Ray starts its piece again in another one. A worker with other
+versions is refused (`connection.Build`), since its results might differ.
 
 Importing this imports neither Ray nor torch.
 """
@@ -14,68 +14,107 @@ from __future__ import annotations
 
 import os
 import pickle
-import time
+import platform
+import sys
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from threading import RLock, Timer
 from types import TracebackType
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
-from .connection import LOCAL, ClusterError, Place, build, connected, packed
-from .ray_tasks import DEATHS, KEPT, LOST, MOST_SAID, Answer, Caution, do_piece
+from .connection import (
+    LOCAL,
+    Build,
+    ClusterError,
+    Place,
+    build,
+    connected,
+    load_ray,
+    packed,
+    refuse_other_build,
+    unpacked,
+)
 from .workers import Work
 
-__all__ = ["RayWorkers", "WorkersDiedError", "workers_at"]
+__all__ = ["RayWorkers", "workers_at"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_COUNTED_S = 1.0  # for which a count of cores holds
-_PATIENCE_S = 10.0  # with a cluster on which no core was free
+_DEATHS = 4  # workers that may die at one piece before it is given up
+_KEPT = 4  # works that are kept ready, by the process that gives them and by each worker
+_MOST_PIECES = 1000  # in the cluster at the same time
+_MOST_SAID = 500  # characters of an error
+_MOST_WARNINGS = 20  # of a piece
+
+_ready = dict[str, Callable[[Any], Any]]()  # what works of this worker gave, by the number of their object
 
 
-class WorkersDiedError(ClusterError):
-    """A piece of work at which all its workers died."""
+def _do_piece(versions: Build, place: Place, work: list[Any], name: str, item: bytes) -> tuple[bytes, list[Any]]:
+    """Do a piece in a worker; return its result, pickled, and what `warnings.warn_explicit` takes.
+
+    Args:
+        versions: those of the process that gives the work.
+        place: its folders.
+        work: the reference of the pickled work.
+        name: the name of the piece in messages.
+        item: the piece, pickled.
+    """
+    try:
+        refuse_other_build(versions)
+        place.enter()
+        os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")  # Ray sets these only where nobody has
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            result = pickle.dumps(_started(work[0])(unpacked(item)), protocol=5)
+        kinds = [next(kind for kind in one.category.__mro__ if kind.__module__ == "builtins") for one in warned]
+        told = {
+            (str(one.message), kind, one.filename, one.lineno): None for one, kind in zip(warned, kinds, strict=True)
+        }
+        return result, [*told][:_MOST_WARNINGS]
+    except ClusterError:
+        raise
+    except (Exception, SystemExit) as error:  # a piece may not end its worker
+        said = " ".join(str(error).split())
+        mistake = said and isinstance(error, ValueError)  # of the user; it goes without its type
+        line = said if mistake else f"{type(error).__name__}: {said}".removesuffix(": ")
+        raise ClusterError(f"{name} failed on {platform.node()}: {line[:_MOST_SAID]}") from error
 
 
-class _Work(NamedTuple):
-    """A work, its reference in the cluster's memory, and the folders of this process when it was sent."""
-
-    work: Any
-    reference: Any
-    place: Place
-
-
-class _RemoteError(Exception):
-    """The traceback of a piece that failed in its worker."""
+def _started(reference: Any) -> Callable[[Any], Any]:
+    """Return the function that does the pieces of a work; start the work if this is its first piece here."""
+    if (number := reference.hex()) not in _ready:
+        _ready[number] = unpacked(load_ray().get(reference)).start()
+        if (torch := sys.modules.get("torch")) is not None:
+            torch.set_num_threads(1)
+        if len(_ready) > _KEPT:
+            del _ready[next(iter(_ready))]
+    return _ready[number]
 
 
 class _Piece(Future[R], Generic[R]):
-    """The future of a piece, which can be cancelled while it runs; `result` repeats the piece's warnings here."""
+    """The future of a piece, which can be cancelled while it runs."""
 
-    def __init__(self, name: str, arguments: tuple[Any, ...], drop: Callable[[_Piece[Any]], None]) -> None:
+    def __init__(self, task: Callable[[], Any], stop: Callable[[Any], None]) -> None:
         super().__init__()
-        self.name, self.arguments = name, arguments
-        self.warned: list[Caution] = []
-        self._drop = drop
+        self._task, self._stop, self._reference = task, stop, None
+
+    def submit(self) -> Any:
+        """Hand the piece to the cluster, unless it has been cancelled; return Ray's reference or None."""
+        if not self.cancelled():
+            self._reference = self._task()
+            if self.cancelled():  # meanwhile
+                self._stop(self._reference)
+        return self._reference
 
     def cancel(self) -> bool:
         """See `Future`; a piece is stopped in the middle, too."""
-        done = super().cancel()
-        if done:
-            self._drop(self)
+        if (done := super().cancel()) and self._reference is not None:
+            self._stop(self._reference)
         return done
-
-    def result(self, timeout: float | None = None) -> R:
-        """See `Future`."""
-        result = super().result(timeout)
-        for one in self.warned:
-            warnings.warn_explicit(*one)
-        return result
 
 
 class RayWorkers:
@@ -87,9 +126,7 @@ class RayWorkers:
     Args:
         address: as in `cluster.connected`.
         count: the most pieces that are done at the same time; None is the cores of the cluster, of one that grows, too.
-        cpus: cores that a piece takes.
-        gpus: GPUs that a piece takes; may be a fraction.
-        warn: gets a line if the cluster has no core free for long; by default a `RuntimeWarning`.
+        warn: gets a line if the cluster that is joined has no core free; by default a `RuntimeWarning`.
 
     Raises:
         ValueError: a count below 1.
@@ -97,29 +134,19 @@ class RayWorkers:
     """
 
     def __init__(
-        self,
-        address: str = LOCAL,
-        count: int | None = None,
-        *,
-        cpus: int = 1,
-        gpus: float = 0,
-        warn: Callable[[str], None] | None = None,
+        self, address: str = LOCAL, count: int | None = None, *, warn: Callable[[str], None] | None = None
     ) -> None:
         if count is not None and count < 1:
             raise ValueError(f"expected at least 1 worker, got {count}")
         self.address = address
         self._most = count
-        self._needs = {"CPU": cpus, **({"GPU": gpus} if gpus else {})}
         self._warn = warn if warn is not None else partial(warnings.warn, category=RuntimeWarning, stacklevel=2)
         self._inside = False
         self._stack = ExitStack()
-        self._lock = RLock()
         self._ray: Any = None
-        self._counted = (0.0, 0)  # when, and how many cores
-        self._warned: set[Caution] = set()
-        self._sent: list[_Work] = []  # the newest last
-        self._waiting: deque[_Piece[Any]] = deque()
-        self._running: dict[_Piece[Any], Any] = {}
+        self._warned = set[Any]()
+        self._sent = list[tuple[Any, Place, Any]]()  # works, their folders and references, the newest last
+        self._pieces = set[_Piece[Any]]()
 
     def __enter__(self) -> Self:
         self._inside = True
@@ -128,28 +155,16 @@ class RayWorkers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._lock:
-            self._inside = False
-            left = [*self._waiting, *self._running]
-            self._waiting.clear()
-        for piece in left:
+        self._inside, self._ray = False, None
+        for piece in [*self._pieces]:
             piece.cancel()
-        if self._ray is not None:
-            self._timer.cancel()
-            self._desk.shutdown(wait=False, cancel_futures=True)
         self._sent.clear()
-        self._ray = None
         self._stack.close()
 
     @property
     def count(self) -> int:
         """See `workers.Workers`: the cores of the cluster, and no more than were asked for."""
-        now = time.monotonic()
-        at, cores = self._counted
-        if not cores or now - at > _COUNTED_S:
-            there = self._cluster.cluster_resources()
-            cores = max(1, min(int(there.get(name, 0) / amount) for name, amount in self._needs.items()))
-            self._counted = now, cores
+        cores = max(1, int(self._cluster.cluster_resources().get("CPU", 0)))
         return cores if self._most is None else min(cores, self._most)
 
     @property
@@ -158,28 +173,15 @@ class RayWorkers:
         if not self._inside:
             raise RuntimeError("workers must be used in a with statement: with RayWorkers() as workers: ...")
         if self._ray is None:
-            cpus, gpus = self._needs["CPU"], self._needs.get("GPU", 0)
-            cores = None if self._most is None else min(self._most * int(cpus), os.cpu_count() or 1)
-            ray = self._stack.enter_context(connected(self.address, cores))
-            # Ray's own threads must not be held up by what is done when a piece arrives.
-            self._desk = ThreadPoolExecutor(1, "ray-workers")
-            self._task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=DEATHS - 1)(do_piece)
-            self._versions = vars(build())
-            self._timer = Timer(_PATIENCE_S, self._look)
-            self._timer.daemon = True
-            if _free(ray) < cpus:
-                self._timer.start()
-            self._ray = ray
-        return self._ray
-
-    def _look(self) -> None:
-        """Say so if the cluster had no free core, still has none, and nothing has arrived yet."""
-        with suppress(Exception):  # a cluster that is gone: whoever waits for a piece hears of it
-            ray = self._cluster
-            if (free := _free(ray)) < self._needs["CPU"]:
+            cores = None if self._most is None else min(self._most, os.cpu_count() or 1)
+            self._ray = ray = self._stack.enter_context(connected(self.address, cores))
+            # A thread waits for each piece that the cluster has.
+            self._threads = self._stack.enter_context(ThreadPoolExecutor(self._most or _MOST_PIECES, "ray-workers"))
+            self._task = ray.remote(num_cpus=1, max_retries=_DEATHS - 1)(_do_piece)
+            if self.address != LOCAL and int(ray.available_resources().get("CPU", 0)) < 1:
                 cores = int(ray.cluster_resources().get("CPU", 0))
-                where = "on this machine" if self.address == LOCAL else f"at {self.address}"
-                self._warn(f"the cluster {where} has {free} of {cores} cores free; waiting")
+                self._warn(f"the cluster at {self.address} has 0 of {cores} cores free; waiting")
+        return self._ray
 
     def submit(self, work: Work[T, R], item: T) -> Future[R]:
         """See `workers.Workers`.
@@ -187,103 +189,64 @@ class RayWorkers:
         Raises:
             ClusterError: work or piece cannot be pickled.
         """
-        sent = self._there(work)
-        arguments = (self._versions, sent.place, sent.reference.hex(), [sent.reference], _pickled("piece", item))
-        piece = _Piece[R](str(item), arguments, self._drop)
-        with self._lock:
-            self._waiting.append(piece)
-        self._start()
+        ray = self._cluster
+        place, reference = self._there(work)
+        arguments = (build(), place, [reference], str(item), _pickled("piece", item))
+        piece = _Piece[R](partial(self._task.remote, *arguments), partial(ray.cancel, force=True))
+        self._pieces.add(piece)
+        piece.add_done_callback(self._pieces.discard)
+        self._threads.submit(self._wait, ray, piece, str(item))
         return piece
 
-    def _there(self, work: Any) -> _Work:
-        """Return a work in the cluster's memory; put it there if it is new."""
-        for sent in self._sent:
-            if sent.work is work:
-                return sent
-        self._sent.append(_Work(work, self._cluster.put(_pickled("work", work)), Place.here()))
-        del self._sent[:-KEPT]
-        return self._sent[-1]
+    def _there(self, work: Any) -> tuple[Place, Any]:
+        """Return the folders of this process and the reference of a work in the cluster; put it there if it is new."""
+        for sent, place, reference in self._sent:
+            if sent is work:
+                return place, reference
+        self._sent.append((work, Place.here(), self._cluster.put(_pickled("work", work))))
+        del self._sent[:-_KEPT]
+        return self._sent[-1][1:]
 
-    def _start(self) -> None:
-        """Hand pieces that wait to the cluster, which keeps those that it has no core for."""
-        with self._lock:
-            while self._waiting and self._room():
-                piece = self._waiting.popleft()
-                self._running[piece] = reference = self._task.remote(*piece.arguments)
-                reference.future().add_done_callback(partial(self._on_arrival, piece))
-
-    def _room(self) -> bool:
-        """Return True if the cluster may get one more piece: any number if `count` does not limit its cores."""
-        return self._most is None or 0 < self._counted[1] <= self._most or len(self._running) < self._most
-
-    def _on_arrival(self, piece: _Piece[Any], future: Future[Answer]) -> None:
-        with suppress(RuntimeError):  # these workers have been left meanwhile
-            self._desk.submit(self._arrived, piece, future)
-
-    def _arrived(self, piece: _Piece[Any], future: Future[Answer]) -> None:
-        """Pass on a result or an error, and start what waits."""
-        self._timer.cancel()
-        with self._lock:
-            self._running.pop(piece, None)
-            if self._ray is not None:
-                self._start()
+    def _wait(self, ray: Any, piece: _Piece[Any], name: str) -> None:
+        """Have a piece done, and pass on its result or an error."""
+        kinds, result, error = ray.exceptions, None, None
         try:
-            result, error = self._taken(piece, future.result()), None
-        except ClusterError as fault:
-            result, error = None, fault
-        except Exception as fault:  # Ray's own: a worker died, was cancelled, or could not even start
-            result, error = None, self._why(piece, fault)
+            if (reference := piece.submit()) is None:
+                piece.set_running_or_notify_cancel()
+                return
+            data, warned = ray.get(reference)
+            for one in warned:
+                if one not in self._warned:
+                    self._warned.add(one)
+                    warnings.warn_explicit(*one)
+            result = pickle.loads(data)
+        except kinds.RayTaskError as fault:
+            error = fault.cause if isinstance(fault.cause, ClusterError) else ClusterError(f"{name}: {fault.cause}")
             error.__cause__ = fault
-        if not piece.set_running_or_notify_cancel():
-            return
-        if error is not None:
-            piece.set_exception(error)
-        else:
-            piece.set_result(result)
+        except Exception as fault:  # Ray's own: a worker died, was cancelled, or could not even start
+            error = _why(kinds, name, fault)
+            error.__cause__ = fault
+        if piece.set_running_or_notify_cancel():
+            if error is not None:
+                piece.set_exception(error)
+            else:
+                piece.set_result(result)
 
-    def _taken(self, piece: _Piece[R], answer: Answer) -> R:
-        """Return the result, with the warnings that are new.
 
-        Raises:
-            ClusterError: the piece failed.
-        """
-        piece.warned = [one for one in answer.warned if one not in self._warned]
-        self._warned.update(answer.warned)
-        if answer.result is not None:
-            result: R = pickle.loads(answer.result)
-            return result
-        message = answer.error if answer.refused else f"{piece.name} failed on {answer.machine}: {answer.error}"
-        raise ClusterError(message) from _RemoteError(f"\n{answer.trace}")
-
-    def _why(self, piece: _Piece[Any], fault: Exception) -> ClusterError:
-        """Return the error for a piece of which no worker gave an answer."""
-        kinds = self._ray.exceptions if self._ray is not None else None
-        if kinds is not None and isinstance(
-            fault, kinds.LocalRayletDiedError | kinds.NodeDiedError | kinds.ObjectLostError
-        ):
-            return ClusterError(LOST)
-        if kinds is not None and isinstance(fault, kinds.WorkerCrashedError):
-            return WorkersDiedError(
-                f"{piece.name}: {DEATHS} workers died at it, one after the other; was there too little memory, or "
-                "does an agent end its process?"
-            )
-        said = " ".join(str(fault).split())[:MOST_SAID]
-        if kinds is not None and isinstance(fault, kinds.OutOfMemoryError):
-            return WorkersDiedError(f"{piece.name}: its workers were stopped for want of memory: {said}")
+def _why(kinds: Any, name: str, fault: Exception) -> ClusterError:
+    """Return the error for a piece of which no worker gave an answer; `kinds` are Ray's exceptions."""
+    if isinstance(fault, kinds.LocalRayletDiedError | kinds.NodeDiedError | kinds.ObjectLostError):
+        return ClusterError("the connection to the cluster was lost; what is finished is kept, run the command again")
+    if isinstance(fault, kinds.WorkerCrashedError):
         return ClusterError(
-            f"{piece.name} could not be done ({type(fault).__name__}: {said}); is the same cellgames installed on "
-            "every machine of the cluster?"
+            f"{name}: {_DEATHS} workers died at it, one after the other; was there too little memory, or does an agent "
+            "end its process?"
         )
-
-    def _drop(self, piece: _Piece[Any]) -> None:
-        """Stop a piece that was cancelled."""
-        with self._lock:
-            reference = self._running.pop(piece, None)
-            if piece in self._waiting:
-                self._waiting.remove(piece)
-            if reference is not None and self._ray is not None:
-                self._ray.cancel(reference, force=True)
-                self._start()
+    said = " ".join(str(fault).split())[:_MOST_SAID]
+    return ClusterError(
+        f"{name} could not be done ({type(fault).__name__}: {said}); is there enough memory, and is the same cellgames "
+        "installed on every machine of the cluster?"
+    )
 
 
 def _pickled(what: str, thing: Any) -> bytes:
@@ -293,11 +256,6 @@ def _pickled(what: str, thing: Any) -> bytes:
         raise ClusterError(
             f"the {what} {thing!s:.80} cannot be sent to workers: {type(error).__name__}: {error}"
         ) from error
-
-
-def _free(ray: Any) -> int:
-    """Return the number of free cores of the cluster."""
-    return int(ray.available_resources().get("CPU", 0))
 
 
 @contextmanager
