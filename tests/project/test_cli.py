@@ -427,7 +427,7 @@ def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert capsys.readouterr().err == "\nStopped.\n"
 
 
-@pytest.mark.parametrize("module", ["cellgames.cli.main", "cellgames.cli.commands.train_command"])
+@pytest.mark.parametrize("module", ["cellgames.cli.main", "cellgames.cli.commands.list_command"])
 def test_ctrl_c_leaves_politely_while_modules_are_imported(module: str) -> None:
     code = f"""
 import runpy, sys
@@ -443,10 +443,22 @@ runpy.run_module("cellgames", run_name="__main__")
     assert (ended.returncode, ended.stderr) == (130, "\nStopped.\n")
 
 
+def test_a_command_makes_its_own_parser_alone() -> None:
+    def commands(word: str) -> list[str]:
+        return [name for action in parser(word)._actions if isinstance(action.choices, dict) for name in action.choices]
+
+    every = commands("")
+    assert len(every) > 20
+    for name in every:
+        assert {name} <= {*commands(name)} <= {name, "bot", "check-bot", "mcp"}  # the last three are of one module
+    code = "import sys; from cellgames.cli.main import parser; parser('list'); print(*sys.modules)"
+    assert "cellgames.cli.commands.train_command" not in python("-c", code).stdout.split()
+
+
 def test_ctrl_c_leaves_politely_while_options_are_read(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted() -> argparse.ArgumentParser:
+    def interrupted(word: str) -> argparse.ArgumentParser:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cellgames.cli.main.parser", interrupted)

@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib import import_module
 from io import StringIO
 from typing import Any, NoReturn
 
@@ -26,25 +27,6 @@ from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
 from .closed_pipes import without_readers
-from .commands import (
-    bot_command,
-    doctor_command,
-    evaluate_command,
-    evolve_command,
-    free_for_all_command,
-    leaderboard_command,
-    list_command,
-    play_command,
-    replay_command,
-    round_robin_command,
-    rules_command,
-    serve_command,
-    train_command,
-)
-from .commands.analysis import analyse_command, explain_command, probe_command, solve_command
-from .commands.formats import export_command, import_command
-from .commands.populations import exploit_command, league_command
-from .commands.seasons import season_command, series_command
 from .console import (
     MOST_MESSAGE,
     UserError,
@@ -62,39 +44,49 @@ __all__ = ["main", "parser"]
 _GROUPS = (
     (
         "Play and watch",
-        (list_command, rules_command, play_command, serve_command, replay_command),
+        {"list": "list", "rules": "rules", "play": "play", "serve": "serve", "replay": "replay"},
         "play torus-v0 --agents greedy",
     ),
     (
         "Train agents",
-        (train_command, exploit_command, league_command, evolve_command),
+        {
+            "train": "train",
+            "exploit": "populations.exploit",
+            "league": "populations.league",
+            "evolve": "evolve",
+        },
         "train torus-small-v0",
     ),
     (
         "Compare agents",
-        (
-            evaluate_command,
-            round_robin_command,
-            free_for_all_command,
-            season_command,
-            series_command,
-            leaderboard_command,
-        ),
+        {
+            "evaluate": "evaluate",
+            "round-robin": "round_robin",
+            "free-for-all": "free_for_all",
+            "season": "seasons.season",
+            "series": "seasons.series",
+            "leaderboard": "leaderboard",
+        },
         "round-robin torus-v0 --agents random greedy rollout:64",
     ),
     (
         "Understand games and agents",
-        (analyse_command, explain_command, probe_command, solve_command),
+        {
+            "analyse": "analysis.analyse",
+            "explain": "analysis.explain",
+            "probe": "analysis.probe",
+            "solve": "analysis.solve",
+        },
         'analyse torus-small-v0 --moves "c3 a1+ b2"',
     ),
     (
         "Work with other programs",
-        (bot_command, export_command, import_command),
+        {"bot": "bot", "check-bot": "bot", "mcp": "bot", "export": "formats.export", "import": "formats.import"},
         "check-bot torus-small-v0 --agent exec:./mybot",
     ),
-    ("This installation", (doctor_command,), "doctor"),
+    ("This installation", {"doctor": "doctor"}, "doctor"),
 )
-"""The commands by purpose, each group with an example."""
+"""The commands by purpose, each with its module `commands.NAME_command`; and an example of each group."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -139,17 +131,22 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _TopParser(_Parser):
-    """The parser of the whole command line, whose help has the commands by their purpose."""
+    """The parser of the whole command line, whose help has the commands by their purpose.
 
-    def __init__(self) -> None:
+    Args:
+        word: the name of a command, whose parser alone is made; any other word for all.
+    """
+
+    def __init__(self, word: str) -> None:
         super().__init__(prog="cellgames")
         self.add_argument("--version", action="version", version=f"cellgames {__version__}")
         commands = self.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
         self._groups: list[tuple[str, list[tuple[str, str]], str]] = []
-        for title, modules, example in _GROUPS:
+        alone = any(word in names for _, names, _ in _GROUPS)
+        for title, names, example in _GROUPS:
             before = len(commands._choices_actions)
-            for module in modules:
-                module.add(commands)
+            for module in dict.fromkeys(module for name, module in names.items() if not alone or name == word):
+                import_module(f".commands.{module}_command", __package__).add(commands)
             added = commands._choices_actions[before:]
             self._groups.append((title, [(action.dest, action.help or "") for action in added], example))
 
@@ -165,9 +162,9 @@ class _TopParser(_Parser):
         print("\n`cellgames COMMAND --help` explains a command; --version prints the version.")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    return _TopParser()
+def parser(word: str = "") -> argparse.ArgumentParser:
+    """Return the parser of the whole command line, or of those lines that begin with the name of a command."""
+    return _TopParser(word)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -187,7 +184,7 @@ def _main(given: list[str]) -> int:
         if not given:
             parser().print_help()
             return 0
-        arguments = parser().parse_args(given)
+        arguments = parser(given[0]).parse_args(given)
     arguments.command_line = given
     if getattr(arguments, "wrapper", None) and arguments.agents:
         arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
