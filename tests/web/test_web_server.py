@@ -517,19 +517,28 @@ def test_sessions_are_few_and_not_for_ever() -> None:
     slow.go.set()
 
 
-def test_games_of_agents_alone_leave_room_for_those_of_people() -> None:
+@pytest.mark.parametrize(("most", "one"), [(4, 2), (64, 4)])
+def test_games_of_agents_alone_leave_room_for_those_of_people_and_of_other_visitors(most: int, one: int) -> None:
     game, slow = cellgames.make("torus-v0", size=2), Waiting()
-    sessions = Sessions(most=4)
-    for _ in range(2):
-        sessions.make_room(agents_alone=True)
+    sessions = Sessions(most=most)
+    for _ in range(one):
+        sessions.make_room(agents_alone=True, visitor="one")
         session = Session(game, ["waiting", "waiting"], lambda spec: slow)
-        sessions.add(session)
+        sessions.add(session, "one")
         session.go(4)
         assert session.thinking
     with pytest.raises(FullError):
-        sessions.make_room(agents_alone=True)
+        sessions.make_room(agents_alone=True, visitor="one")
+    if most > 4:
+        sessions.make_room(agents_alone=True, visitor="another")
     sessions.make_room()
     slow.go.set()
+
+
+def test_a_visitor_who_watches_many_games_keeps_the_newest(client: Any) -> None:
+    started = [client.post("/api/play", json={"game": "torus-v0", "agents": ["random"]}).json() for _ in range(6)]
+    kept = [client.get(f"/api/play/{one['view']['id']}").status_code for one in started]
+    assert kept == [404, 404, 200, 200, 200, 200]
 
 
 def test_what_a_seat_is_told_comes_from_the_rules() -> None:

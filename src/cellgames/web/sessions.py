@@ -10,6 +10,8 @@ from .live_game import Session
 
 __all__ = ["FullError", "Sessions", "specs_of"]
 
+_MOST_WATCHED = 4  # games of agents alone that one visitor has at the same time
+
 
 class FullError(Exception):
     """The server cannot keep another session."""
@@ -20,7 +22,7 @@ class Sessions:
 
     Args:
         most: Most sessions at the same time; the one that was left alone for longest makes room. Games of agents alone
-            have half of the places, so that they cannot keep people from playing.
+            have half of the places, four of them for one visitor, so that they cannot keep people from playing.
         idle: Seconds after which a session that nobody asks for is dropped.
         clock: A function that returns seconds, for tests.
     """
@@ -29,17 +31,19 @@ class Sessions:
         self._most, self._idle, self._clock = most, idle, clock
         self._kept: dict[str, Session] = {}
         self._asked: dict[str, float] = {}
+        self._visitors: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         """Return the number of sessions."""
         return len(self._kept)
 
-    def make_room(self, *, agents_alone: bool = False) -> None:
+    def make_room(self, *, agents_alone: bool = False, visitor: str = "") -> None:
         """Drop idle sessions, and if all places are taken the one that was left alone for longest.
 
         Args:
             agents_alone: True for a game without people.
+            visitor: Who asks for the game.
 
         Raises:
             FullError: Agents think in all of them.
@@ -50,6 +54,9 @@ class Sessions:
                 self._drop(id)
             if agents_alone:
                 watched = [id for id in self._kept if not self._kept[id].people]
+                own = [id for id in watched if self._visitors[id] == visitor]
+                self._shrink(own, _MOST_WATCHED, "games of agents alone, as many as a visitor has,")
+                watched = [id for id in watched if id in self._kept]
                 self._shrink(watched, max(1, self._most // 2), "games of agents alone")
             self._shrink([*self._kept], self._most, "games")
 
@@ -62,10 +69,10 @@ class Sessions:
         for id in quiet[:surplus]:
             self._drop(id)
 
-    def add(self, session: Session) -> None:
-        """Keep a session; call `make_room` first."""
+    def add(self, session: Session, visitor: str = "") -> None:
+        """Keep a session of a visitor; call `make_room` first."""
         with self._lock:
-            self._kept[session.id] = session
+            self._kept[session.id], self._visitors[session.id] = session, visitor
             self._asked[session.id] = self._clock()
 
     def get(self, id: str) -> Session:
@@ -96,7 +103,7 @@ class Sessions:
 
     def _drop(self, id: str) -> None:
         session = self._kept.pop(id)
-        del self._asked[id]
+        del self._asked[id], self._visitors[id]
         session.close()
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.agents.time_control import TimeControl
@@ -69,7 +69,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
             await asyncio.sleep(0.004)
 
     @router.post("/api/play", status_code=201)
-    def new_game(wish: NewGame) -> dict[str, Any]:
+    def new_game(wish: NewGame, request: Request) -> dict[str, Any]:
         """Start a game. The answer has what stays the same (`about`) and the position (`view`)."""
         game = playable(wish.game, wish.parameters)
         players = game.info.players
@@ -80,7 +80,8 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         specs = specs_of([players.index(seat) for seat in seats], wish.agents, players)
         control = TimeControl.parse(wish.clock)
         listed = state.agents()
-        sessions.make_room(agents_alone=None not in specs)
+        visitor = request.client.host if request.client is not None else ""
+        sessions.make_room(agents_alone=None not in specs, visitor=visitor)
         seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
         asked = {"game": wish.game, "parameters": wish.parameters, "clock": wish.clock, "position": wish.position}
         session = Session(
@@ -90,7 +91,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
             time_control=control,
             position=wish.position,
         )
-        sessions.add(session)
+        sessions.add(session, visitor)
         return snapshot(session)
 
     @router.get("/api/play/{id}")
