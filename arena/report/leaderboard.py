@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.counts import Counted, Game
+from cellgames.arena.records.store.counts import Game
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.stats.tables import Alike, Standing, Tables, Tally, make_tables
 from cellgames.envs import registry
@@ -193,11 +193,8 @@ def leaderboards(
         ValueError: The anchor took part nowhere, or more than 200 agents are to be rated.
     """
     boards, seen = [], set[str]()
-    for setting in matching(store.settings(sound=False), game, parameters):
+    for setting in matching(store.settings(), game, parameters):
         counts = store.counted(setting.game, setting.parameters)
-        if counts is None:
-            every = store.results(setting.game, setting.parameters)
-            counts = Counted([(record, identities, 1) for record, identities in every], [], [])
         found = _rated(counts.games, version)
         named = labels(pair for record, known, _ in found for pair in zip(record.agents, known, strict=True))
         labelled = _labelled(found, named)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,11 @@ import torch
 from arena_runs import block_plots
 from damage import outcomes
 from slow import slow_except
-from store_games import chunk
 from training_runs import block_extras, network_for, tiny
 
 import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
-from cellgames.arena import RoundRobinOptions, Store, round_robin
-from cellgames.arena.records.store.store import StoreError
+from cellgames.arena import RoundRobinOptions, round_robin
 from cellgames.training import train
 from cellgames.training.runs import checkpoints
 from cellgames.utils.run_folders import RunError, compared_files
@@ -78,25 +75,3 @@ def test_games_of_a_continued_run(games: int, tmp_path: Path, monkeypatch: pytes
     read()
     found = outcomes(tmp_path / "games.jsonl", read, (ValueError,), range(games))
     assert (found["refused"], found["believed"]) == ([], [])
-
-
-def test_stores(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
-    with Store(path) as store:
-        for number in range(2):
-            store.add(chunk(number), source=("file", f"chunk {number}"), identities={"first": "abc"})
-
-    def read() -> Any:
-        for suffix in ("-wal", "-shm"):
-            Path(f"{path}{suffix}").unlink(missing_ok=True)
-        with closing(Store(path, create=False)) as store:
-            return repr(
-                [
-                    [len(store), store.last, store.settings(), store.sources()],
-                    [store.entries(), list(store.results()), list(store.games()), list(store.rows())],
-                ]
-            )
-
-    found = outcomes(path, read, (StoreError,), range(100))
-    assert found["refused"]
-    assert not found["believed"]

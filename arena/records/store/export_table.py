@@ -40,6 +40,8 @@ COLUMNS = {
 """Columns of a table, with their kinds: `agents`, `identities`, `outcome` and `scores` are lists by seat (JSON in CSV
 files), `parameters` and `forfeit` are JSON, `record` is the game's line of games.jsonl."""
 
+_LISTS: dict[str, Callable[[Any], Any]] = {"texts": json.loads, "numbers": json.loads, "flag": bool}
+
 _GROUP = 5000  # games held in memory at once
 
 
@@ -77,7 +79,14 @@ def export(
     writers: dict[str, Callable[[Path, Iterator[list[Any]]], int]] = {".csv": _csv, ".parquet": _parquet}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
-        return writers[path.suffix](part, store.rows(game, parameters))
+        return writers[path.suffix](part, _rows(store, game, parameters))
+
+
+def _rows(store: Store, game: str | None, parameters: Mapping[str, Any] | None) -> Iterator[list[Any]]:
+    """Yield the columns as the store has them; lists are JSON."""
+    names = ", ".join(name for name in COLUMNS if name != "record")
+    for number, *cells in store.table(f"SELECT {names} FROM played_games", game, parameters, "ORDER BY number"):
+        yield [number, *cells, store.text(number)]
 
 
 def _csv(path: Path, rows: Iterator[list[Any]]) -> int:
@@ -86,16 +95,9 @@ def _csv(path: Path, rows: Iterator[list[Any]]) -> int:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in rows:
-            writer.writerow([_cell(cell) for cell in row])
+            writer.writerow([csv_cell(cell) if isinstance(cell, str) else cell for cell in row])
             count += 1
     return count
-
-
-def _cell(value: Any) -> Any:
-    """Return a value as a CSV file holds it."""
-    if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
-    return csv_cell(value) if isinstance(value, str) else value
 
 
 def _arrow() -> Any:
@@ -121,7 +123,10 @@ def _parquet(path: Path, rows: Iterator[list[Any]]) -> int:
     count = 0
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         while group := list(islice(rows, _GROUP)):
-            columns = {name: list(column) for name, column in zip(COLUMNS, zip(*group, strict=True), strict=True)}
+            columns = {
+                name: [convert(cell) for cell in column] if (convert := _LISTS.get(kind)) else column
+                for (name, kind), column in zip(COLUMNS.items(), zip(*group, strict=True), strict=True)
+            }
             writer.write_table(pyarrow.table(columns, schema=schema))
             count += len(group)
     return count

@@ -33,7 +33,7 @@ def feeding(
     Args:
         store: None for a function that does nothing.
         kind: Kind of the run, as in `store.Source`.
-        place: Folder of the run.
+        place: Folder of the run; "" for a run without one, whose games `Store.add_played` writes.
         identities: Identities of its agents.
         warn: Gets that line.
 
@@ -51,9 +51,13 @@ def feeding(
             if failed:
                 return
             try:
-                open_store.add(records, source=(kind, place), identities=identities)
+                if place:
+                    open_store.add(records, source=(kind, place), identities=identities)
+                else:
+                    open_store.add_played(records, kind, identities)
             except StoreError as error:
                 failed = True
-                warn(f"{error}; the run goes on, and `cellgames leaderboard --add {place}` adds its games later")
+                later = f", and `cellgames leaderboard --add {place}` adds its games later" if place else ""
+                warn(f"{error}; the run goes on{later}")
 
         yield keep

@@ -1,4 +1,4 @@
-"""The store: the games of all runs in one SQLite file that grows over time.
+"""The store: an index over the games of all runs, one SQLite file that grows over time.
 
     with Store("results/store.sqlite") as store:
         store.import_run("results/torus5")
@@ -6,14 +6,13 @@
             print(line.game, line.parameters, line.games)
 
 A game counts once, however often it is added: it is known by the text of its record and by the identities of its
-agents (`agents.identity`). The text is kept word for word, so every table can be made again from the store alone.
+agents (`agents.identity`). All that the store holds is also in files: those of runs, and `played/games.jsonl` beside
+the store for games that no run has a file of. So it can be deleted and made anew (`cellgames leaderboard --add
+results`), and the integrity of games is that of the files (`checksums`).
 
 Several processes may read and write at once. The journal is a write-ahead log (WAL): readers never wait, writers wait
-for each other, and what `add` got is there as a whole or not at all, also after `kill -9`. `synchronous` is NORMAL: if
-the machine itself stops, the last moments may be missing, never half there; runs keep their games in files of their
-own first (`records.append`) and add them again when they continue. WAL needs the file on a local disk.
-
-Reading and writing need no torch.
+for each other, and what `add` got is there as a whole or not at all, also after `kill -9`. WAL needs the file on a
+local disk. Reading and writing need no torch.
 """
 
 from __future__ import annotations
@@ -21,34 +20,39 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
-
-from typing_extensions import override
+from typing import TYPE_CHECKING, Any, Self
 
 from cellgames.agents.identity import is_program
-from cellgames.arena.records.record_lines import Record, to_line
-from cellgames.arena.records.variations import merged, variations_data, variations_of
+from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, Result, append, forfeit_of
+from cellgames.arena.records.variations import merged
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import PathLike
 
-from . import counts, export_table, import_runs
-from .database import StoreError, StoreFile
-from .rows import SEALED, Row, canonical, light, names_of, parsed, row, seal, setting_of, text_hash
+from . import export_table, import_runs
+from .schema import APPLICATION, SCHEMA, SCHEMA_VERSION, StoreError
+
+if TYPE_CHECKING:
+    from .counts import Counted
 
 __all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
 
 DEFAULT_STORE = Path("results") / "store.sqlite"
 """The command line's store, unless the environment variable `CELLGAMES_STORE` names another file."""
 
-_MOST_RECORD = 1 << 26  # bytes of a record's text
+PLAYED = Path("played") / RECORDS
+"""File beside the store with the games that no run has a file of."""
 
 _PART = 1000  # games added in one transaction at most, so that others need not wait long
+_PACKED = 1000  # least games whose columns are packed
 
 
 def default_store() -> Path:
@@ -95,7 +99,8 @@ class Entry:
 
     Attributes:
         identities: Identities of the agents, by seat.
-        record: As `Store.results` gives it.
+        record: Without moves and summary, so it cannot be played again. Its `moves` hold one text that differs where
+            moves differ; its `pairing` numbers what it started from (seed, position and forced moves).
         source: Kind and place.
     """
 
@@ -106,7 +111,7 @@ class Entry:
     added: str
 
 
-class Store(StoreFile):
+class Store:
     """An open store; a context manager. One process or thread has its own.
 
     Args:
@@ -115,8 +120,111 @@ class Store(StoreFile):
         wait_s: How long to wait for other processes that write, in seconds.
 
     Raises:
-        StoreError: The file is not a store, is of a newer version, is missing, or cannot be made there.
+        StoreError: The file is not a store, is of another version, is missing, or cannot be made there.
     """
+
+    def __init__(self, path: PathLike, *, create: bool = True, wait_s: float = 60.0) -> None:
+        self.path = Path(path)
+        self._known: dict[tuple[Any, ...], int] = {}  # ids of small tables
+        if not create and not self.path.is_file():
+            raise StoreError(
+                f"{self.path}: expected a store of games, found none; `cellgames leaderboard --add` makes one"
+            )
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._reading, place = not (create or _writable(self.path, self.path.parent)), os.fspath(self.path)
+            if self._reading:  # without a log no program writes it, and to make a log would need the folder
+                log = self.path.with_name(f"{self.path.name}-wal").exists()
+                place = f"{self.path.absolute().as_uri()}?{'mode=ro' if log else 'immutable=1'}"
+            self._db = sqlite3.connect(place, timeout=wait_s, isolation_level=None, uri=self._reading)
+        except (sqlite3.Error, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise StoreError(f"{self.path}: expected a store of games or room for one: {reason}") from None
+        try:
+            with self._transaction("BEGIN"):  # so that all answers are from one moment
+                made = self._check()
+            if self._reading and not made:
+                raise StoreError(f"{self.path}: expected a store of games, got an empty file that cannot be written")
+            if not self._reading:
+                self._prepare(time.monotonic() + wait_s)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            self._db.close()
+            in_use = isinstance(error, sqlite3.OperationalError)
+            reason = "a file that is neither read-only nor in use" if in_use else "got another kind of file"
+            raise StoreError(f"{self.path}: expected a store of games, {reason} ({clipped(str(error), 300)})") from None
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _check(self) -> bool:
+        """Return True if the tables exist; raise a `StoreError` for another file, or a store of another version."""
+        application, version, tables = (
+            self._db.execute(question).fetchone()[0]
+            for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+        )
+        if application == version == tables == 0:
+            return False
+        if application != APPLICATION:
+            raise StoreError(f"{self.path}: expected a store of games, got another program's SQLite file")
+        if version != SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path}: expected a store of version {SCHEMA_VERSION}, got version {version}; move it away, and "
+                "`cellgames leaderboard --add` with its new place makes a new one of its games"
+            )
+        return True
+
+    def _prepare(self, deadline: float) -> None:
+        """Choose the journal, and make the tables of a new store."""
+        while True:  # SQLite does not wait when the journal changes
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL").fetchone()
+                break
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        with self._transaction("BEGIN IMMEDIATE"):
+            if not self._check():
+                for statement in SCHEMA:
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA application_id={APPLICATION}")
+                self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self._db.execute(begin)
+        try:
+            yield
+        except BaseException:
+            self._known.clear()
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    @contextmanager
+    def _naming(self, place: str = "") -> Iterator[None]:
+        """Turn the errors of a damaged file into a `StoreError`."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except (sqlite3.Error, ValueError, TypeError, LookupError, OverflowError, zlib.error, RecursionError) as error:
+            raise StoreError(
+                f"{self.path}: {place}the store cannot be read: {clipped(str(error), 300)}; is the file damaged? "
+                "Delete it, and `cellgames leaderboard --add` with the folders of runs makes it anew"
+            ) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; no write is pending."""
+        self._db.close()
 
     # ------------------------------------------------------------ writing
 
@@ -144,102 +252,80 @@ class Store(StoreFile):
         Raises:
             StoreError: The file cannot be written, as on a full disk.
         """
-        known, new, part = identities or {}, 0, list[Row]()
+        known, new, part = identities or {}, 0, list[tuple[Any, ...]]()
         for record in records:
-            part.append(row(record))
+            part.append(_row(record, known))
             if len(part) == _PART:
-                new += self._add(part, source, known)
+                new += self._add(part, source)
                 part.clear()
-        return new + self._add(part, source, known)
+        return new + self._add(part, source)
 
-    def _add(self, rows: Sequence[Row], source: tuple[str, PathLike], identities: Mapping[str, str]) -> int:
+    def add_played(self, records: Sequence[Record], kind: str, identities: Mapping[str, str]) -> int:
+        """Add games that no run has a file of, and write them to `PLAYED` if any of them is new; else as `add`."""
+        file = self.path.parent / PLAYED
+        new = self.add(records, source=(kind, file.parent), identities=identities)
+        try:
+            if new:
+                file.parent.mkdir(exist_ok=True)
+                append(file, [import_runs.Played(record, identities) for record in records])
+        except OSError as error:
+            raise StoreError(f"{file}: games cannot be written: {error.strerror or error}") from None
+        return new
+
+    def _add(self, rows: Sequence[tuple[Any, ...]], source: tuple[str, PathLike]) -> int:
         if not rows:
             return 0
-        packed = [zlib.compress(one.text.encode(), 6) for one in rows]  # before others have to wait
         try:
-            with self._writing():
+            with self._transaction("BEGIN IMMEDIATE"):
                 now = datetime.now(UTC).isoformat(timespec="seconds")
-                self._known.clear()
-                origin = self._id("sources", {"kind": source[0], "place": os.fspath(source[1])}, {"added": now})
-                return sum(
-                    self._add_row(one, data, origin, identities, now) for one, data in zip(rows, packed, strict=True)
-                )
+                origin = self._id("sources", kind=source[0], place=os.fspath(source[1]), more={"added": now})
+                return sum(self._add_row(*row, origin, now) for row in rows)
         except sqlite3.Error as error:
             raise StoreError(f"{self.path}: games cannot be added: {error}") from None
 
-    def _add_row(self, one: Row, data: bytes, source: int, identities: Mapping[str, str], now: str) -> bool:
+    def _add_row(
+        self, record: Record, own: tuple[str, ...], hash: int, data: bytes, values: tuple[int, ...], *given: Any
+    ) -> bool:
         """Add a game unless the store has it; return True if it is new."""
-        version = one.columns[-1]
-        versions = [identities.get(agent) or (version if is_program(agent) else "") for agent in one.agents]
-        there = self._db.execute(
-            "SELECT games.id, identities FROM games JOIN lineups ON lineup = lineups.id WHERE hash = ?", (one.hash,)
-        ).fetchall()
-        for number, text in there:
-            with self._trusting_nothing(f"game {number}"):
-                before = list(names_of(text, text)[1])
-                if len(before) != len(versions):
-                    raise ValueError(f"expected {len(versions)} identities, got {shown(before)}")
-            if all(a == b or not a or not b for a, b in zip(versions, before, strict=True)):
-                both = [a or b for a, b in zip(versions, before, strict=True)]
-                if both != before:
-                    self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (self._lineup(one, both), number))
-                    counts.drop(self._db, number)
-                    self._seal(number)
-                self._add_variations(number, one.variations)
+        question = "SELECT games.id, identities FROM games JOIN lineups ON lineup = lineups.id WHERE hash = ?"
+        for number, text in self._db.execute(question, (hash,)).fetchall():
+            before = _texts(text)
+            if all(a == b or not a or not b for a, b in zip(own, before, strict=True)):
+                self._complete(number, record, before, tuple(a or b for a, b in zip(own, before, strict=True)))
                 return False
-        game, parameters = one.setting
-        setting = self._id("settings", {"game": game, "parameters": parameters})
-        seed, opening, *result, _ = one.columns
-        found = self._db.execute(
-            "INSERT INTO games (hash, setting, lineup, source, seed, opening, start, course, outcome, scores, turns, "
-            "truncated, forfeit, version, added) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                *(one.hash, setting, self._lineup(one, versions), source, seed, opening, one.start, one.course),
-                *(*result, version, now),
+        result, forfeit = record.result, record.result.forfeit
+        ids = (
+            self._id("settings", game=record.game, parameters=canonical(record.parameters)),
+            self._id("lineups", agents=_words(record.agents), identities=_words(own)),
+            self._id(
+                "ends",
+                outcome=_words(result.outcome),
+                scores=_words(result.scores),
+                forfeit="" if forfeit is None else canonical(record.to_data()["result"]["forfeit"]),
+                version=record.version,
             ),
         )
-        self._db.execute("INSERT INTO records VALUES (?, ?)", (found.lastrowid, data))
-        self._seal(found.lastrowid)
-        self._add_variations(found.lastrowid, one.variations)
-        counts.count(self._db, found.lastrowid, zip(one.agents, versions, strict=True))
+        added = self._db.execute(
+            "INSERT INTO games (hash, setting, lineup, end, start, course, seed, opening, turns, truncated, source, "
+            "added) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            (hash, *ids, *values, *given),
+        )
+        self._db.execute("INSERT INTO records VALUES (?, ?)", (added.lastrowid, data))
         return True
 
-    def _add_variations(self, number: int | None, text: str) -> None:
-        """Add what people tried beside a game to the variations that the store has of it."""
-        if not text:
-            return
-        there = self._db.execute("SELECT data, hash FROM variations WHERE game = ?", (number,)).fetchone()
-        if there is not None:
-            with self._trusting_nothing(f"the variations of game {number}"):
-                both = merged(*(variations_of(parsed(one)) for one in (_unpacked(*there), text)))
-            text = to_line(variations_data(both))
-        values = (number, zlib.compress(text.encode(), 6), text_hash(text))
-        self._db.execute("INSERT OR REPLACE INTO variations VALUES (?, ?, ?)", values)
+    def _complete(self, number: int, record: Record, before: tuple[str, ...], both: tuple[str, ...]) -> None:
+        """Add the identities and variations that a game has now to those that it had before."""
+        if both != before:
+            lineup = self._id("lineups", agents=_words(record.agents), identities=_words(both))
+            setting = "(SELECT setting FROM games WHERE id = ?)"
+            self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (lineup, number))
+            self._db.execute(f"DELETE FROM columns WHERE setting = {setting}", (number,))
+        if record.variations:
+            there = self.record(number)
+            data = _packed(replace(there, variations=merged(there.variations, record.variations)).to_json())
+            self._db.execute("UPDATE records SET data = ? WHERE game = ?", (data, number))
 
-    def _seal(self, number: int | None) -> None:
-        values = self._db.execute(SEALED, (number,)).fetchone()
-        self._db.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (number, seal(values)))
-
-    @override
-    def _seal_older(self) -> None:
-        for (number,) in self._db.execute("SELECT id FROM games").fetchall():
-            values = self._db.execute(SEALED, (number,)).fetchone()
-            with suppress(ValueError, TypeError):  # of a damaged game, which is refused when it is read
-                self._check_by_record(values)
-                self._seal(number)
-
-    def _check_by_record(self, values: tuple[Any, ...]) -> None:
-        """Raise a `StoreError` unless the values of a game (`SEALED`) follow from its record."""
-        number, _, *setting, agents, identities, _, _, _, start, course, _ = values[:12]
-        one = row(self.record(number))
-        found = (tuple(setting), names_of(agents, identities)[0], start, course, values[12:])
-        if found != (one.setting, one.agents, one.start, one.course, one.columns):
-            raise self._damaged(f"game {number} is not what its record says")
-
-    def _lineup(self, one: Row, identities: Sequence[str]) -> int:
-        return self._id("lineups", {"agents": _words(one.agents), "identities": _words(identities)})
-
-    def _id(self, table: str, key: Mapping[str, str], more: Mapping[str, str] | None = None) -> int:
+    def _id(self, table: str, *, more: Mapping[str, str] | None = None, **key: str) -> int:
         """Return the id of a row of one of the small tables; a missing row is added."""
         asked = (table, *key.values())
         if asked not in self._known:
@@ -247,8 +333,7 @@ class Store(StoreFile):
             found = self._db.execute(f"SELECT id FROM {table} WHERE {where}", (*key.values(),)).fetchone()
             if found is None:
                 values = {**key, **(more or {})}
-                marks = ", ".join("?" * len(values))
-                insert = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+                insert = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
                 found = (self._db.execute(insert, (*values.values(),)).lastrowid,)
             self._known[asked] = int(found[0])
         return self._known[asked]
@@ -261,84 +346,73 @@ class Store(StoreFile):
 
     # ------------------------------------------------------------ reading
 
+    def _asked(self, question: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows that answer a question; raise a `StoreError` for a damaged file."""
+        with self._naming():
+            yield from self._db.execute(question, values)
+
     def __len__(self) -> int:
         """Return the number of games."""
-        return self._count("SELECT count(*) FROM games")
+        return int(next(self._asked("SELECT count(*) FROM games"))[0])
 
     @property
     def last(self) -> int:
         """The number of the newest game, 0 for none; while it is the same, tables of the store are up to date."""
-        return self._count("SELECT coalesce(max(id), 0) FROM games")
+        return int(next(self._asked("SELECT coalesce(max(id), 0) FROM games"))[0])
 
-    def _count(self, question: str) -> int:
-        ((found,),) = self._asked(question)
-        return int(found)
-
-    def settings(self, *, sound: bool = True) -> list[Setting]:
-        """Return the games and parameters that were played.
-
-        Args:
-            sound: Whether to check the whole file first. Leaderboards need no such check, since the seals of the counts
-                tell whether they fit the games.
-        """
-        if sound:
-            self._require_sound()
+    def settings(self) -> list[Setting]:
+        """Return the games and parameters that were played."""
         found: dict[tuple[str, str], tuple[list[int], set[tuple[str, str]], set[str]]] = {}
-        lines = self._asked(
-            "SELECT game, parameters, version, agents, identities, n FROM (SELECT setting, version, lineup, count(*) n "
-            "FROM games GROUP BY setting, version, lineup) JOIN settings ON settings.id = setting "
-            "JOIN lineups ON lineups.id = lineup ORDER BY game, parameters"
-        )
-        with self._trusting_nothing():
-            for game, parameters, version, agents, identities, games in lines:
+        with self._naming():
+            for game, parameters, version, agents, identities, games in self._asked(
+                "SELECT game, parameters, version, agents, identities, sum(n) FROM "
+                "(SELECT setting, lineup, end, count(*) n FROM games GROUP BY setting, lineup, end) "
+                "JOIN settings ON settings.id = setting JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end "
+                "GROUP BY setting, version, lineup ORDER BY game, parameters"
+            ):
                 count, names, versions = found.setdefault((game, parameters), ([], set(), set()))
                 count.append(games)
-                names.update(zip(*names_of(agents, identities), strict=True))
-                versions.add(clipped(str(version)))
+                names.update(zip(_texts(agents), _texts(identities), strict=True))
+                versions.add(version)
             return [
-                Setting(*setting_of(*setting), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
-                for setting, (count, names, versions) in found.items()
+                Setting(game, _parsed(parameters), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
+                for (game, parameters), (count, names, versions) in found.items()
             ]
 
     def sources(self) -> list[Source]:
         """Return the origins of games, the first ones first."""
-        self._require_sound()
         lines = self._asked(
             "SELECT kind, place, sources.added, count(games.id) FROM sources LEFT JOIN games ON source = sources.id "
             "GROUP BY sources.id ORDER BY sources.id"
         )
-        return [Source(str(kind), str(place), str(added), games) for kind, place, added, games in lines]
+        return [Source(*line) for line in lines]
 
-    def results(
-        self,
-        game: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        agents: Collection[str] | None = None,
-        version: str | None = None,
-    ) -> Iterator[tuple[Record, tuple[str, ...]]]:
-        """Yield games as far as tables need them, in the order in which they were added, without moves and summaries.
+    def counted(self, game: str, parameters: Mapping[str, Any]) -> Counted:
+        """Return the games of a setting, counted where they are alike; see `counts`."""
+        from . import counts  # needs numpy
 
-        A record from here cannot be played again. Its `moves` hold one text that differs where moves differ; its
-        `pairing` numbers what it started from (`rows.Row.start`), so that `stats.tables` resamples games
-        from one start together, and not those that two runs have numbered alike.
-
-        Args:
-            game: Id; None for any.
-            parameters: All of them; None for any.
-            agents: Names; games in which others took part are left out. None for any.
-            version: Version of the package; None for any.
-
-        Yields:
-            The record and the identities of its agents by seat.
-        """
-        self._require_sound()
-        for _, record, identities, _, _ in self._entries(game, parameters, agents, version, "ORDER BY games.id"):
-            yield record, identities
-
-    def counted(self, game: str, parameters: Mapping[str, Any]) -> counts.Counted | None:
-        """Return the counts of the games of two seats of a setting, None if it has others; see `counts`."""
-        return counts.counted(self, game, parameters)
+        with self._naming():
+            key = (game, canonical(parameters))
+            ((setting,),) = self._asked("SELECT id FROM settings WHERE game = ? AND parameters = ?", key)
+            packed = list(self._asked("SELECT last, data FROM columns WHERE setting = ? ORDER BY last", (setting,)))
+            last = packed[-1][0] if packed else 0
+            question = "SELECT start, course, lineup, end FROM games WHERE setting = ? AND id > ? AND id <= ?"
+            newest = self.last
+            rows = counts.columns(self._asked(question, (setting, last, newest)))
+            if len(rows) >= _PACKED and not self._reading:  # and unless somebody else was faster
+                there = "(SELECT coalesce(max(last), 0) FROM columns WHERE setting = ?)"
+                pack = f"INSERT INTO columns SELECT ?, ?, ? WHERE ? = {there}"
+                self._db.execute(pack, (setting, newest, rows.tobytes(), last, setting))
+            asked = (
+                "SELECT lineup, end, agents, identities, outcome, scores, forfeit, version FROM "
+                "(SELECT DISTINCT lineup, end FROM games WHERE setting = ?) "
+                "JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end"
+            )
+            lights = {
+                (lineup, end): (_light((game, parameters), _texts(agents), columns), _texts(identities))
+                for lineup, end, agents, identities, *columns in self._asked(asked, (setting,))
+            }
+            return counts.count(counts.joined((data for _, data in packed), rows), lights)
 
     def entries(
         self,
@@ -348,7 +422,7 @@ class Store(StoreFile):
         offset: int = 0,
         limit: int = 100,
     ) -> list[Entry]:
-        """Return a page of the list of games, the newest first; `game` and `parameters` as in `results`.
+        """Return a page of the list of games, the newest first; `game` and `parameters` as in `games`.
 
         Raises:
             ValueError: An offset or a limit that is negative or larger than SQLite's numbers.
@@ -356,8 +430,7 @@ class Store(StoreFile):
         for name, value in (("offset", offset), ("limit", limit)):
             if not 0 <= value < 1 << 63:
                 raise ValueError(f"{name} must be a whole number from 0 to 2^63 - 1, got {shown(value)}")
-        tail = f"ORDER BY games.id DESC LIMIT {int(limit)} OFFSET {int(offset)}"
-        return [Entry(*found) for found in self._entries(game, parameters, None, None, tail)]
+        return list(self.listed(game, parameters, tail=f" DESC LIMIT {int(limit)} OFFSET {int(offset)}"))
 
     def games(
         self,
@@ -367,25 +440,16 @@ class Store(StoreFile):
         agents: Collection[str] | None = None,
         version: str | None = None,
     ) -> Iterator[Record]:
-        """Yield whole records in the order in which they were added; the arguments are those of `results`."""
-        self._require_sound()
-        for number, *_ in self._entries(game, parameters, agents, version, "ORDER BY games.id"):
-            yield self.record(number)
+        """Yield whole records in the order in which they were added.
 
-    def rows(self, game: str | None = None, parameters: Mapping[str, Any] | None = None) -> Iterator[list[Any]]:
-        """Yield games as rows of a table (see `export_table.COLUMNS`); the arguments are those of `results`."""
-        self._require_sound()
-        for number, light_one, identities, source, added in self._entries(
-            game, parameters, None, None, "ORDER BY games.id"
-        ):
-            text, result = self.text(number), light_one.result
-            forfeit = light_one.to_data()["result"].get("forfeit")
-            yield [
-                *(number, light_one.game, canonical(light_one.parameters), light_one.seed, light_one.opening),
-                *(list(light_one.agents), list(identities), list(result.outcome), list(result.scores)),
-                *(result.turns, result.truncated, None if forfeit is None else canonical(forfeit)),
-                *(light_one.version, *source, added, text),
-            ]
+        Args:
+            game: Id; None for any.
+            parameters: All of them; None for any.
+            agents: Names; games in which others took part are left out. None for any.
+            version: Version of the package; None for any.
+        """
+        for entry in self.listed(game, parameters, agents, version):
+            yield self.record(entry.number)
 
     def record(self, number: int) -> Record:
         """Return the game of a number (`Entry.number`).
@@ -393,11 +457,8 @@ class Store(StoreFile):
         Raises:
             StoreError: There is none.
         """
-        text = self.text(number)
-        try:
-            return Record.from_json(text)
-        except ValueError as error:
-            raise self._damaged(f"game {number}: {error}") from None
+        with self._naming(f"game {number}: "):
+            return Record.from_json(self.text(number))
 
     def text(self, number: int) -> str:
         """Return the text of a record, word for word as it was added, with all its variations.
@@ -405,108 +466,131 @@ class Store(StoreFile):
         Raises:
             StoreError: There is none.
         """
-        more = "variations.data, variations.hash" if self._variations else "NULL, NULL"
-        joined = "LEFT JOIN variations ON variations.game = records.game" if self._variations else ""
-        found = next(
-            self._asked(
-                f"SELECT records.data, games.hash, {more} FROM records LEFT JOIN games ON id = records.game {joined} "
-                "WHERE records.game = ?",
-                (number,),
-            ),
-            None,
-        )
+        found = next(self._asked("SELECT data FROM records WHERE game = ?", (number,)), None)
         if found is None:
             raise StoreError(f"{self.path}: expected the number of a game, got {number}")
-        try:
-            text = _unpacked(*found[:2])
-            return text if found[2] is None else f'{text[:-1]},"variations":{_unpacked(*found[2:])}}}'
-        except (zlib.error, TypeError, ValueError) as error:
-            raise self._damaged(f"game {number}: {error}") from None
+        with self._naming(f"game {number}: "):
+            return zlib.decompress(found[0]).decode()
 
-    def _entries(
+    def listed(
         self,
+        game: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        agents: Collection[str] | None = None,
+        version: str | None = None,
+        tail: str = "",
+    ) -> Iterator[Entry]:
+        """Yield the entries of games in the order in which they were added; see `games`. `tail` ends the question."""
+        lines = self.table(
+            "SELECT games.id, kind, place, games.added, settings.game, parameters, agents, identities, "
+            "outcome, scores, forfeit, version, turns, truncated, seed, opening, start, course FROM games "
+            "JOIN settings ON settings.id = setting JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end "
+            "JOIN sources ON sources.id = source",
+            game,
+            parameters,
+            f"ORDER BY games.id{tail}",
+            version=version,
+        )
+        with self._naming():
+            for number, kind, place, added, name, values, players, identities, *columns in lines:
+                names = _texts(players)
+                if agents is None or {*names} <= {*agents}:
+                    record = _light((name, _parsed(values)), names, columns)
+                    yield Entry(number, record, _texts(identities), (kind, place), added)
+
+    def table(
+        self,
+        question: str,
         game: str | None,
         parameters: Mapping[str, Any] | None,
-        agents: Collection[str] | None,
-        version: str | None,
         tail: str,
-    ) -> Iterator[tuple[int, Record, tuple[str, ...], tuple[str, str], str]]:
-        """Yield number, light record, identities, source and time of each game."""
+        version: str | None = None,
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows that answer a question about the games of a setting; see `games` for the arguments."""
         text = None if parameters is None else canonical(parameters)
-        wanted = {"settings.game": game, "parameters": text, "version": version}
+        wanted = {"game": game, "parameters": text, "version": version}
         given = {name: value for name, value in wanted.items() if value is not None}
         where = " AND ".join(f"{name} = ?" for name in given) or "1"
-        settings: dict[int, tuple[tuple[Any, ...], tuple[str, dict[str, Any]]]] = {}
-        lineups: dict[int, tuple[tuple[Any, ...], tuple[tuple[str, ...], tuple[str, ...]]]] = {}
-        seals = ("seal", "LEFT JOIN seals ON seals.game = games.id") if self._seals else ("NULL", "")
-        lines = self._asked(
-            f"SELECT games.id, {seals[0]}, setting, lineup, hash, kind, place, sources.added, start, course, "
-            "games.added, seed, opening, outcome, scores, turns, truncated, forfeit, version FROM games "
-            "LEFT JOIN settings ON settings.id = setting LEFT JOIN sources ON sources.id = source "
-            f"{seals[1]} WHERE {where} {tail}",
-            (*given.values(),),
-        )
-        before = None
-        for number, sealed, setting, lineup, hash, *values in lines:
-            kind, place, _, start, course, added, *columns = values
-            if before is not None and (number <= before) != ("DESC" in tail):  # a tree of pages that has a circle
-                raise self._damaged(f"game {number} comes after game {before}")
-            before = number
-            try:
-                if setting not in settings:  # looked up when met: others may add some meanwhile
-                    texts = self._row("game, parameters", "settings", setting)
-                    settings[setting] = texts, setting_of(*texts)
-                if lineup not in lineups:
-                    texts = self._row("agents, identities", "lineups", lineup)
-                    lineups[lineup] = texts, names_of(*texts)
-                names, identities = lineups[lineup][1]
-                whole = (number, hash, *settings[setting][0], *lineups[lineup][0], *values)
-                if sealed is None:  # of a program of the first versions
-                    self._check_by_record(whole)
-                elif sealed != seal(whole):
-                    raise ValueError("it has changed since it was added")
-                record = light(settings[setting][1], names, tuple(columns), start, course)
-                if not type(kind) is type(place) is type(added) is str:
-                    raise ValueError(f"expected texts for the origin, got {shown((kind, place, added))}")
-            except StoreError:
-                raise
-            except (ValueError, OverflowError) as error:  # without a context manager, which takes longer
-                raise self._damaged(f"game {number}: {error}") from None
-            if agents is None or {*names} <= {*agents}:
-                yield number, record, identities, (kind, place), added
-
-    def _row(self, columns: str, table: str, number: Any) -> tuple[Any, ...]:
-        """Return columns of the row of a small table."""
-        found = next(self._asked(f"SELECT {columns} FROM {table} WHERE id = ?", (number,)), None)
-        if found is None:
-            raise ValueError(f"{table} has no row {shown(number)}")
-        return found
-
-    @contextmanager
-    def _trusting_nothing(self, place: str = "") -> Iterator[None]:
-        """Turn the error of a value that no store holds into a `StoreError`."""
-        try:
-            yield
-        except StoreError:
-            raise
-        except (ValueError, OverflowError) as error:
-            raise self._damaged(f"{place}: {error}" if place else error) from None
+        return self._asked(f"{question} WHERE {where} {tail}", (*given.values(),))
 
     def export(self, path: PathLike, **which: Any) -> int:
         """Write games to a file `.csv` or `.parquet`; see `export_table.export`."""
         return export_table.export(self, path, **which)
 
 
-def _unpacked(data: Any, hash: Any) -> str:
-    """Return a text of the store; raise a `ValueError`, `TypeError` or `zlib.error` for a damaged one."""
-    unpacker = zlib.decompressobj()
-    text = unpacker.decompress(data, _MOST_RECORD)
-    if not unpacker.eof:
-        raise ValueError(f"expected a whole record of at most {_MOST_RECORD} bytes, got more or less")
-    if text_hash(whole := text.decode()) != hash:
-        raise ValueError("its record has changed since it was added")
-    return whole
+def _row(record: Record, identities: Mapping[str, str]) -> tuple[Any, ...]:
+    """Return a record, identities by seat, hash, packed text, and start, course, seed, opening, turns, truncated.
+
+    The start is a hash of what the game started from: seed, position and forced moves. Games with one start are no
+    independent ones, in whatever run and however numbered there. The course tells different games apart.
+
+    Raises:
+        ValueError: `Record.check` refuses the record; no table could be made from the game.
+    """
+    record.check()
+    text, plain, result = record.to_json(), record, record.result
+    if record.variations:  # which make no other game of it
+        plain = replace(record, variations=())
+    forced = record.moves[: record.opening]
+    start, course = (str(record.seed), record.position, *forced), (record.position, *record.moves)
+    return (
+        record,
+        tuple(identities.get(agent) or (record.version if _is_program(agent) else "") for agent in record.agents),
+        _hash(text if plain is record else plain.to_json()),
+        _packed(text),
+        (*map(_hash, map("\n".join, (start, course))), record.seed, record.opening, result.turns, result.truncated),
+    )
 
 
-def _words(words: Sequence[str]) -> str:
-    return json.dumps(list(words), ensure_ascii=False)
+def _light(setting: tuple[str, Mapping[str, Any]], agents: tuple[str, ...], columns: Sequence[Any]) -> Record:
+    """Return a record without its moves and summary from its columns, the last of which may be missing."""
+    outcome, scores, forfeit, version, *rest = columns
+    turns, truncated, seed, opening, start, course = rest or (0, 0, 0, 0, 0, 0)
+    end, points = _texts(outcome), _texts(scores)
+    failed = forfeit_of(json.loads(forfeit)) if forfeit else None
+    return Record(
+        game=setting[0],
+        version=version,
+        parameters=setting[1],
+        seed=seed,
+        agents=agents,
+        opening=opening,
+        moves=(f"{course:x}",),
+        result=Result(end, points, turns, bool(truncated), failed),
+        pairing=Pairing("store", start, tuple(range(len(agents)))),
+    )
+
+
+def canonical(values: Mapping[str, Any]) -> str:
+    """Return JSON text that is the same for equal values, whatever their order."""
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+@lru_cache(maxsize=4096)
+def _texts(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> dict[str, Any]:
+    return dict(json.loads(text))
+
+
+@lru_cache(maxsize=4096)
+def _words(words: Sequence[Any]) -> str:
+    return json.dumps(words, ensure_ascii=False)
+
+
+_is_program = lru_cache(maxsize=4096)(is_program)
+
+
+def _packed(text: str) -> bytes:
+    return zlib.compress(text.encode(), 1)
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _writable(*paths: Path) -> bool:
+    return all(os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for path in paths)

@@ -23,6 +23,7 @@ from cellgames.arena.play.match import match as play_match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
+from cellgames.arena.records.store.counts import Counted
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.report import leaderboard_report as reports
 from cellgames.arena.report.leaderboard import Leaderboard, labels, leaderboards, matching, title
@@ -118,12 +119,12 @@ def test_openings_that_two_runs_share_are_one_cluster(store: Store) -> None:
     """The same seed and opening, whatever the agents' names were counted from."""
     store.add(match("a", "b", 0.5, 5), source=FILE, identities={"a": "1"})
     store.add(match("a", "b", 0.5, 5, version="0.2.0"), source=FILE, identities={"a": "1"})
-    starts = [record.pairing.opening for record, _ in store.results() if record.pairing is not None]
+    starts = [entry.record.pairing.opening for entry in store.listed() if entry.record.pairing is not None]
     assert len(starts) == 20
     assert len(set(starts)) == 5
     forced = replace(match("a", "b", 0.5, 1)[0], moves=("z9", "b2"))  # another opening from the same seed
     store.add([forced], source=FILE)
-    assert len({record.pairing.opening for record, _ in store.results() if record.pairing is not None}) == 6
+    assert len({entry.record.pairing.opening for entry in store.listed() if entry.record.pairing is not None}) == 6
 
 
 def test_tables_do_not_depend_on_when_games_were_added(store: Store, tmp_path: Path) -> None:
@@ -518,13 +519,18 @@ def _random_games(rng: np.random.Generator, first: int, number: int) -> Iterator
 RESULTS: tuple[tuple[Outcome, ...], ...] = (("win", "loss"), ("loss", "win"), ("draw", "draw"), ("loss", "loss"))
 
 
+def _every(store: Store, game: str, parameters: dict[str, Any]) -> Counted:
+    listed = store.listed(game, parameters)
+    return Counted([(entry.record, entry.identities, 1) for entry in listed], [], [])
+
+
 def _compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare the tables from counts with those from all games, also of some of the games."""
     some: list[dict[str, Any]] = [{}, {"agents": ["a", "b", "d"], "version": "0.1.0"}]
     for options in some:
         found = leaderboards(store, resamples=5, **options)
         with monkeypatch.context() as patch:
-            patch.setattr(Store, "counted", lambda *_: None)
+            patch.setattr(Store, "counted", _every)
             expected = leaderboards(store, resamples=5, **options)
         assert len(found) == len(expected) > 0
         for one, other in zip(found, expected, strict=True):
@@ -535,23 +541,20 @@ def _compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_counts_give_the_tables_of_all_games(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However games come and go: added, known by identity later, deleted, and added by a program without counts."""
+    """However games come: added one by one, known by identity later, and after many that were packed."""
+    monkeypatch.setattr("cellgames.arena.records.store.store._PACKED", 40)
     rng = np.random.default_rng(0)
     store.add(_random_games(rng, 0, 200), source=("file", "one"))
     _compare(store, monkeypatch)
-    with monkeypatch.context() as patch:  # the counts were kept, so no game is read
-        patch.setattr(Store, "_entries", None)
-        assert sum(board.tables.games for board in leaderboards(store, resamples=0)) > 100
+    packed = "SELECT count(*) FROM columns"
+    assert list(store._asked(packed)) == [(2,)]
     more = list(_random_games(rng, 300, 60))
     store.add(more[:30], source=("file", "two"))
     _compare(store, monkeypatch)
+    assert list(store._asked(packed)) == [(2,)]
     store.add(more, source=("file", "two"), identities={"a": "1a2b3c4d", "b": "2b3c4d5e"})
+    assert list(store._asked(packed)) == [(0,)]
+    with Store(store.path) as again:
+        _compare(again, monkeypatch)
     _compare(store, monkeypatch)
-    for change in ("DELETE FROM games WHERE id % 7 = 3", "UPDATE counts SET number = 2", "DROP TABLE counts"):
-        store._db.execute(change)
-        if change.startswith("DROP"):
-            store._db.execute("DROP TABLE counted")
-        with Store(store.path) as again:
-            _compare(again, monkeypatch)
-            again.add(_random_games(rng, int(rng.integers(1 << 30)), 20), source=("file", "three"))
-            _compare(again, monkeypatch)
+    assert list(store._asked(packed)) == [(2,)]

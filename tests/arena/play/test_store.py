@@ -42,6 +42,7 @@ from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Record, append, read_records
 from cellgames.arena.records.store import import_runs
 from cellgames.arena.records.store.feed import feeding
+from cellgames.arena.records.store.import_runs import places_of
 from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.bots import BotUmpire
@@ -49,7 +50,7 @@ from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
-from cellgames.arena.stats.tables import make_tables
+from cellgames.arena.stats.tables import Alike, make_tables
 from cellgames.cli.main import main
 from cellgames.utils.run_folders import RunError
 
@@ -101,28 +102,7 @@ def test_variations_are_kept_and_make_no_other_game(path: Path) -> None:
         assert store.add([replace(plain, variations=more)], source=FILE) == 0
         both = (*tried, Variation(0, "b2", "better"))
         assert [record.variations for record in store.games()] == [both]
-        assert next(store.rows())[-1] == replace(plain, variations=both).to_json()
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("UPDATE variations SET data = ?", (zlib.compress(b"[]"),))
-        database.commit()
-    with Store(path) as store, pytest.raises(StoreError, match="game 1: its record has changed"):
-        store.record(1)
-
-
-def test_a_store_without_a_table_of_variations_is_read_and_gets_one(path: Path) -> None:
-    with Store(path) as store:
-        store.add([game(0)], source=FILE)
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("DROP TABLE variations")
-        database.execute("PRAGMA journal_mode=DELETE")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cellgames.arena.records.store.database._writable", lambda *paths: False)
-        with Store(path, create=False) as store:
-            assert store.record(1) == game(0)
-    tried = (Variation(-1, "a1"),)
-    with Store(path) as store:
-        store.add([replace(game(0), variations=tried)], source=FILE)
-        assert store.record(1).variations == tried
+        assert store.text(1) == replace(plain, variations=both).to_json()
 
 
 def test_agents_of_one_name_and_different_weights_are_told_apart(path: Path) -> None:
@@ -183,9 +163,14 @@ def test_results_give_the_tables_of_the_records_themselves(path: Path, tmp_path:
     records = [replace(run.records[0], result=lost), *run.records[1:]]
     with Store(path) as store:
         store.add(records, source=FILE)
-        results = [record for record, _ in store.results()]
+        results = [entry.record for entry in reversed(store.entries())]
+        found = store.counted("torus-v0", records[0].parameters)
     assert [record.result for record in results] == [record.result for record in records]
-    made, expected = make_tables(results), make_tables(records)
+    courses = [([record for record, _, _ in games], n) for games, n in found.courses]
+    clusters = [([(record, n) for record, _, n in games], number) for games, number in found.clusters]
+    alike = Alike([(record, n) for record, _, n in found.games], clusters, courses)
+    made, expected = make_tables(alike), make_tables(records)
+    assert make_tables(results).standings == expected.standings
     assert (made.games, made.distinct, made.cross, made.seats) == (
         expected.games,
         expected.distinct,
@@ -218,12 +203,12 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "missing.sqlite").exists()
 
 
-def test_a_store_of_a_newer_version_is_refused(path: Path) -> None:
+def test_a_store_of_another_version_is_refused(path: Path) -> None:
     Store(path).close()
     with sqlite3.connect(path) as database:
-        database.execute("PRAGMA user_version=2")
+        database.execute("PRAGMA user_version=3")
     database.close()
-    with pytest.raises(StoreError, match=r"expected a store of version 1, got version 2.*newer cellgames"):
+    with pytest.raises(StoreError, match=r"expected a store of version 2, got version 3"):
         Store(path)
 
 
@@ -261,7 +246,7 @@ def _lines(stream: IO[str] | None) -> list[str]:
 def _check_whole(path: Path, acknowledged: set[int]) -> None:
     """Nothing is broken, torn, lost or there twice."""
     with Store(path) as store:
-        assert store.check() == "ok"
+        assert list(store._asked("PRAGMA integrity_check")) == [("ok",)]
         texts = [store.text(entry.number) for entry in store.entries(limit=1 << 30)]
     assert len(texts) == len(set(texts))
     found: dict[int, set[str]] = {}
@@ -308,7 +293,7 @@ def test_two_writers_at_once_and_one_that_is_killed(path: Path) -> None:
     with Store(path) as store:  # who was killed adds all again
         before = len(store)
         again = [record for number in range(60, 64) for record in chunk(number)]
-        there = sum(record.seed - 1000 < 64 * CHUNK // 2 for record, _ in store.results()) - 60 * CHUNK
+        there = sum(record.seed - 1000 < 64 * CHUNK // 2 for record in store.games()) - 60 * CHUNK
         assert store.add(again, source=FILE) == len(again) - there
         assert len(store) == before + len(again) - there
 
@@ -415,6 +400,63 @@ def test_no_cell_of_a_table_is_a_formula(path: Path, tmp_path: Path) -> None:
     assert [line["version"] for line in lines] == ["'=cmd|' /C calc'!A0", "'@SUM(1)", "'+1+1", "-2"]
     assert {line["source"] for line in lines} == {"'=1+1"}
     assert [line["seed"] for line in lines] == ["1000", "1000", "1001", "1001"]
+
+
+def test_the_store_is_made_anew_from_the_files(tmp_path: Path) -> None:
+    """Of runs below a folder, of games without a run with their identities, and of other stores."""
+    path, cup = tmp_path / "store.sqlite", cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
+    round_robin(
+        TORUS, ["random", "greedy"], RoundRobinOptions(games=4, gif=False), out=tmp_path / "a" / "two", store=path
+    )
+    free_for_all(cup, ["random", "greedy"], FreeForAllOptions(games=4), out=tmp_path / "many", store=path)
+    bots: dict[str, AnyAgent] = {"first": First("first"), "random": RandomAgent()}
+    with Store(path) as store, feeding(store, "evaluation", "", identities(bots.values())) as keep:
+        play_evaluation(TORUS, bots, MatchOptions(games=6, chunk=2), keep=keep)
+        expected = store.settings(), sorted(record.to_json() for record in store.games())
+    places = places_of(tmp_path)
+    assert places == [tmp_path / name for name in ("a/two", "many", "played")]
+    for files in (places, [path], [path, path, *places]):
+        with Store(tmp_path / "new" / f"{len(files)}.sqlite") as store:
+            for file in files:
+                store.import_run(file)
+            assert (store.settings(), sorted(record.to_json() for record in store.games())) == expected
+
+
+FIRST_VERSION = """
+    CREATE TABLE sources (id INTEGER PRIMARY KEY, kind TEXT, place TEXT, added TEXT);
+    CREATE TABLE lineups (id INTEGER PRIMARY KEY, agents TEXT, identities TEXT);
+    CREATE TABLE games (id INTEGER PRIMARY KEY, lineup INTEGER, source INTEGER);
+    CREATE TABLE records (game INTEGER PRIMARY KEY, data BLOB);
+    CREATE TABLE variations (game INTEGER PRIMARY KEY, data BLOB);
+    INSERT INTO sources VALUES (1, 'play', 'page', '2026-01-01');
+    INSERT INTO lineups VALUES (1, '["first", "last"]', '["aa", ""]');
+    PRAGMA application_id = 1128746323; PRAGMA user_version = 1;
+"""
+"""The tables of a store of the first version, as far as they are read."""
+
+
+def test_a_store_of_the_first_version_is_added_to_a_new_one(path: Path, tmp_path: Path) -> None:
+    tried = (Variation(-1, "b1", "why not"),)
+    records = list(match(TORUS, First("first"), Last("last"), MatchOptions(games=4)).records)
+    records = [record for record in records if record.agents == ("first", "last")]
+    older = tmp_path / "older.sqlite"
+    with closing(sqlite3.connect(older)) as database:
+        database.executescript(FIRST_VERSION)
+        for number, record in enumerate(records, 1):
+            database.execute("INSERT INTO games VALUES (?, 1, 1)", (number,))
+            database.execute("INSERT INTO records VALUES (?, ?)", (number, zlib.compress(record.to_json().encode())))
+        database.execute("INSERT INTO variations VALUES (1, ?)", (zlib.compress(b'[[-1,"b1","why not"]]'),))
+        database.commit()
+    with pytest.raises(StoreError, match="expected a store of version 2, got version 1; move it away"):
+        Store(older)
+    with Store(path) as store:
+        assert store.import_run(older) == len(records) > 1
+        assert list(store.games()) == [replace(records[0], variations=tried), *records[1:]]
+        assert [(source.kind, source.place) for source in store.sources()] == [("play", "page")]
+        assert store.settings()[0].agents == (("first", "aa"), ("last", ""))
+        (tmp_path / "foreign.sqlite").write_bytes(older.read_bytes()[:5000])
+        with pytest.raises(StoreError):
+            store.import_run(tmp_path / "foreign.sqlite")
 
 
 @pytest.mark.parametrize(("offset", "limit"), [(1 << 63, 1), (-1, 1), (0, 1 << 64)])
@@ -683,7 +725,7 @@ def test_a_store_with_a_log_in_a_read_only_folder_says_what_to_do(shared: Path) 
         shared.with_name(name).write_bytes(content)
     with (
         as_reader(shared, "folder"),
-        pytest.raises(StoreError, match=r"Its log store.sqlite-wal may hold games; copy both into a folder that"),
+        pytest.raises(StoreError, match="expected a store of games, a file that is neither"),
     ):
         Store(shared, create=False)
     with Store(shared, create=False) as store:
@@ -716,61 +758,3 @@ def test_a_store_that_is_made_meanwhile_is_not_taken_for_another_programs(
     with Store(path) as store:
         assert len(store) == 0
     assert came
-
-
-# ---------------------------------------------------------------- seals
-
-CHANGES = ("seed = seed + 1", 'outcome = \'["loss","win"]\'', "turns = 4", "course = x'00'", "version = '0.1.1'")
-
-
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("older", [True, False])
-def test_a_game_whose_values_have_changed_is_refused(older: bool, change: str, path: Path) -> None:
-    """Its seal tells, and in a store of the first versions its record."""
-    with Store(path) as store:
-        store.add([game(number) for number in range(4)], source=("file", "games"))
-    with closing(sqlite3.connect(path)) as database:
-        if older:
-            database.execute("DELETE FROM seals")
-        database.execute(f"UPDATE games SET {change} WHERE id = 3")
-        database.commit()
-    with (
-        Store(path) as store,
-        pytest.raises(StoreError, match=r"game 3(: it has changed| is not what its record says)"),
-    ):
-        list(store.results())
-
-
-def test_a_store_of_the_first_versions_is_read_and_gets_seals(path: Path) -> None:
-    with Store(path) as store:
-        store.add([game(number) for number in range(4)], source=("file", "games"))
-        whole = list(store.rows()), store.settings(), store.sources()
-        seals = store._db.execute("SELECT * FROM seals").fetchall()
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("DROP TABLE seals")
-        database.execute("PRAGMA journal_mode=DELETE")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cellgames.arena.records.store.database._writable", lambda *paths: False)
-        with Store(path, create=False) as store:
-            assert (list(store.rows()), store.settings(), store.sources()) == whole
-    with Store(path) as store:
-        assert (list(store.rows()), store.settings(), store.sources()) == whole
-        assert store._db.execute("SELECT * FROM seals").fetchall() == seals
-        store.add([game(0)], source=("file", "games"), identities={"first": "abc"})  # becomes known
-        assert next(store.results())[1] == ("abc", "")
-
-
-def test_a_version_that_has_changed_in_a_row_or_in_the_index_is_refused(path: Path) -> None:
-    with Store(path) as store:
-        store.add([game(number) for number in range(4)], source=("file", "games"))
-    with closing(sqlite3.connect(path)) as database:
-        for statement in ("DELETE FROM counts", "DELETE FROM counted", "VACUUM"):  # they are no rows of games
-            database.execute(statement)
-            database.commit()
-    content = path.read_bytes()
-    places = [match.start() for match in re.finditer(rb"0\.1\.0", content)]
-    assert len(places) >= 8
-    for place in places:
-        path.write_bytes(content[: place + 4] + b"1" + content[place + 5 :])
-        with Store(path) as store, pytest.raises(StoreError, match="the store cannot be read: "):
-            store.settings()

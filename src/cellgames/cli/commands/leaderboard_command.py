@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.records.store.export_table import check_path
+from cellgames.arena.records.store.import_runs import places_of
 from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.cli.console import UserError, print_table, print_text, program, terminal_width, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
@@ -50,7 +51,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="PATH",
         nargs="+",
         default=[],
-        help="add the games of runs' folders or files of records first, if all of them replay",
+        help="add the games of runs' folders (or of all below a folder), files of records, or another store first, if "
+        "all of them replay",
     )
     add_agents(command, "count only games among these", required=False)
     command.add_argument("--anchor", metavar="AGENT", help="agent that is rated 0 (default random, else the mean is 0)")
@@ -77,9 +79,15 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         raise UserError(f"{error}; `{program()} round-robin` and the other commands that play make one, too") from None
     with store:
-        for run in arguments.add:
-            new = store.import_run(run, warn=warn, progress=True)
-            print(f"{run}: {new} new games", flush=True)
+        for given in arguments.add:
+            places = places_of(given)
+            for place in places:
+                try:
+                    print(f"{place}: {store.import_run(place, warn=warn, progress=True)} new games", flush=True)
+                except ValueError as error:
+                    if len(places) == 1:
+                        raise
+                    warn(f"left out: {error}")
         _show(arguments, store, wanted)
     return 0
 
@@ -93,7 +101,7 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
 
     if not len(store):
         raise UserError(f"{store.path}: expected games, found none; add some with --add, or play some")
-    settings = store.settings(sound=False)
+    settings = store.settings()
     matching = boards_of.matching(settings, arguments.game, wanted)
     if not matching:
         there = ", ".join(dict.fromkeys(boards_of.title(s.game, s.parameters) for s in settings))

@@ -190,7 +190,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         listed, names = state.agents(), [name for seat, name in enumerate(record.agents) if seat not in session.people]
         known = identities({name: listed.get(name, name) for name in names}, session.game)
         with Store(state.store) as kept:
-            new = kept.add([record], source=("play", "page"), identities=known)
+            new = kept.add_played([record], "page", known)
         session.stored = True
         return {"new": new}
 

@@ -1,6 +1,7 @@
 """The server of the page: JSON under /api and the page's own files.
 
-It reads records below one folder and one store; it writes nothing but a finished game to that store, when asked to.
+It reads records below one folder and one store; it writes nothing but a finished game to that store, and to
+the file of games beside it, when asked to.
 Everything from a browser is checked: requests by `middleware`, games and agents by `catalog`, files by
 `record_library`.
 """
