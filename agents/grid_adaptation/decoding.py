@@ -30,7 +30,7 @@ class Seen:
         round: [L] int64; one more than there are in the voting step.
         flips: [L] bool, rounds with a flip.
         voting: [L] bool.
-        talking: [L] bool, talk steps, in which nothing but words is chosen.
+        playing: [L] bool, steps that place tiles: neither the vote nor a step that an extension of the game adds.
         public: [L, 8] int64, what each sequence would have earned in the last round.
     """
 
@@ -43,7 +43,7 @@ class Seen:
     round: Tensor
     flips: Tensor
     voting: Tensor
-    talking: Tensor
+    playing: Tensor
     public: Tensor
 
     def __len__(self) -> int:
@@ -61,12 +61,6 @@ class Seen:
         return [tiles & ~(digit ^ mine) for digit, mine in zip(digits, own, strict=True)]
 
 
-def _talking(game: GridAdaptation, numbers: Tensor) -> Tensor:
-    """Return which observations are of talk steps, bool [L]."""
-    first = observation.num_planes(game.players)  # of the planes of words; there are none without talk
-    return numbers[:, first] == 1 if numbers.shape[1] > first else torch.zeros_like(numbers[:, 0], dtype=torch.bool)
-
-
 def seen(game: GridAdaptation, observed: Tensor) -> Seen:
     """Decode observations, int16 [L, C, H, W]."""
     boards = game.grid.pack(observed[:, : observation.BOARDS])
@@ -75,6 +69,7 @@ def seen(game: GridAdaptation, observed: Tensor) -> Seen:
     def number(name: str) -> Tensor:
         return numbers[:, _PLACE[name]]
 
+    voting, added = number("1 in the voting step") == 1, numbers[:, observation.num_planes(game.players) :][:, :1]
     own = zip(rules.DIGITS, (number(f"own digit {place}") for place in (1, 2, 3)), strict=True)
     return Seen(
         planes=boards,
@@ -85,7 +80,7 @@ def seen(game: GridAdaptation, observed: Tensor) -> Seen:
         points=number("own points"),
         round=number("round"),
         flips=number("1 in rounds with a flip") == 1,
-        voting=number("1 in the voting step") == 1,
-        talking=_talking(game, numbers),
+        voting=voting,
+        playing=~(voting | (added == 1).any(1)),
         public=numbers[:, _SEQUENCES : _SEQUENCES + 8],
     )

@@ -26,7 +26,7 @@ _BALLOT = chance.USER + 30
 class GridPlayer(GameAgent[GridAdaptation]):
     """A base class of agents for Grid Adaptation: it votes at random, and `choose` decides in rounds.
 
-    With talk it is silent, and does not listen.
+    In steps that an extension of the game adds it does nothing.
 
     Args:
         name: as in `Agent`.
@@ -52,7 +52,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        self._planner = Planner(self.others(self.game.silent), self._guesses)
+        self._planner = Planner(self.others(self.game.base), self._guesses)
 
     def others(self, game: GridAdaptation) -> Others:
         """Return the model of how all others play."""
@@ -67,9 +67,8 @@ class GridPlayer(GameAgent[GridAdaptation]):
         ballot = sampling.pack(action_mask[:, : game.info.num_actions][:, -game.info.action_nvec[VOTE] :])
         lots = chance.draw(seeds, _BALLOT, torch.zeros_like(seeds)) & 0x7FFFFFFF
         actions[:, VOTE] = sampling.random_legal(ballot, lots)
-        acts = ~view.voting & ~view.talking
-        for number in view.round[acts].unique().tolist():
-            rows = (acts & (view.round == number)).nonzero().squeeze(1)
+        for number in view.round[view.playing].unique().tolist():
+            rows = (view.playing & (view.round == number)).nonzero().squeeze(1)
             chosen = self.choose(view[rows], players[rows], env_ids[rows], seeds[rows], generator)
             actions[rows, : chosen.shape[1]] = chosen
         return actions

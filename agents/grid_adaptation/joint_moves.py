@@ -55,7 +55,7 @@ class GridSearch(GridPlayer):
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        rules = self.game.silent
+        rules = self.game.base
         self._planner = Planner(self.others(rules), self._guesses, _SHAPES)
         if self._witness is None or self._witness.game != rules:
             self._witness = Witness(rules)

@@ -21,7 +21,6 @@ from cellgames.envs.kernels.lookup_tables import table
 
 from .decoding import Seen, seen
 from .lookahead import base_of, tiles_on, tried
-from .talk.conversing import Conversing
 
 __all__ = ["GridNetwork"]
 
@@ -41,8 +40,6 @@ class GridNetwork(Network[GridAdaptation]):
 
     The spaces of an action are chosen one after the other. The logit of a space is the sum of one for the space itself
     and one for its offset from the tiles chosen before.
-
-    With talk it also has a part that listens and one that speaks (see `talk.conversing`).
     """
 
     unit = 30.0
@@ -67,22 +64,37 @@ class GridNetwork(Network[GridAdaptation]):
         self.rest = head(3 * width, 2 * width, 1 + sum(self.nvec[FLIP:VOTE]), 0.01)
         self.ballot = nn.Linear(2, 1)
         self.value = head(3 * width, 2 * width, 1, 1.0)
-        self.talk = Conversing(self.game, width) if self.game.talks else None
 
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        game, view = self.game, seen(self.game, observation)
+        view = seen(self.game, observation)
+        return self._answer(view, *self._parts(observation, view))
+
+    def _answer(self, view: Seen, parts: list[Tensor], summary: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        """Return logits, values and relation."""
+        return torch.cat(parts, 1), self.value(summary).squeeze(1), self._relation(view.round == 1)
+
+    def _parts(
+        self, observation: Tensor, view: Seen, more: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[list[Tensor], Tensor]:
+        """Return the logits of the components of an action in parts, and the summary of the board, float [L, 3 * C].
+
+        Args:
+            observation: int16 [L, planes, H, W].
+            view: the same, decoded.
+            more: float [L, C], to add on every cell, and float [L, H, W], to add to the logits of spaces.
+        """
+        game = self.game
         outlook, ahead = self._outlook(view)
         board = game.grid.unpack(torch.stack((view.planes[0], *view.matches()))).float()
         planes = torch.cat((board, torch.ones_like(board[:, :1]), outlook), 1)
         numbers = self.numbers(torch.cat((_numbers(game, view), ahead.flatten(1)), 1))
-        heard = self.talk.listen(observation, view) if self.talk is not None else None
-        if heard is not None:
-            numbers = numbers + heard.numbers
+        if more is not None:
+            numbers = numbers + more[0]
         trunk = self.trunk(planes, numbers)
         spaces = self.spaces(trunk) + torch.einsum("lghw,sg->lshw", outlook, self.advice)
-        if heard is not None:
-            spaces = spaces + heard.spaces[:, None]
+        if more is not None:
+            spaces = spaces + more[1][:, None]
         summary = torch.cat((pooled(trunk), numbers), 1)
         keep, flip, buy = self.rest(summary).split((1, *self.nvec[FLIP:VOTE]), 1)
         flip = flip - self.turn * functional.pad(
@@ -91,12 +103,7 @@ class GridNetwork(Network[GridAdaptation]):
         none = torch.zeros_like(keep)
         flat = spaces.flatten(2).unbind(1)
         parts = [part for slot in flat[:-1] for part in (slot, none)]
-        parts += [flat[-1], keep, flip, buy, self._votes(observation), none]
-        if self.talk is not None and heard is not None:
-            free = ~game.grid.unpack(view.planes[0]).flatten(1)
-            parts.append(self.talk.speak(summary, heard, flat[0].masked_fill(~free, -1e9)))
-        logits = torch.cat(parts, 1)
-        return logits, self.value(summary).squeeze(1), self._relation(view.round == 1)
+        return [*parts, flat[-1], keep, flip, buy, self._votes(observation), none], summary
 
     def _outlook(self, view: Seen) -> tuple[Tensor, Tensor]:
         """Return what one tile on each space would lead to, and how many others may want to have it there.

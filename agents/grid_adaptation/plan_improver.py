@@ -62,9 +62,8 @@ class PlanImprover(Improver):
             own.new_zeros((count, self.candidates, self.components)),
             value.new_zeros((count, self.candidates)),
         )
-        decides = ~view.voting & ~view.talking
-        for number in view.round[decides].unique().tolist():
-            some = (decides & (view.round == number)).nonzero().squeeze(1)
+        for number in view.round[view.playing].unique().tolist():
+            some = (view.playing & (view.round == number)).nonzero().squeeze(1)
             plans = self._search.plans(
                 view[some], rows.seats[some], rows.env_ids[some], seeds[some], own[some, :, : len(COMPONENTS)]
             )
@@ -79,8 +78,8 @@ class PlanImprover(Improver):
         policy = policy * (policy >= _LEAST)
         policy = policy / policy.sum(1, keepdim=True)
         played = actions[torch.arange(count, device=device), (policy.log() + gumbel(policy, generator)).argmax(1)]
-        action = torch.where(decides[:, None], played, own[:, 0])
-        return Improved(action, policy, value, actions, decides=decides)
+        action = torch.where(view.playing[:, None], played, own[:, 0])
+        return Improved(action, policy, value, actions, decides=view.playing)
 
     @override
     def log_probs_and_value(self, inputs: Tensor, mask: Tensor, actions: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -14,6 +14,7 @@ from typing_extensions import override
 from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.envs.core import Game
 from cellgames.envs.registry import REGISTRY, plugin_of
+from cellgames.envs.registry import make as make_game
 from cellgames.plugins import resolve
 from cellgames.utils.foreign_text import shown
 
@@ -28,8 +29,8 @@ __all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_net
 class WeightsAgent(ByGame):
     """An agent that plays by the network in a file, on the device of the games.
 
-    The file and the network's shapes are known when there is a game. Where no file serves the game, but one serves a
-    simpler game (`GamePlugin.simpler`), that network plays.
+    The file and the network's shapes are known when there is a game. Where no file serves the game, but one serves the
+    game that it extends, that network may play (`GamePlugin.simpler`).
 
     Args:
         name: as in `Agent`.
@@ -42,12 +43,13 @@ class WeightsAgent(ByGame):
                 self._network, about = load_network(find(game), game)
             except ValueError:
                 simpler = plugin_of(game).simpler
-                found = None if simpler is None else resolve(simpler)(game)
-                if found is None:
+                if simpler is None:
                     raise
-                base, adapter = found
+                base = make_game(
+                    game.id, **{name: game.parameters[name] for name in game.parameters.keys() - game.added_parameters}
+                )
                 self._network, about = load_network(find(base), base)
-                return adapter(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
+                return resolve(simpler)(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
             return self._network.agent(self.name, sample=about["sample"])
 
         super().__init__(name, make)

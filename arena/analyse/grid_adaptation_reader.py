@@ -32,7 +32,7 @@ class GridReader(Reader):
         super().__init__(game)
         assert isinstance(game, GridAdaptation)
         self.size, self.rounds = game.size, game.rounds
-        self._talk_steps = game.talks // game.rounds
+        self._steps = game.steps_a_round
         names = tuple(f"r{cell // self.size}c{cell % self.size}" for cell in range(self.size**2))
         self._cells = {name: cell for cell, name in enumerate(names)}
         self.frames = (Frame("board", "the board", Rectangle(names, self.size, self.size)),)
@@ -56,7 +56,7 @@ class GridReader(Reader):
     def openings(self, record: Record) -> Iterator[Opening]:
         if record.position or not record.moves:
             return
-        first = min(self._talk_steps, len(record.moves) - 1)
+        first = min(self._steps - 1, len(record.moves) - 1)
         for seat, action in enumerate(self.by_seat(record.moves[first])):
             cells = [divmod(space, self.size) for space in self.spaces(action)]
             steps = (self.shape(cells), self.ring(cells)) if cells else ("nothing",)
@@ -80,8 +80,7 @@ class GridReader(Reader):
         # Of spaces named, whether or not a tile came to lie there.
         if record.position:
             return
-        steps = 1 + self._talk_steps
-        for turn, move in enumerate(record.moves[: self.rounds * steps]):
-            if turn >= record.opening:  # nobody names a space in a talk step
+        for turn, move in enumerate(record.moves[: self.rounds * self._steps]):
+            if turn >= record.opening:
                 for seat, action in enumerate(self.by_seat(move)):
-                    yield from (Placed(0, seat, turn // steps, space) for space in self.spaces(action))
+                    yield from (Placed(0, seat, turn // self._steps, space) for space in self.spaces(action))

@@ -6,12 +6,12 @@ A record has its starting position, so it replays like any other. Letters: `B` m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any, Self
+from copy import copy
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
-from typing_extensions import override
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent
@@ -33,23 +33,11 @@ from .series_rules import Ending
 __all__ = ["SeriesUmpire", "ending_of"]
 
 
-class _Begun(GridAdaptation):
-    """A match that gives one batch of starts, made before; afterwards it is any match with its parameters."""
-
-    starts: GridState | None = None  # of copies that agents make with other parameters
-
-    @classmethod
-    def of(cls, game: GridAdaptation, starts: GridState) -> Self:
-        """Return a match like this one that begins from these states."""
-        begun = cls(**{field.name: getattr(game, field.name) for field in fields(game)})
-        object.__setattr__(begun, "starts", starts)  # no parameter of the game
-        return begun
-
-    @override
-    def _init(self, seeds: Tensor) -> GridState:
-        starts = self.starts
-        object.__setattr__(self, "starts", None)
-        return super()._init(seeds) if starts is None else starts
+def _begun(game: GridAdaptation, starts: GridState) -> GridAdaptation:
+    """Return the match as one that gives these states first, and then, like all copies by `replace`, new ones."""
+    begun, left = copy(game), [starts]
+    object.__setattr__(begun, "_init", lambda seeds: left.pop() if left else game._init(seeds))
+    return begun
 
 
 def _starts(game: GridAdaptation, seeds: Tensor, held: Sequence[Sequence[int]]) -> GridState:
@@ -126,7 +114,7 @@ class SeriesUmpire:
         starts = _starts(game, seeds, [self._held[fixture] for fixture in fixtures])
         with last_call.during(f"{len(fixtures)} matches from {first} on"):
             played = loop.play(
-                _Begun.of(game, starts),
+                _begun(game, starts),
                 [agents[name] for name in names],
                 torch.tensor(seats, device="cpu"),
                 seeds,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
@@ -21,22 +20,18 @@ from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import library
 from cellgames.utils.foreign_text import shown
 
-from . import ending, legality, matches, native_rounds, notation, observation, rules
+from . import ending, legality, matches, native, notation, observation, rendering, rules
 from .notation import Position
+from .solo import GridSolo
 from .state import MOST_TILES, RESERVE, VOTE, GridState
-from .talk import conversation, native_talk, talk_notation, words
-from .talk.conversation import TalkState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
     from cellgames.envs.core.vector import NativeStep
 
-    from .solo import GridSolo
-
-__all__ = ["GridAdaptation", "RewardScheme", "Talk"]
+__all__ = ["GridAdaptation", "RewardScheme"]
 
 RewardScheme = Literal["score", "outcome", "public"]
-Talk = Literal["none", "public", "private"]
 
 MIN_SIZE, MAX_SIZE = 5, 31
 
@@ -47,6 +42,9 @@ class GridAdaptation(Game[GridState]):
 
     In each step every player names the spaces of its tiles, all at once; spaces named by several stay empty. Then one
     generation of Life runs, and every player scores the bits of all tiles that match its own sequence.
+
+    A game that extends this one may add steps to a round, components behind those of an action, and planes behind
+    those of an observation, the first of which is 1 in the additional steps. Agents play the part of it that is `base`.
 
     Attributes:
         size: rows and columns of the board, 5 to 31; nothing lies beyond its edges.
@@ -59,13 +57,7 @@ class GridAdaptation(Game[GridState]):
         reward_scheme: "score", the points of a round minus the mean of the others'; "public", the same minus the mean
             of what the eight sequences would have earned, which all players know; or "outcome", at the end Tokens,
             minus one for the Elimination Candidate, plus `garnet_value` for each garnet gained or spent.
-        garnet_value: see there.
-        talk: "none"; or "public" or "private", in which players send each other words before each round. In public
-            everybody hears a word, in private a player sends one to each of the others.
-        words: the number of words beside silence, 1 to 100.
-        talk_steps: in which words are sent before each round, 1 to 10.
-        scramble: True to deal out the words of a talk step anew among their senders, so that they carry nothing.
-        mute: True to replace all words by silence on their way.
+        garnet_value: reward per garnet in the "outcome" scheme.
     """
 
     size: int = 15
@@ -77,13 +69,6 @@ class GridAdaptation(Game[GridState]):
     flip_rounds: tuple[int, ...] = (4, 7)
     reward_scheme: RewardScheme = "score"
     garnet_value: float = 0.1
-    talk: Talk = "none"
-    words: int = 8
-    talk_steps: int = 1
-    scramble: bool = False
-    mute: bool = False
-
-    added_parameters: ClassVar[frozenset[str]] = frozenset({"talk", "words", "talk_steps", "scramble", "mute"})
 
     id: ClassVar[str] = "grid-adaptation-v0"
     compilation: ClassVar[Compilation] = "stages"  # as one graph it compiles for minutes, and is slow
@@ -96,8 +81,6 @@ class GridAdaptation(Game[GridState]):
             ("first_tiles", 1, MOST_TILES),
             ("starting_garnets", 0, 1000),
             ("reserves", 0, 100),
-            ("words", 1, 100),
-            ("talk_steps", 1, 10),
         ):
             check_int(self, name, low, high)
         flips = self.flip_rounds
@@ -107,22 +90,14 @@ class GridAdaptation(Game[GridState]):
             raise ValueError(
                 f"{self.id}: parameter 'flip_rounds' must be numbers of rounds, from 1, got {shown(flips)}"
             )
-        for name, kinds in (("reward_scheme", RewardScheme), ("talk", Talk)):
-            if (chosen := getattr(self, name)) not in get_args(kinds):
-                known = ", ".join(get_args(kinds))
-                raise ValueError(f"{self.id}: parameter {name!r} must be one of {known}, got {shown(chosen)}")
+        if self.reward_scheme not in (schemes := get_args(RewardScheme)):
+            raise ValueError(
+                f"{self.id}: parameter 'reward_scheme' must be one of {', '.join(schemes)}, got "
+                f"{shown(self.reward_scheme)}"
+            )
         value = self.garnet_value
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise ValueError(f"{self.id}: parameter 'garnet_value' must be a number of at least 0, got {shown(value)}")
-        for name in ("scramble", "mute"):
-            if not isinstance(flag := getattr(self, name), bool):
-                raise ValueError(f"{self.id}: parameter {name!r} must be True or False, got {shown(flag)}")
-        if self.scramble and self.mute:
-            raise ValueError(f"{self.id}: expected one of scramble=True and mute=True, got both")
-        if self.talk == "none" and (given := sorted(self.parameters.keys() & self.added_parameters)):
-            raise ValueError(
-                f"{self.id}: parameter {given[0]!r} is about talk, got talk='none'; add talk='public' or talk='private'"
-            )
 
     @cached_property
     def grid(self) -> PackedGrid:
@@ -143,15 +118,14 @@ class GridAdaptation(Game[GridState]):
         return bought
 
     @property
-    def talks(self) -> int:
-        """The number of talk steps of a match, `T`; 0 without talk."""
-        return 0 if self.talk == "none" else self.rounds * self.talk_steps
+    def base(self) -> GridAdaptation:
+        """The game without what an extension adds."""
+        return self
 
-    @cached_property
-    def silent(self) -> GridAdaptation:
-        """The same game without talk."""
-        usual: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(self)}
-        return dataclasses.replace(self, **{name: usual[name] for name in self.added_parameters})
+    @property
+    def steps_a_round(self) -> int:
+        """The number of steps that a round takes; the last one places tiles."""
+        return 1
 
     @cached_property
     @override
@@ -160,13 +134,6 @@ class GridAdaptation(Game[GridState]):
         gained = self.garnet_value * (3 * self.spaces * self.rounds // ending.GARNETS_EACH)
         spent = self.garnet_value * self.starting_garnets
         bounds = (-1.0 - spent, 2.0 + gained) if self.reward_scheme == "outcome" else (-most, most)
-        planes = observation.num_planes(self.players)
-        board: tuple[int, ...] = (self.size, self.size)
-        said: tuple[int, ...] = ()
-        if self.talks:
-            planes += words.num_planes(self)
-            board = (1 + conversation.num_spectated(self), *board)
-            said = (self.words + 1,) * words.num_places(self)
         return GameInfo(
             id=self.id,
             title="Grid Adaptation",
@@ -176,38 +143,34 @@ class GridAdaptation(Game[GridState]):
             perfect_information=False,
             stochastic=True,
             zero_sum=False,  # not by outcomes; rewards by score are
-            max_turns=self.rounds + self.talks + 1,
+            max_turns=self.rounds * self.steps_a_round + 1,
             reward_range=bounds,
-            action_nvec=(space, space, space, space, 4, 2, self.players + 1, *said),
-            observation=Space((planes, self.size, self.size), torch.int16, 0, observation.LARGEST),
-            board=Space(board, torch.int8, -1, max(7, self.words) if self.talks else 7),
+            action_nvec=(space, space, space, space, 4, 2, self.players + 1),
+            observation=Space(
+                (observation.num_planes(self.players), self.size, self.size), torch.int16, 0, observation.LARGEST
+            ),
+            board=Space((self.size, self.size), torch.int8, -1, 7),
         )
 
     # --- the game -------------------------------------------------------------------------------------------------
 
     @override
     def _init(self, seeds: Tensor) -> GridState:
-        return conversation.begin(self, seeds) if self.talks else matches.begin(self, seeds)
+        return matches.begin(self, seeds)
 
     @override
     def _step(self, state: GridState, actions: Tensor) -> GridState:
-        if isinstance(state, TalkState):
-            return conversation.step(self, state, actions)
-        return native_rounds.step(self, state, actions)
+        return native.step(self, state, actions)
 
     @override
     def _restart(self, state: GridState, done: Tensor) -> GridState:
-        if isinstance(state, TalkState):
-            return conversation.restart(self, state, done)
         return matches.restart(self, state, done)
 
     _native_spreads = True
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
-        if library(device) is None:
-            return None
-        return partial(native_talk.step_in_place if self.talks else native_rounds.step_in_place, self)
+        return None if library(device) is None else partial(native.step_in_place, self)
 
     def flips_now(self, round: Tensor) -> Tensor:
         """Return whether a digit may be flipped in a round, int64 [B]: bool [B]."""
@@ -222,57 +185,42 @@ class GridAdaptation(Game[GridState]):
         """Return where the vote is due: nothing follows it."""
         return (state.round > self.rounds) & ~state.done
 
-    def free_spaces(self, state: GridState) -> Tensor:
-        """Return the spaces without a tile, the same for all players and much smaller than their masks: bool [B, N].
+    def places_tiles(self, state: GridState) -> Tensor:
+        """Return where the next step places tiles, bool [B]; an extension may have other steps, and the vote is one."""
+        return state.round <= self.rounds
 
-        None in the voting step and in a talk step.
+    def free_spaces(self, state: GridState) -> Tensor:
+        """Return the spaces where tiles can be placed, the same for all players and smaller than their masks.
+
+        They are bool [B, N]; none in a step that places no tiles.
         """
-        if isinstance(state, TalkState):
-            return native_talk.free_spaces(self, state)
-        return native_rounds.free_spaces(self, state)
+        return native.free_spaces(self, state)
 
     @override
     def _legal(self, state: GridState) -> Tensor:
-        return conversation.mask(self, state) if isinstance(state, TalkState) else native_rounds.mask(self, state)
+        return native.mask(self, state)
 
     @override
     def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
-        if isinstance(state, TalkState):
-            return conversation.mask(self, state, mask)
-        return native_rounds.mask(self, state, mask)
+        return native.mask(self, state, mask)
 
     @override
     def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:
-        if isinstance(state, TalkState):
-            return conversation.random_actions(self, state, bits)
         return legality.random_actions(self, state, bits)
 
     @override
     def fallback(self, component: int, legal: Any) -> int:
-        """Return "none" or silence, legal by the mask or not."""
+        """Return "none", legal by the mask or not; 0 for the components of an extension."""
         return self.info.action_nvec[component] - 1 if component <= RESERVE or component == VOTE else 0
 
     @override
     def _why_illegal(self, state: GridState, seat: int, component: int, action: int) -> str:
-        if isinstance(state, TalkState):
-            return conversation.reason(self, state, seat, component, action)
         return legality.reason(self, state, seat, component, action)
-
-    def talking(self, state: GridState) -> Tensor:
-        """Return where the next step is a talk step, bool [B]."""
-        return conversation.talking(self, state) if isinstance(state, TalkState) else torch.zeros_like(state.done)
 
     @override
     def board(self, state: GridState) -> Tensor:
-        """Return the `tiles`, int8 [B, H, W]; with talk [B, C, H, W], where all words follow on further planes.
-
-        They are the words of each talk step by sender as they were said, then as they arrived, filled in row by row:
-        -1 in talk steps to come.
-        """
-        tiles = self.tiles(state)
-        if isinstance(state, TalkState):
-            return torch.cat((tiles[:, None], conversation.spectated(self, state)), 1)
-        return tiles
+        """Return the `tiles`, int8 [B, H, W]."""
+        return self.tiles(state)
 
     def tiles(self, state: GridState) -> Tensor:
         """Return the tiles, int8 [B, H, W]: -1 where there is none, else its sequence."""
@@ -287,8 +235,12 @@ class GridAdaptation(Game[GridState]):
         The board is public; sequence, reserves, garnets and points are one's own. Everybody's points, and who is tied
         for the fewest, are shown to those who vote, and to all when the match is over.
         """
-        env_ids = torch.arange(len(state), device=state.device)
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
+        return torch.cat(self._observed(state, seat), 1)
+
+    def _observed(self, state: GridState, seat: Tensor) -> list[Tensor]:
+        """Return the parts of `observe`, int16 [B, C, H, W] each, for seats, int64 [B]."""
+        env_ids = torch.arange(len(state), device=state.device)
         own = state.sequence[env_ids, seat]
         voting = (state.round > self.rounds) & ~state.done
         votes = ending.voters(state.tied.t(), state.tokens.t())[seat, env_ids]
@@ -312,10 +264,7 @@ class GridAdaptation(Game[GridState]):
         )
         numbers = numbers.clamp(max=observation.LARGEST).to(torch.int16)
         cells = self.grid.unpack(state.planes.movedim(0, -1)).to(torch.int16)
-        planes = [cells, numbers[:, :, None, None].expand(-1, -1, self.size, self.size)]
-        if isinstance(state, TalkState):
-            planes.append(conversation.observed(self, state, seat))
-        return torch.cat(planes, 1)
+        return [cells, numbers[:, :, None, None].expand(-1, -1, self.size, self.size)]
 
     @override
     def outcome(self, state: GridState) -> Tensor:
@@ -330,8 +279,7 @@ class GridAdaptation(Game[GridState]):
         """Return the player's `score`, `sequence`, `reserves`, `garnets`, [B], and the results of a finished match.
 
         `points`, `tokens` and `final_garnets` of all players, [B, P], and the Elimination `candidate`'s seat, [B]: -1
-        until then. With talk also the words `heard` in the last talk step by sender, [B, P]: -1 at the player's own
-        seat, and before the first.
+        until then.
         """
         done = state.done
         ends = {"points": state.scores.long(), "tokens": state.tokens, "final_garnets": state.garnets}
@@ -340,7 +288,6 @@ class GridAdaptation(Game[GridState]):
             **{name: getattr(state, name)[:, player] for name in ("sequence", "reserves", "garnets")},
             **{name: torch.where(along_envs(done, value.ndim), value, -1) for name, value in ends.items()},
             "candidate": torch.where(done, state.candidate, -1),
-            **({"heard": conversation.last_heard(self, state, player)} if isinstance(state, TalkState) else {}),
         }
 
     @override
@@ -355,12 +302,6 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def solo(self, state: GridState) -> GridSolo:
-        if isinstance(state, TalkState):
-            from .talk.talk_solo import TalkSolo
-
-            return TalkSolo(self, state)
-        from .solo import GridSolo
-
         return GridSolo(self, state)
 
     # --- text and pictures ----------------------------------------------------------------------------------------
@@ -400,7 +341,7 @@ class GridAdaptation(Game[GridState]):
             name: getattr(state, name)[0].tolist()
             for name in ("sequence", "reserves", "bought", "garnets", "public", "tokens")
         }
-        line = notation.position_to_string(
+        return notation.position_to_string(
             Position(
                 stage=stage,
                 turn=int(state.turn[0]),
@@ -412,17 +353,13 @@ class GridAdaptation(Game[GridState]):
                 **lists,
             )
         )
-        return line + talk_notation.to_text(self, state) if isinstance(state, TalkState) else line
 
     @override
     def view_to_string(self, state: GridState, player: int) -> str:
         """Return the line by `state_to_string` with `?` for what the player may not know; see `observe`."""
-        if bool(state.done[0]) and not isinstance(state, TalkState):
+        if bool(state.done[0]):
             return self.state_to_string(state)
         votes = bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0])
-        if isinstance(state, TalkState):
-            silent = self.silent.view_to_string(conversation.base_of(state), player)
-            return silent + talk_notation.to_text(self, state, player)
         return notation.view(self.state_to_string(state), player, votes=votes)
 
     @override
@@ -433,16 +370,7 @@ class GridAdaptation(Game[GridState]):
             ValueError: no such line, or numbers that this match cannot come to.
         """
         state = self.init(torch.tensor([seed], device="cpu"))
-        example = self.state_to_string(state)
-        if isinstance(state, TalkState):
-            found = talk_notation.split(self, text)
-            if found is None:
-                raise GameError(self.id, f"expected a position such as {shown(example, 200)}, got {shown(text)}")
-            position = self._position(found[0], example)
-            self._check_talks(position, len(found[1][0]), text)
-            base = self._placed(conversation.base_of(state), position)
-            return talk_notation.with_words(self, conversation.with_base(state, base), found[1])
-        return self._placed(state, self._position(text, example))
+        return self._placed(state, self._position(text, self.state_to_string(state)))
 
     def _placed(self, state: GridState, position: Position) -> GridState:
         """Return one match with the fields that a line says."""
@@ -466,14 +394,6 @@ class GridAdaptation(Game[GridState]):
             **{name: row(getattr(position, name), getattr(state, name)) for name in names},
         )
 
-    def _check_talks(self, position: Position, played: int, text: str) -> None:
-        """Raise an error unless so many talk steps may have been played before a position."""
-        number = position.round if position.stage == "play" else self.rounds + 1
-        low, high = (step * self.talk_steps for step in (number - 1, min(number, self.rounds)))
-        if not low <= played <= high:
-            expected = f"{low} to {high} talk steps" if low < high else f"{low} talk steps"
-            raise GameError(self.id, f"expected {expected} in this round, got {played}: {shown(text)}")
-
     def _position(self, text: str, example: str) -> Position:
         """Return what the line says, if this match can hold it."""
         position = notation.string_to_position(text, self.size, self.players)
@@ -496,33 +416,31 @@ class GridAdaptation(Game[GridState]):
     @override
     def draw(self, state: GridState) -> Picture:
         """Draw the first match; births and deaths are shown where the position before is known, as by `frames`."""
-        from . import rendering, scenes
-
-        return rendering.draw(scenes.view(self, state))
+        return rendering.draw(self._view(state))
 
     @override
     def frames(self, before: GridState, after: GridState) -> Iterator[Picture]:
-        """Yield a round as one picture, with the tiles placed and what the generation changed."""
-        from . import scenes
-
-        return scenes.frames(self, before, after)
+        """Yield a step as one picture, with the tiles placed and the births and deaths of its generation."""
+        moment = self._view(after)
+        if int(after.turn[0]) > int(before.turn[0]) and bool(self.places_tiles(before[:1])):
+            placed = self.grid.unpack(after.placed[:1].movedim(0, -1))[0].numpy(force=True)
+            moment = replace(moment, before=self.tiles(before[:1])[0].numpy(force=True), placed=placed)
+        yield rendering.draw(moment)
 
     @override
     def text(self, state: GridState) -> str:
-        from . import rendering, scenes
-
-        return rendering.text(scenes.view(self, state))
+        return rendering.text(self._view(state))
 
     @override
     def text_for(self, state: GridState, player: int) -> str:
         """Return the first match as one player sees it: the others' secrets are hidden until its end."""
-        from . import rendering, scenes
-
-        return rendering.text(scenes.view(self, state, player))
+        return rendering.text(self._view(state, player))
 
     @override
     def draw_for(self, state: GridState, player: int) -> Picture:
         """Draw the first match as one player sees it: the others' secrets are hidden until its end."""
-        from . import rendering, scenes
+        return rendering.draw(self._view(state, player))
 
-        return rendering.draw(scenes.view(self, state, player))
+    def _view(self, state: GridState, player: int | None = None) -> rendering.View:
+        """Return the first match of the batch as pictures and text show it; only what a player may know, if given."""
+        return rendering.view(self, state[:1], player)

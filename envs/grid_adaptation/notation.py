@@ -3,8 +3,7 @@
 An action is `r7c7,r7c8,r8c7+r2c2/flip:100/buy/vote:3`: the spaces of the tiles, the reserve tile's after a plus, the
 digit that is flipped, whether an extra tile is bought, and the seat that is voted for. What is not done is left out,
 but for tiles before others, which are `none`; an action in which nothing is done is `none`. As a number an action
-counts all combinations of its components, the last one varying fastest. With talk an action may end in the words that
-are said: `none/say:5` in public, `none/say:5,0,2` in private, a word for each other player in the order of seats.
+counts all combinations of its components, the last one varying fastest.
 
 A position is a line such as `play turn:3 round:4 tiles:2.A$.H2F! sequences:101,000 reserves:3,2 bought:0,1
 garnets:2,0 points:31,18 public:9,8,7,6,5,4,3,2 tied:- tokens:0,0 candidate:-`:
@@ -16,8 +15,6 @@ garnets:2,0 points:31,18 public:9,8,7,6,5,4,3,2 tied:- tokens:0,0 candidate:-`:
 - what each sequence would have earned in the last round
 - seats that are tied for the fewest points, `-` for none; Tokens of Life by seat
 - the Elimination Candidate's seat, `-` for none
-
-With talk a position has more (see `talk.talk_notation`).
 """
 
 from __future__ import annotations
@@ -56,7 +53,6 @@ _LIST = rf"{_NUMBER}(?:,{_NUMBER})*"
 _ACTION = re.compile(
     rf"({_NONE}|{_SPACE})(?:,({_NONE}|{_SPACE}))?(?:,({_NONE}|{_SPACE}))?"
     rf"(?:\+({_SPACE}))?(?:/flip:(100|010|001))?(/buy)?(?:/vote:([0-9]))?"
-    rf"(?:/say:({_LIST}))?"
 )
 _LINE = re.compile(
     rf"({'|'.join(get_args(Stage))}) turn:({_NUMBER}) round:({_NUMBER}) tiles:([0-9.A-Z$]*!) "
@@ -100,12 +96,10 @@ class Position(NamedTuple):
 
 
 def choice_to_string(component: int, choice: int, nvec: Sequence[int]) -> str:
-    """Return a choice of one component by itself: `r7c7`, `+r2c2`, `flip:100`, `buy`, `vote:3`, `say:5`, or `none`.
-
-    A word to one of several other players is `say:5@2`: to the second of them in the order of seats.
+    """Return a choice of one component by itself: `r7c7`, `+r2c2`, `flip:100`, `buy`, `vote:3` or `none`.
 
     Args:
-        component: 0 to 2 a tile, 3 the reserve tile, 4 the flip, 5 the purchase, 6 the vote, from 7 on a word.
+        component: 0 to 2 a tile, 3 the reserve tile, 4 the flip, 5 the purchase, 6 the vote.
         choice: from 0, less than `nvec[component]`.
         nvec: choices of the components, as `GameInfo.action_nvec`.
     """
@@ -116,9 +110,6 @@ def choice_to_string(component: int, choice: int, nvec: Sequence[int]) -> str:
         return f"flip:{1 << (choice - 1):03b}" if choice else _NONE
     if component == _TILES + 2:
         return "buy" if choice else _NONE
-    if component > _VOTE:
-        receiver = f"@{component - _VOTE}" if len(nvec) > _VOTE + 2 else ""
-        return f"say:{choice}{receiver}" if choice else _NONE
     return _NONE if choice == nvec[component] - 1 else f"vote:{choice}"
 
 
@@ -155,9 +146,7 @@ def action_to_string(action: int, nvec: Sequence[int]) -> str:
     while len(tiles) > 1 and tiles[-1] == _NONE:
         tiles.pop()
     spaces = ",".join(tiles) + ("" if reserve == _NONE else reserve)
-    done, said = rest[: _VOTE - _TILES], choices[_VOTE + 1 :]
-    talk = [f"say:{_listed(said)}"] if any(said) else []
-    return "/".join([spaces, *(name for name in done if name != _NONE), *talk])
+    return "/".join([spaces, *(name for name in rest if name != _NONE)])
 
 
 def string_to_action(text: str, nvec: Sequence[int]) -> int | None:
@@ -165,16 +154,13 @@ def string_to_action(text: str, nvec: Sequence[int]) -> int | None:
     found = _ACTION.fullmatch(text)
     if found is None:
         return None
-    *spaces, flip, buy, vote, say = found.groups()
-    players, said = nvec[_VOTE] - 1, [0] * (len(nvec) - _VOTE - 1) if say is None else _string_to_list(say)
-    if len(said) != len(nvec) - _VOTE - 1:
-        return None
+    *spaces, flip, buy, vote = found.groups()
+    players = nvec[_VOTE] - 1
     choices = [
         *(_string_to_space(space, count) for space, count in zip(spaces, nvec, strict=False)),
         int(flip, 2).bit_length() if flip else 0,
         int(buy is not None),
         players if vote is None else int(vote) if int(vote) < players else None,
-        *(word if word < count else None for word, count in zip(said, nvec[_VOTE + 1 :], strict=True)),
     ]
     action = 0
     for choice, count in zip(choices, nvec, strict=True):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +31,14 @@ from cellgames.envs.core.drawing import (
     ruler,
 )
 
+from . import ending
 from .notation import HIDDEN
-from .talk import bubbles
-from .talk.bubbles import Conversation
+from .state import GridState
 
-__all__ = ["COLOURS", "Row", "View", "bits", "draw", "text"]
+if TYPE_CHECKING:
+    from .game import GridAdaptation
+
+__all__ = ["COLOURS", "Panel", "Row", "View", "bits", "draw", "text", "view"]
 
 Board: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -95,6 +98,20 @@ _COLUMNS = (("points", 204.0), ("tokens", 258.0), ("garnets", 318.0), ("reserves
 _TITLES = ("points of the last round", "the table")
 
 
+class Panel(Protocol):
+    """A part of a picture right of the table, or of a text below it."""
+
+    @property
+    def width(self) -> float:
+        """Return the width of the panel in a picture."""
+
+    def draw(self, left: float, top: float) -> Iterator[Shape]:
+        """Yield the shapes of the panel at a place."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the panel's text."""
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """One moment of a match.
@@ -107,7 +124,7 @@ class View:
             those that do not have no colour.
         public: what each sequence would have earned in the last round, by sequence; None before the first.
         table: rows of players, in the order in which they are to be shown.
-        talk: the words of the last talk step; None in a game without talk.
+        panel: more to show beside the board, for games that extend this one.
 
     Raises:
         ValueError: arrays of other shapes or dtypes, other sequences, or not eight public numbers.
@@ -119,7 +136,7 @@ class View:
     placed: Mask | None = None
     public: Sequence[int] | None = None
     table: Sequence[Row] = ()
-    talk: Conversation | None = None
+    panel: Panel | None = None
 
     def __post_init__(self) -> None:
         board, placed = self.board, self.placed
@@ -177,10 +194,47 @@ def draw(view: View) -> Picture:
         *_draw_table(view.table, panel),
     ]
     right = panel + _PANEL + _MARGIN
-    if view.talk is not None:
-        shapes += bubbles.draw(view.talk, right + _GAP - _MARGIN, _TOP)
-        right += _GAP + bubbles.PANEL
+    if view.panel is not None:
+        shapes += view.panel.draw(right + _GAP - _MARGIN, _TOP)
+        right += _GAP + view.panel.width
     return Picture(right, _TOP + _SIDE + _MARGIN, _PAPER, tuple(shapes), view.title)
+
+
+def view(game: GridAdaptation, state: GridState, player: int | None = None) -> View:
+    """Return the match of a batch of one; only what `player` may know, if one is given."""
+    counted, candidate = bool(state.done) or int(state.round) > game.rounds, int(state.candidate)
+    table = [
+        Row(
+            player,
+            int(state.sequence[0, seat]),
+            int(state.scores[0, seat]),
+            int(state.garnets[0, seat]),
+            int(state.reserves[0, seat]),
+            int(state.tokens[0, seat]) if counted else None,
+            candidate == seat,
+        )
+        for seat, player in enumerate(game.info.players)
+    ]
+    if player is not None and not bool(state.done):
+        votes = bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0])
+        table = [row if seat == player else row.hidden(points=not votes) for seat, row in enumerate(table)]
+        table[player] = table[player]._replace(tokens=HIDDEN if counted else None)
+        counted = False  # the order would tell the standing
+    return View(
+        game.tiles(state)[0].numpy(force=True),
+        _title(game, state),
+        public=state.public[0].tolist() if int(state.turn) else None,
+        table=sorted(table, key=lambda row: -int(row.points)) if counted else table,
+    )
+
+
+def _title(game: GridAdaptation, state: GridState) -> str:
+    number = int(state.round)
+    if bool(state.done):
+        return f"After round {game.rounds}: {game.info.players[int(state.candidate)]} is the Elimination Candidate"
+    if number > game.rounds:
+        return "The vote for the Elimination Candidate"
+    return f"Round {number} of {game.rounds}"
 
 
 # ---------------------------------------------------------------- the board, in units of one cell
@@ -324,7 +378,7 @@ def text(view: View) -> str:
     if view.public is not None:
         lines.append(f"{_TITLES[0]}: " + ", ".join(f"{bits(n)} {points}" for n, points in enumerate(view.public)))
     lines += _table_lines(view.table)
-    return "\n".join([*lines, *(bubbles.lines(view.talk) if view.talk is not None else ())])
+    return "\n".join([*lines, *(view.panel.lines() if view.panel is not None else ())])
 
 
 def _table_lines(table: Sequence[Row]) -> Iterator[str]:

@@ -91,8 +91,7 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
     dealt = np.zeros((len(records), players), dtype=np.int64)
     kept = {name: np.zeros((len(records), rounds, players), dtype=np.int64) for name in _KEPT}
     for step in stepped(game, records):
-        plays = (step.before.round <= rounds) & ~game.talking(step.before)  # type: ignore[attr-defined,arg-type]
-        env_ids = plays.nonzero().flatten()
+        env_ids = game.places_tiles(step.before).nonzero().flatten()  # type: ignore[arg-type]  # a step of this game
         if not len(env_ids):
             continue
         before, after, actions = step.before[env_ids], step.after[env_ids], step.actions[env_ids]

@@ -124,8 +124,7 @@ def _times(longest: int) -> list[int]:
 def _grid(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
     """Yield moments after every round."""
     for step in stepped(game, records):
-        plays = (step.before.round <= game.rounds) & ~game.talking(step.before)  # type: ignore[attr-defined]
-        rows = plays.nonzero().flatten()
+        rows = game.places_tiles(step.before).nonzero().flatten()
         for time in sorted(set(step.before.round[rows].tolist())):  # type: ignore[attr-defined]
             here = rows[step.before.round[rows] == time]  # type: ignore[attr-defined]
             before, after = step.before[here], step.after[here]

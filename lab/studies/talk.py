@@ -28,7 +28,7 @@ import cellgames
 from cellgames.agents.loading import load
 from cellgames.arena.analyse.agent_games import play_some
 from cellgames.arena.play.match import derive
-from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.lab.life.grid_rounds import read
 from cellgames.lab.studies.grid_league import measured
 from cellgames.lab.talk.listening import dependence
@@ -103,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _row(condition: str, seed: int, given: argparse.Namespace) -> dict[str, Any]:
     """Return the measures of a population, which is trained and measured unless it was before."""
     game = cellgames.make(GAME, **BOARD, **CONDITIONS[condition])
-    assert isinstance(game, GridAdaptation)
+    assert isinstance(game, GridAdaptationTalk)
     arguments = PPOArguments.fitted(game, seed=seed, total_steps=given.steps, **SHARED)
     run = train(arguments, given.runs / f"{condition}-{given.steps}-{seed}")
     kept = run.out / f"measures-{given.games}.json"
@@ -118,7 +118,7 @@ def _row(condition: str, seed: int, given: argparse.Namespace) -> dict[str, Any]
     return row
 
 
-def _measured(game: GridAdaptation, agent: Path, seed: int, games: int) -> dict[str, Any]:
+def _measured(game: GridAdaptationTalk, agent: Path, seed: int, games: int) -> dict[str, Any]:
     """Return what a population says and does in games of its own, and in games with scrambled words.
 
     The second games of a muted population are muted, too: what they differ by is the noise of the measure.

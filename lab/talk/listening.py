@@ -17,8 +17,8 @@ from cellgames.agents.base import AnyAgent
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
-from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.talk.conversation import TalkState
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
+from cellgames.envs.grid_adaptation_talk.state import TalkState
 from cellgames.utils.progress import progress
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
@@ -50,7 +50,7 @@ class Dependence:
     exact: bool
 
 
-def with_other_word(game: GridAdaptation, state: TalkState, seat: Tensor, generator: torch.Generator) -> TalkState:
+def with_other_word(game: GridAdaptationTalk, state: TalkState, seat: Tensor, generator: torch.Generator) -> TalkState:
     """Return states in which one word of the last talk step that reached a seat, int64 [L], is another one."""
     env_ids, players = torch.arange(len(state)), game.players
     sender = (seat + torch.randint(1, players, (len(state),), generator=generator)) % players
@@ -66,7 +66,7 @@ def with_other_word(game: GridAdaptation, state: TalkState, seat: Tensor, genera
 
 
 def dependence(
-    game: GridAdaptation,
+    game: GridAdaptationTalk,
     name: str,
     agent: AnyAgent,
     records: Sequence[Record],
@@ -104,13 +104,13 @@ def dependence(
 
 
 def _positions(
-    game: GridAdaptation, name: str, records: Sequence[Record], most: int, generator: torch.Generator
+    game: GridAdaptationTalk, name: str, records: Sequence[Record], most: int, generator: torch.Generator
 ) -> tuple[Any, Tensor]:
     """Return states in which a round follows talk, and a seat for each."""
     states, seats = [], []
     for step in stepped(game, records):
         before: Any = step.before
-        due = ~game.talking(before) & (before.round <= game.rounds) & ~before.done
+        due = game.places_tiles(before) & ~before.done
         for place in due.nonzero().flatten().tolist():
             names = records[step.rows[place]].agents
             own = [seat for seat, each in enumerate(names) if each == name] or list(range(game.players))
@@ -120,13 +120,13 @@ def _positions(
     return TalkState.cat([states[at] for at in chosen]), torch.tensor([seats[at] for at in chosen])
 
 
-def _asked(game: GridAdaptation, agent: Any, state: TalkState, seat: Tensor) -> tuple[Tensor, Tensor]:
+def _asked(game: GridAdaptationTalk, agent: Any, state: TalkState, seat: Tensor) -> tuple[Tensor, Tensor]:
     """Let an agent take the seats, and return what they see: observations and masks."""
     agent.start(game, seat, torch.arange(len(state)))
     return game.observe(state, seat), game.legal_actions(state)[torch.arange(len(state)), seat]
 
 
-def _policy(game: GridAdaptation, agent: Any, state: TalkState, seat: Tensor) -> Tensor | None:
+def _policy(game: GridAdaptationTalk, agent: Any, state: TalkState, seat: Tensor) -> Tensor | None:
     """Return a network's probabilities of the space of its first tile, float [L, N + 1]; None for other agents."""
     observed, mask = _asked(game, agent, state, seat)
     playing = agent.playing(game) if hasattr(agent, "playing") else agent
@@ -140,7 +140,7 @@ def _policy(game: GridAdaptation, agent: Any, state: TalkState, seat: Tensor) ->
 
 
 def _differing(
-    game: GridAdaptation,
+    game: GridAdaptationTalk,
     agent: Any,
     states: tuple[TalkState, TalkState],
     seat: Tensor,

@@ -13,7 +13,7 @@ from cellgames.arena.analyse.agent_games import play_some
 from cellgames.arena.analyse.record_groups import without_forfeits
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
-from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.lab.life import grid_rounds
 from cellgames.utils.report.model import Cell, Section, Table
 from cellgames.utils.report.text import escape
@@ -39,7 +39,7 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
         ReplayError: A record does not reproduce.
     """
     played = _whole(records)
-    if not isinstance(game, GridAdaptation) or not game.talks or not played:
+    if not isinstance(game, GridAdaptationTalk) or not played:
         return []
     found = read_talk(game, played)
     names = sorted(set(found.agents.ravel().tolist()))
@@ -164,7 +164,7 @@ def asked_sections(
         shown: True to report progress on standard error.
     """
     played = _whole(records)
-    if not isinstance(game, GridAdaptation) or not game.talks or not played:
+    if not isinstance(game, GridAdaptationTalk) or not played:
         return []
     heard = [dependence(game, name, agent, played, positions, seed, shown=shown) for name, agent in agents.items()]
     rows: list[tuple[Cell, ...]] = [

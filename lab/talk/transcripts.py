@@ -1,6 +1,6 @@
 """Games of Grid Adaptation with talk as arrays: what players said, held, and did after it.
 
-Letters: `G` games, `T` talk steps of a game, `P` seats, `R` places of a sender's words (see `talk.words` of the game).
+Letters: `G` games, `T` talk steps of a game, `P` seats, `R` places of a sender's words (see the game's `words`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
-from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP
-from cellgames.envs.grid_adaptation.talk.conversation import BASE
-from cellgames.envs.grid_adaptation.talk.words import num_places
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
+from cellgames.envs.grid_adaptation_talk.state import BASE
 
 __all__ = ["NO_ZONE", "ZONES", "Transcript", "read_talk", "zone"]
 
@@ -63,7 +62,7 @@ def zone(space: Any, size: int) -> Any:
     return np.where(space < size * size, found, NO_ZONE)
 
 
-def read_talk(game: GridAdaptation, records: Sequence[Record]) -> Transcript:
+def read_talk(game: GridAdaptationTalk, records: Sequence[Record]) -> Transcript:
     """Play records again and return what was said in them.
 
     Args:
@@ -72,12 +71,9 @@ def read_talk(game: GridAdaptation, records: Sequence[Record]) -> Transcript:
 
     Raises:
         ReplayError: A record does not reproduce.
-        ValueError: The game has no talk.
     """
-    if not game.talks:
-        raise ValueError(f"expected a game with talk, got {game}")
     shape = len(records), game.talks, game.players
-    words = np.zeros((*shape, num_places(game)), dtype=np.int64)
+    words = np.zeros((*shape, game.places), dtype=np.int64)
     sequence, places, flip = (np.zeros(shape, dtype=np.int64) for _ in range(3))
     lead, scores, dealt = np.zeros(shape), np.zeros(shape[::2]), np.zeros(shape[::2], dtype=np.int64)
     for step in stepped(game, records):
@@ -89,7 +85,7 @@ def read_talk(game: GridAdaptation, records: Sequence[Record]) -> Transcript:
             words[at], sequence[at] = step.actions[place, :, BASE:].numpy(), before.sequence[place].numpy()
             if at[1] == 0:
                 dealt[at[0]] = before.sequence[place].numpy()
-        for place in np.flatnonzero(~talking & (before.round.numpy() <= game.rounds)).tolist():
+        for place in np.flatnonzero(game.places_tiles(before).numpy()).tolist():
             first = (int(before.round[place]) - 1) * game.talk_steps
             here = rows[place], slice(first, first + game.talk_steps)
             actions = step.actions[place].numpy()

@@ -10,6 +10,7 @@ from grid_adaptation_table import make
 
 from cellgames.agents import load
 from cellgames.agents.grid_adaptation.network import GridNetwork
+from cellgames.agents.grid_adaptation_talk.network import TalkNetwork
 from cellgames.agents.networks.networks import Size
 from cellgames.agents.play_loop import play
 from cellgames.envs.core import seeds
@@ -39,7 +40,7 @@ def test_agents_of_the_base_game_are_silent_and_play_as_they_do_there(talk: dict
 def test_networks_hear_what_they_are_told_and_nothing_else(talk: str) -> None:
     game = make(**SMALL, talk=talk)
     torch.manual_seed(0)
-    network = GridNetwork(game, Size(channels=8, layers=1)).eval()
+    network = TalkNetwork(game, Size(channels=8, layers=1)).eval()
     state = game.init(seeds(1, 2))
     actions = game.random_actions(state, torch.Generator().manual_seed(0))
     actions[1] = actions[0]

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from grid_adaptation_table import make
 
 from cellgames.agents.base import GameAgent
 from cellgames.arena.analyse.agent_games import play_some
 from cellgames.arena.analyse.report import analyse_games
 from cellgames.arena.records.replays import stepped
-from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.observation import num_planes
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk, Talk
 from cellgames.lab.talk import listening, talk_section
 from cellgames.lab.talk.talk_measures import claims, coalition_gain, information
 from cellgames.lab.talk.transcripts import ZONES, Transcript, read_talk, zone
 
-GAME = make(size=6, players=4, rounds=2, flip_rounds=(2,), talk="public")
+GAME = GridAdaptationTalk(size=6, players=4, rounds=2, flip_rounds=(2,), talk="public")
 
 
 def transcript(games: int = 60, seed: int = 0) -> Transcript:
@@ -122,10 +121,10 @@ def test_coalition_gain_is_that_of_pairs_with_similar_sequences() -> None:
 # --- games that are played ---------------------------------------------------------------------------------------
 
 
-class Teller(GameAgent[GridAdaptation]):
+class Teller(GameAgent[GridAdaptationTalk]):
     """Says its sequence (or the opposite), and plays on the first free space from the number of a word it heard."""
 
-    plays = GridAdaptation
+    plays = GridAdaptationTalk
     memoryless = True
 
     def __init__(self, name: str, turned: int = 0, listens: bool = False) -> None:
@@ -216,8 +215,9 @@ def test_asking_a_listener_shows_its_progress_to_the_end(monkeypatch: pytest.Mon
 
 
 def test_another_word_is_one_that_reaches_the_listener() -> None:
-    for talk in ("public", "private"):
-        game = make(size=6, players=4, rounds=2, talk=talk)
+    kinds: tuple[Talk, ...] = ("public", "private")
+    for talk in kinds:
+        game = GridAdaptationTalk(size=6, players=4, rounds=2, talk=talk)
         generator = torch.Generator().manual_seed(0)
         state = game.init(torch.arange(40))
         state = game.step(state, game.random_actions(state, generator))

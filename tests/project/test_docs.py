@@ -346,7 +346,7 @@ def planes(cell: str, parameters: dict[str, Any]) -> list[int]:
 @every_game
 def test_every_plane_of_the_observation_has_its_row(id: str) -> None:
     """For a preset, and for games with more or fewer players, whose planes depend on them."""
-    from cellgames.envs.grid_adaptation.talk import words
+    from cellgames.envs.grid_adaptation_talk import words
 
     changes: list[dict[str, Any]] = [{}]
     if game_of(id) == "toroidal-cup-v0":

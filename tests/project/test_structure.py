@@ -26,6 +26,7 @@ LAYERS = """
     envs.core
     envs.stones
     envs.torus | envs.connection | envs.cloth_of_gold | envs.grid_adaptation | envs.toroidal_cup
+    envs.grid_adaptation_talk
     envs
     envs.adapters
     envs.torus_v0 | envs.hex_v0 | envs.y_v0 | envs.cloth_of_gold_v0 | envs.grid_adaptation_v0 | envs.toroidal_cup_v0
@@ -36,6 +37,7 @@ LAYERS = """
     agents.simultaneous
     agents.connection
     agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
+    agents.grid_adaptation_talk
     agents.programs | agents.language_models
     agents.agent_specs
     agents.agent_names

@@ -616,11 +616,11 @@ def test_all_yes_no_parameters_of_games_are_offered(client: Any, monkeypatch: py
     assert offered["grid-adaptation-v0"] == set(), "without talk they mean nothing"
     assert offered["grid-adaptation-talk-v0"] == {"scramble", "mute"}
     for plugin in plugins():
-        made = cellgames.make(plugin.id)
-        names = {*made.parameters, *made.added_parameters}
-        wanted = {name for name in names if isinstance(getattr(made, name), bool)}
+        ids = [id for id, entry in REGISTRY.items() if entry.plugin.id == plugin.id]
+        made = [(game, field.name) for game in map(cellgames.make, ids) for field in dataclasses.fields(game)]  # type: ignore[arg-type]
+        wanted = {name for game, name in made if isinstance(getattr(game, name), bool)}
         if plugin.page is not None and plugin.id in offered:
-            assert wanted == set().union(*(offered[id] for id in (plugin.id, *plugin.variants)))
+            assert wanted == set().union(*(offered[id] for id in ids))
     for wrong in (1, "true", "no"):
         answer = client.post("/api/play", json={"game": "hex-v0", "parameters": {"swap": wrong}})
         assert answer.status_code == 400

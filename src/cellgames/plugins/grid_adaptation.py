@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .plugin import GamePlugin, Page, Prompt, Setting, TextColours, TrainingPreset, Variant
 from .shared import LIFE_RULE, MASKABLE_PPO, SAMPLED
 
-__all__ = ["GRID_ADAPTATION"]
+__all__ = ["GRID_ADAPTATION", "GRID_ADAPTATION_TALK"]
 
-GRID_ADAPTATION = GamePlugin(
+_BASE = GamePlugin(
     id="grid-adaptation-v0",
     game="cellgames.envs.grid_adaptation.game:GridAdaptation",
     summary="Grid Adaptation by pseudonam: Life whose tiles carry the players' secret sequences",
@@ -28,13 +30,6 @@ GRID_ADAPTATION = GamePlugin(
             "Grid Adaptation, small enough to train on a laptop",
             {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5)},
         ),
-        "grid-adaptation-talk-v0": Variant(
-            "Grid Adaptation with a word of each player before every round", {"talk": "public"}
-        ),
-        "grid-adaptation-talk-small-v0": Variant(
-            "Grid Adaptation with talk, small enough to train on a laptop",
-            {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5), "talk": "public"},
-        ),
     },
     agents={
         "greedy": "cellgames.agents.grid_adaptation.greedy:GridGreedy",
@@ -42,13 +37,8 @@ GRID_ADAPTATION = GamePlugin(
         "mcts": "cellgames.agents.grid_adaptation.joint_moves:GridSearch",
     },
     networks={"policy": "cellgames.agents.grid_adaptation.network:GridNetwork"},
-    simpler="cellgames.agents.grid_adaptation.talk.silent:silent",
-    simpler_without=("talk", "words", "talk_steps", "scramble", "mute"),
     improver="cellgames.agents.grid_adaptation.plan_improver:PlanImprover",
-    transfer_parameters=(
-        *("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
-        *("scramble", "mute"),
-    ),
+    transfer_parameters=("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
     presets=(
         TrainingPreset(
             "ppo",
@@ -74,11 +64,7 @@ GRID_ADAPTATION = GamePlugin(
     reader="cellgames.arena.analyse.grid_adaptation_reader:GridReader",
     life="cellgames.lab.life.life_stats:GRID_ADAPTATION",
     interventions="cellgames.lab.interventions.grid_world:grid_world",
-    sections=(
-        "cellgames.lab.life.score_flows:sections",
-        "cellgames.lab.talk.talk_section:sections",
-    ),
-    asked_sections=("cellgames.lab.talk.talk_section:asked_sections",),
+    sections=("cellgames.lab.life.score_flows:sections",),
     page=Page(
         view="cellgames.web.views.grid_adaptation_view:GridView",
         rules=(
@@ -92,15 +78,11 @@ GRID_ADAPTATION = GamePlugin(
             "In some rounds you may flip one digit. Garnets buy one more reserve tile a round, each at twice the price "
             "of the one before. The fewest points in the end make the Elimination Candidate; those with a Token of "
             "Life, which up to three players in first place have won, vote on a tie.",
-            "With talk, an option of this package's own, all say words at once before each round: a number to all or "
-            "to each player, or silence. Words mean what players make of them, and bind nobody.",
         ),
         settings=(
             Setting("size", "Board size", 5, 19),
             Setting("players", "Players", 2, 8),
             Setting("rounds", "Rounds", 1, 20),
-            Setting("scramble", "Words are dealt out anew, so that they say nothing"),
-            Setting("mute", "Words do not arrive"),
         ),
         lesson="cellgames.web.lessons.grid_adaptation_lesson:GRID_ADAPTATION",
         people=("Player {}",),
@@ -139,9 +121,6 @@ GRID_ADAPTATION = GamePlugin(
             "After the last round most points win Tokens of Life, and 200 points earn a garnet, as do each 50 more. "
             "The fewest points make the Elimination Candidate; if several tie, the holders of Tokens vote on one of "
             "them in a last step.",
-            "If the parameter talk is public or private, each round begins with talk_steps steps in which all players "
-            "only say words, at the same time: numbers from 1 to words, or 0 for silence. In public a word goes to "
-            "all, in private one goes to each other player. Words mean what players make of them, and bind nobody.",
         ),
         position="A number from 0 to 7 on the board is a tile: its sequence read as a binary number, so 5 is 101. A "
         "tile that was born has a + behind it, a placed one an apostrophe; x is one that died, and a dot is a free "
@@ -149,8 +128,55 @@ GRID_ADAPTATION = GamePlugin(
         moves="A move names spaces by row and column, counted from 0, and then what else you do, in this order: "
         "r7c7 places a tile; r7c7,r7c8,r8c7 places three in the first round; +r2c2 adds the reserve tile; /flip:100 "
         "flips the first digit; /buy buys a reserve tile; /vote:3 votes for the player in seat 3. Examples: r3c4, "
-        "r3c4+r2c2/buy, r3c4/flip:001, none/vote:1. Parts that you do not use are left out. none alone does nothing. "
-        "In a talk step a move is none, for silence, or none/say:5 for word 5 in public; in private a word for each "
-        "other player in the order of seats, such as none/say:5,0,2.",
+        "r3c4+r2c2/buy, r3c4/flip:001, none/vote:1. Parts that you do not use are left out. none alone does nothing.",
     ),
 )
+
+assert _BASE.page is not None
+assert _BASE.prompt is not None
+
+GRID_ADAPTATION_TALK = replace(
+    _BASE,
+    game="cellgames.envs.grid_adaptation_talk.game:GridAdaptationTalk",
+    variants={
+        "grid-adaptation-talk-v0": Variant(
+            "Grid Adaptation with a word of each player before every round", {"talk": "public"}
+        ),
+        "grid-adaptation-talk-small-v0": Variant(
+            "Grid Adaptation with talk, small enough to train on a laptop",
+            {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5), "talk": "public"},
+        ),
+    },
+    networks={"policy": "cellgames.agents.grid_adaptation_talk.network:TalkNetwork"},
+    simpler="cellgames.agents.grid_adaptation_talk.silent:SilentAgent",
+    transfer_parameters=(*_BASE.transfer_parameters, "scramble", "mute"),
+    sections=(*_BASE.sections, "cellgames.lab.talk.talk_section:sections"),
+    asked_sections=("cellgames.lab.talk.talk_section:asked_sections",),
+    page=replace(
+        _BASE.page,
+        view="cellgames.web.views.grid_adaptation_talk_view:TalkView",
+        rules=(
+            *_BASE.page.rules,
+            "All say words at once before each round, an option of this package's own: a number to all or to each "
+            "player, or silence. Words mean what players make of them, and bind nobody.",
+        ),
+        settings=(
+            *_BASE.page.settings,
+            Setting("scramble", "Words are dealt out anew, so that they say nothing"),
+            Setting("mute", "Words do not arrive"),
+        ),
+    ),
+    prompt=replace(
+        _BASE.prompt,
+        rules=(
+            *_BASE.prompt.rules,
+            "Each round begins with talk_steps steps in which all players only say words, at the same time: numbers "
+            "from 1 to words, or 0 for silence. If the parameter talk is public, a word goes to all; if it is private, "
+            "one goes to each other player. Words mean what players make of them, and bind nobody.",
+        ),
+        moves=f"{_BASE.prompt.moves} In a talk step a move is none, for silence, or none/say:5 for word 5 in public; "
+        "in private a word for each other player in the order of seats, such as none/say:5,0,2.",
+    ),
+)
+
+GRID_ADAPTATION = replace(_BASE, extension=GRID_ADAPTATION_TALK)

@@ -142,7 +142,8 @@ class GamePlugin:
         simultaneous: True if all players act at once.
         variants: the game with other parameters, by id.
         extension: the game with more parameters, as a plugin of its own with the same id; its class derives from this
-            one's. `make` returns it where one of the additional parameters is not at its default.
+            one's, and its `parameters` are this one's. `make` returns it where one of the additional parameters is not
+            at its default.
         agents: agent classes by the name that `agents.load` takes: `greedy`, `random` (needed only where a turn is
             several actions, so that uniform actions make no sensible turns), `rollout` (made with the number of
             playouts) and `perfect`.
@@ -160,10 +161,8 @@ class GamePlugin:
             unless the player to move wins. For zero-sum games for two in turns. The search agents ask it at the root.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
             this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
-        simpler: function of a game with options to a simpler game and a class of agents, by which an agent of that game
-            plays this one: the class takes a name and the agent. None where there is no simpler game. `trained` plays
-            so where no weights serve the game itself.
-        simpler_without: parameters that the simpler game has not.
+        simpler: of an extension, a class of agents by which an agent of the game that it extends plays this one: it
+            takes a name and the agent. `trained` plays so where no weights serve the game itself.
         improver: target of a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns
             the game, where the general ones do not serve it.
         algorithm: the algorithm by which `cellgames train` learns the game by default, a key of
@@ -197,7 +196,6 @@ class GamePlugin:
     solve: Target | None = None
     determinize: Target | None = None
     simpler: Target | None = None
-    simpler_without: tuple[str, ...] = ()
     improver: Target | None = None
     algorithm: str = "ppo"
     presets: tuple[TrainingPreset, ...] = ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from cellgames.arena.series.series_rules import (
 )
 from cellgames.cli.main import main
 from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.utils.run_folders import RunError
 
 MATCH = GridAdaptation(size=7, players=4, rounds=2, flip_rounds=(), starting_garnets=3)
@@ -237,7 +237,7 @@ def test_agents_that_search_play_on_copies_of_the_match(tmp_path: Path) -> None:
 
 
 def test_talk_and_fewer_matches(tmp_path: Path) -> None:
-    game = replace(MATCH, talk="public")
+    game = GridAdaptationTalk(**MATCH.parameters, talk="public")
     done = run(tmp_path / "run", ["random"], game, matches=2)
     records = read_records(done.out / "games.jsonl").records
     assert [record.parameters["players"] for record in records] == [4, 3]

@@ -15,7 +15,7 @@ from torch.library import opcheck
 
 from cellgames.envs.core import IllegalActionError, sampling, seeds
 from cellgames.envs.core.vector import Starts, _by_parts
-from cellgames.envs.grid_adaptation import native_rounds
+from cellgames.envs.grid_adaptation import native as rounds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.envs.native import without_native
@@ -64,7 +64,7 @@ def played(game: GridAdaptation, num_envs: int, steps: int) -> GridState:
     """Matches in different rounds, some in the voting step."""
     state, generator = game.init(seeds(5, num_envs)).clone(), torch.Generator().manual_seed(num_envs)
     for _ in range(steps):
-        native_rounds.step_in_place(game, state, None, random_bits(game, num_envs, generator), True)
+        rounds.step_in_place(game, state, None, random_bits(game, num_envs, generator), True)
     return state
 
 
@@ -83,7 +83,7 @@ def both(game: GridAdaptation, num_envs: int, random: bool) -> Iterator[tuple[Gr
         yield state, given
         with without_native():
             state, transition = _by_parts(game, state, starts, random, given)
-        results = native_rounds.step_in_place(game, native, None, given, random)
+        results = rounds.step_in_place(game, native, None, given, random)
         for one, other in zip(vars(results).values(), vars(transition).values(), strict=True):
             assert one.dtype == other.dtype
             assert torch.equal(one, other)
@@ -210,7 +210,7 @@ def test_fields_may_lie_in_memory_as_they_like() -> None:
     bits = random_bits(game, 11, torch.Generator().manual_seed(1))
     for given in (bits, bits.contiguous()):
         one, other = rows.clone(), state.clone()
-        actions = [native_rounds.step_in_place(game, some, None, given, True).actions for some in (one, other)]
+        actions = [rounds.step_in_place(game, some, None, given, True).actions for some in (one, other)]
         assert torch.equal(*actions)
         check(one, other)
 
@@ -222,9 +222,9 @@ def test_matches_that_are_over_are_stepped_alike() -> None:
     generator, torchs = torch.Generator().manual_seed(64), native.clone()
     for _ in range(6):
         fields, given = list(native.tensors()), random_bits(game, 64, generator)
-        results = native_rounds._step(fields, given, *native_rounds.numbers(game), True, False)
+        results = rounds._step(fields, given, *rounds.numbers(game), True, False)
         with without_native():
-            again = native_rounds._step(list(torchs.tensors()), given, *native_rounds.numbers(game), True, False)
+            again = rounds._step(list(torchs.tensors()), given, *rounds.numbers(game), True, False)
         for one, other in zip(results, again, strict=True):
             assert torch.equal(one, other)
         check(native, torchs)
@@ -250,12 +250,12 @@ def test_a_state_of_another_game_is_no_way_into_foreign_memory() -> None:
 def test_torch_finds_nothing_wrong_with_the_operators() -> None:
     game = make(size=5, players=2)
     state = played(game, 3, 4)
-    fields, numbers = list(state.tensors()), native_rounds.numbers(game)
+    fields, numbers = list(state.tensors()), rounds.numbers(game)
     bits = random_bits(game, 3, torch.Generator().manual_seed(1))
     operators: dict[Any, tuple[Any, ...]] = {
-        native_rounds._free_spaces._overload: (fields, *numbers),
-        native_rounds._mask._overload: (game._legal(state), fields, *numbers),
-        native_rounds._step._overload: (fields, bits, *numbers, True, True),
+        rounds._free_spaces._overload: (fields, *numbers),
+        rounds._mask._overload: (game._legal(state), fields, *numbers),
+        rounds._step._overload: (fields, bits, *numbers, True, True),
     }
     for overload, arguments in operators.items():
         opcheck(overload, arguments)

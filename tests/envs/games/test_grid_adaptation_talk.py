@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from grid_adaptation_reference import FLIP, RESERVE, VOTE
-from grid_adaptation_table import agree, make, reference_of
+from grid_adaptation_table import agree, reference_of
 from grid_talk_reference import ALL, Letter, TalkMatch, random_talk
 from torch import Tensor
 
@@ -22,8 +22,7 @@ from cellgames.envs import check_game, grid_adaptation_v0
 from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.core.vector import Starts, _by_parts
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.talk import conversation
-from cellgames.envs.grid_adaptation.talk.conversation import TalkState
+from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk, TalkState
 from cellgames.envs.native import without_native
 
 # Each option alone and together; odd sizes; matches in which some vote while others talk.
@@ -46,12 +45,18 @@ FAMILIES: dict[str, dict[str, Any]] = {
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
-def reference(game: GridAdaptation, state: TalkState) -> TalkMatch:
-    base = reference_of(game.silent, conversation.base_of(state))
+def make(**parameters: Any) -> GridAdaptationTalk:
+    game = cellgames.make("grid-adaptation-v0", **parameters)
+    assert isinstance(game, GridAdaptationTalk)
+    return game
+
+
+def reference(game: GridAdaptationTalk, state: TalkState) -> TalkMatch:
+    base = reference_of(game.base, state.base)
     return TalkMatch(base, game.talk, game.words, game.talk_steps)
 
 
-def letters(game: GridAdaptation, words: Tensor) -> list[Letter]:
+def letters(game: GridAdaptationTalk, words: Tensor) -> list[Letter]:
     """One talk step of one match, [P, R], as letters."""
     found = []
     for sender, row in enumerate(words.tolist()):
@@ -60,7 +65,7 @@ def letters(game: GridAdaptation, words: Tensor) -> list[Letter]:
     return found
 
 
-def beside(game: GridAdaptation, num_envs: int, seed: int) -> Iterator[tuple[TalkState, list[TalkMatch], Tensor]]:
+def beside(game: GridAdaptationTalk, num_envs: int, seed: int) -> Iterator[tuple[TalkState, list[TalkMatch], Tensor]]:
     """Random matches of every env until all are over: states, the reference's matches, the actions that come next."""
     state: Any = game.init(seeds(seed, num_envs))
     matches = [reference(game, state[env_id]) for env_id in range(num_envs)]
@@ -69,7 +74,7 @@ def beside(game: GridAdaptation, num_envs: int, seed: int) -> Iterator[tuple[Tal
         actions = [random_talk(one, rng) for one, rng in zip(matches, rngs, strict=True)]
         yield state, matches, torch.tensor(actions)
         state = game.step(state, torch.tensor(actions))
-        candidates, arrived, steps = state.candidate.tolist(), conversation.heard(state), state.talks.tolist()
+        candidates, arrived, steps = state.candidate.tolist(), state.arrived, state.talks.tolist()
         for env_id, (one, action) in enumerate(zip(matches, actions, strict=True)):
             page = letters(game, arrived[env_id, steps[env_id] - 1])
             one.step(action, always(candidates[env_id]), partial(as_it_may, game, page))
@@ -81,7 +86,7 @@ def always(candidate: int) -> Callable[[list[int]], int]:
     return lambda among: candidate
 
 
-def as_it_may(game: GridAdaptation, arrived: list[Letter], sent: list[Letter]) -> list[Letter]:
+def as_it_may(game: GridAdaptationTalk, arrived: list[Letter], sent: list[Letter]) -> list[Letter]:
     """Check that the letters may have arrived like this, and return them."""
     if game.mute:
         assert arrived == [(sender, receiver, 0) for sender, receiver, _ in sent]
@@ -100,19 +105,19 @@ def as_it_may(game: GridAdaptation, arrived: list[Letter], sent: list[Letter]) -
 def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
     game = make(**FAMILIES[family])
     num_envs = 40 if family == "votes" else 3
-    base_width, phases = game.silent.info.num_actions, Counter[bool]()
+    base_width, phases = game.base.info.num_actions, Counter[bool]()
     for state, matches, _ in beside(game, num_envs, seed=5):
-        base = conversation.base_of(state)
+        base = state.base
         quiet = torch.tensor([not one.talking for one in matches])
         phases.update(one.talking for one in matches if not one.match.terminated)
         assert torch.equal(~game.talking(state), quiet)
-        agree(game.silent, base, [one.match for one in matches])  # all that the base game shows
+        agree(game.base, base, [one.match for one in matches])  # all that the base game shows
         legal = game.legal_actions(state)
         for player in range(game.players):
             seen = game.observe(state, player)
-            assert torch.equal(seen[:, : game.silent.info.observation.shape[0]], game.silent.observe(base, player))
+            assert torch.equal(seen[:, : game.base.info.observation.shape[0]], game.base.observe(base, player))
             expected = torch.stack([torch.from_numpy(planes(game, one, player)) for one in matches])
-            assert torch.equal(seen[:, game.silent.info.observation.shape[0] :], expected)
+            assert torch.equal(seen[:, game.base.info.observation.shape[0] :], expected)
             heard = game.infos(state, player)["heard"].tolist()
             assert heard == [last_heard(one, player) for one in matches]
             for env_id, one in enumerate(matches):
@@ -123,7 +128,7 @@ def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
                 ]
                 assert legal[env_id, player].tolist() == [flag and not one.match.terminated for flag in flat]
         board = game.board(state)
-        assert torch.equal(board[:, 0], game.silent.board(base))
+        assert torch.equal(board[:, 0], game.base.board(base))
         for env_id, one in enumerate(matches):
             numbers = [word for pages in (one.written, one.delivered) for page in padded(game, pages) for word in page]
             assert board[env_id, 1:].flatten().tolist()[: len(numbers)] == numbers
@@ -135,12 +140,12 @@ def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
     assert base_width < game.info.num_actions
 
 
-def padded(game: GridAdaptation, pages: list[list[Letter]]) -> list[list[int]]:
+def padded(game: GridAdaptationTalk, pages: list[list[Letter]]) -> list[list[int]]:
     each = game.players * (1 if game.talk == "public" else game.players - 1)
     return [[word for _, _, word in page] for page in pages] + [[-1] * each] * (game.talks - len(pages))
 
 
-def planes(game: GridAdaptation, one: TalkMatch, player: int) -> np.ndarray:
+def planes(game: GridAdaptationTalk, one: TalkMatch, player: int) -> np.ndarray:
     """The planes that talk adds to an observation: the talk step's, then words one-hot, row by row."""
     own = 1 if game.talk == "public" else game.players - 1
     bits: list[int] = []
@@ -250,21 +255,22 @@ def test_the_base_game_knows_nothing_of_talk() -> None:
     assert isinstance(game, GridAdaptation)
     assert not {"talk", "words", "talk_steps", "scramble", "mute"} & set(game.parameters)
     assert type(game.init(seeds(0, 1))).__name__ == "GridState"
-    assert game == make(talk="none", words=8) == make(talk="public", words=3).silent
+    assert game == cellgames.make(game.id, talk="none", words=8) == make(talk="public", words=3).base
 
 
 def test_the_rounds_of_silent_players_are_those_of_the_base_game() -> None:
     game = make(**FAMILIES["public"])
-    talk, base = game.init(seeds(4, 5)), game.silent.init(seeds(4, 5))
+    talk: Any = game.init(seeds(4, 5))
+    base = game.base.init(seeds(4, 5))
     generator = torch.Generator().manual_seed(0)
     while not base.done.all():
         actions = torch.zeros(5, *game.info.action_shape, dtype=torch.int64)
         actions[..., :VOTE] = torch.tensor([game.fallback(part, None) for part in range(VOTE)])
         actions[..., VOTE] = game.players
         talk = game.step(talk, actions, checked=False) if game.talking(talk).any() else talk
-        actions[..., :7] = game.silent.random_actions(base, generator)
-        talk, base = game.step(talk, actions), game.silent.step(base, actions[..., :7])
-        left = conversation.base_of(talk)
+        actions[..., :7] = game.base.random_actions(base, generator)
+        talk, base = game.step(talk, actions), game.base.step(base, actions[..., :7])
+        left = talk.base
         for name in ("planes", "scores", "sequence", "public", "reserves", "candidate", "terminated"):
             assert torch.equal(getattr(left, name), getattr(base, name)), name
 
@@ -272,7 +278,7 @@ def test_the_rounds_of_silent_players_are_those_of_the_base_game() -> None:
 # --- what players may know --------------------------------------------------------------------------------------
 
 
-def shown(game: GridAdaptation, state: TalkState, player: int) -> list[Any]:
+def shown(game: GridAdaptationTalk, state: TalkState, player: int) -> list[Any]:
     views = [game.view_to_string(state[env_id], player) for env_id in range(len(state))]
     infos = [value.tolist() for value in game.infos(state, player).values()]
     return [game.observe(state, player).tolist(), game.legal_actions(state)[:, player].tolist(), infos, views]
@@ -422,13 +428,13 @@ def test_an_illegal_component_says_why() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"talk": "loud"}, "'talk' must be one of none, public, private, got 'loud'"),
+        ({"talk": "loud"}, "'talk' must be public or private, got 'loud'"),
         ({"talk": "public", "words": 0}, "'words' must be a whole number from 1 to 100, got 0"),
         ({"talk": "public", "talk_steps": 11}, "'talk_steps' must be a whole number from 1 to 10, got 11"),
         ({"talk": "public", "scramble": 1}, "'scramble' must be True or False, got 1"),
         ({"talk": "public", "mute": "no"}, "'mute' must be True or False, got 'no'"),
         ({"talk": "public", "mute": True, "scramble": True}, "expected one of scramble=True and mute=True, got both"),
-        ({"words": 4}, "'words' is about talk, got talk='none'; add talk='public' or talk='private'"),
+        ({"words": 4}, "'talk' must be public or private, got 'none'"),
     ],
 )
 def test_a_bad_parameter_is_refused(parameters: dict[str, Any], message: str) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from typing_extensions import override
 
 from cellgames.envs.boards.intboards import IntGrid
@@ -18,8 +17,6 @@ from cellgames.envs.grid_adaptation import ending, rules
 from cellgames.envs.grid_adaptation import rendering as drawn
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP, MOST_TILES, RESERVE, GridState
-from cellgames.envs.grid_adaptation.talk.bubbles import last_talk, said
-from cellgames.envs.grid_adaptation.talk.conversation import TalkState
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 
@@ -78,7 +75,6 @@ class GridView(View):
                 {"name": "tokens", "label": "tokens", "kind": "number"},
                 {"name": "garnets", "label": "garnets", "kind": "number"},
                 {"name": "reserves", "label": "reserves", "kind": "number"},
-                *([{"name": "said", "label": "says", "kind": "words"}] if self.game.talks else []),
             ],
             "curves": [
                 {"name": "points", "label": "points", "per": "player"},
@@ -105,12 +101,8 @@ class GridView(View):
         marks = np.zeros(board.shape, np.uint8)
         last: list[int] = []
         hidden = viewer is not None and not bool(state.done[0])
-        if (
-            before is not None
-            and int(state.turn[0]) == int(before.turn[0]) + 1
-            and int(before.round[0]) <= self.game.rounds
-            and not bool(self.game.talking(before)[0])
-        ):
+        plays = before is not None and bool(self.game.places_tiles(before)[0])
+        if before is not None and plays and int(state.turn[0]) == int(before.turn[0]) + 1:
             old = self.game.tiles(before)[0].numpy(force=True)
             placed = self.game.grid.unpack(state.placed[:1].movedim(0, -1))[0].numpy(force=True)
             if viewer is not None:
@@ -121,17 +113,12 @@ class GridView(View):
             marks = placed * np.uint8(_MARKS["placed"]) + born * np.uint8(_MARKS["born"])
             marks = marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
             last = [int(cell) for cell in np.flatnonzero(placed)]
-        shown = (
-            before is not None
-            and viewer is None
-            and int(state.turn[0]) > int(before.turn[0])
-            and not bool(self.game.talking(before)[0])
-        )
+        shown = before is not None and plays and viewer is None and int(state.turn[0]) > int(before.turn[0])
         fields: dict[str, Any] = {
-            "status": _status(self.game, state, after=shown),
+            "status": self.status(state, after=shown),
             "last": last,
             "results": results(self.game, state),
-            "infos": _infos(self.game, state, viewer if hidden else None, board) | _said(self.game, state, viewer),
+            "infos": _infos(self.game, state, viewer if hidden else None, board),
             "text": _text(self.game, state, board, marks, known=viewer is None and before is not None),
             "round": int(state.round[0]),
         }
@@ -189,10 +176,22 @@ class GridView(View):
     def clicks(self, action: Sequence[int]) -> dict[str, Any]:
         return clicked(_named(self.game, action), "Submit")
 
+    def status(self, state: GridState, *, after: bool) -> str:
+        """Return a line on the next round or, with `after`, on the one just played."""
+        game, number = self.game, int(state.round[0])
+        if bool(state.done[0]):
+            return _final(game, state)
+        if number > game.rounds:
+            return "The vote for the Elimination Candidate"
+        if after:
+            return f"After round {number - 1} of {game.rounds}"
+        flips = ", a digit may be flipped" if bool(game.flips_now(state.round)[0]) else ""
+        return f"Round {number} of {game.rounds}{flips}"
+
     @override
     def controls(self, state: GridState, seat: int) -> dict[str, Any]:
-        number, rules_only = int(state.round[0]), self.game.silent.info.num_actions
-        voting, talking = number > self.game.rounds, bool(self.game.talking(state)[0])
+        number, rules_only = int(state.round[0]), self.game.base.info.num_actions
+        voting, plays = number > self.game.rounds, bool(self.game.places_tiles(state)[0])
         votes = self.game.legal_actions(state)[0, seat, rules_only - self.game.players - 1 : rules_only]
         may_vote = voting and not bool(votes[-1])
         return {
@@ -203,14 +202,12 @@ class GridView(View):
             "garnets": int(state.garnets[0, seat]),
             "points": int(state.scores[0, seat]),
             "price": int(rules.price(state.bought[0, seat])),
-            "tiles": 0 if voting or talking else self.game.first_tiles if number == 1 else 1,
-            "flips": bool(self.game.flips_now(state.round)[0]) and not voting and not talking,
+            "tiles": (self.game.first_tiles if number == 1 else 1) * plays,
+            "flips": bool(self.game.flips_now(state.round)[0]) and plays,
             "public": state.public[0].tolist() if number > 1 else None,
             "voting": voting,
-            "talking": talking,
-            "talk": f"{int(state.turn[0])}",  # a step of its own, where several belong to a round
-            "words": self.game.words,
-            "receivers": _receivers(self.game, seat),
+            "talking": False,
+            "receivers": [],
             "votes": votes[:-1].nonzero().flatten().tolist() if may_vote else [],
             "totals": state.scores[0].long().tolist() if may_vote else None,  # voters see them
             "spaces": self.game.spaces,
@@ -272,25 +269,6 @@ def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: An
     return infos | public
 
 
-def _receivers(game: GridAdaptation, seat: int) -> list[str]:
-    """Return the names of those to whom a seat says a word each; none without talk."""
-    others = [name for other, name in enumerate(player_names(game)) if other != seat]
-    return {"none": [], "public": ["all"], "private": others}[game.talk]
-
-
-def _said(game: GridAdaptation, state: GridState, viewer: int | None) -> dict[str, Any]:
-    """Return the words of the last talk step that a viewer knows: for each seat pairs of a receiver and a word."""
-    if not isinstance(state, TalkState):
-        return {}
-    talk = last_talk(game, state, viewer)
-    pairs: list[Any] = []
-    for letters in talk.letters:
-        known = [(to, said(letter)) for to, letter in enumerate(letters) if letter is not None]
-        shown = [("" if talk.public or to == viewer else f"to {to}", word) for to, word in known if word != "?"]
-        pairs.append(shown or None)
-    return {"said": pairs or [None] * game.players}
-
-
 def _votes(state: GridState, seat: int) -> bool:
     """Return True if a seat has a vote now, and so sees everybody's points."""
     return bool(ending.voters(state.tied.t(), state.tokens.t())[seat, 0])
@@ -301,21 +279,6 @@ def _text(game: GridAdaptation, state: GridState, board: Any, marks: Any, known:
     if known:
         text += [[name, int((marks & bit > 0).sum())] for name, bit in _MARKS.items()]
     return text
-
-
-def _status(game: GridAdaptation, state: GridState, *, after: bool) -> str:
-    """Return a line on the next round or, with `after`, on the one just played."""
-    number = int(state.round[0])
-    if bool(state.done[0]):
-        return _final(game, state)
-    if number > game.rounds:
-        return "The vote for the Elimination Candidate"
-    if after:
-        return f"After round {number - 1} of {game.rounds}"
-    if bool(game.talking(state)[0]):
-        return f"Talk before round {number} of {game.rounds}"
-    flips = ", a digit may be flipped" if bool(game.flips_now(torch.tensor([number], device="cpu"))[0]) else ""
-    return f"Round {number} of {game.rounds}{flips}"
 
 
 def _places(state: GridState) -> list[int]:

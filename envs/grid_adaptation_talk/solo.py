@@ -12,10 +12,10 @@ from typing_extensions import override
 from cellgames.envs.grid_adaptation.solo import Flags, GridSolo
 
 from . import words
-from .conversation import BASE, TalkState, base_of, heard, num_spectated
+from .state import BASE, TalkState
 
 if TYPE_CHECKING:
-    from cellgames.envs.grid_adaptation.game import GridAdaptation
+    from .game import GridAdaptationTalk
 
 __all__ = ["TalkSolo"]
 
@@ -23,12 +23,12 @@ __all__ = ["TalkSolo"]
 class TalkSolo(GridSolo):
     """One match of Grid Adaptation with talk: the base game's, and the words that were said and heard."""
 
-    def __init__(self, game: GridAdaptation, state: TalkState) -> None:
-        super().__init__(game.silent, base_of(state))
+    def __init__(self, game: GridAdaptationTalk, state: TalkState) -> None:
+        super().__init__(game.base, state.base)
         self._talk = game
         self._talks = int(state.talks)
         self._said: npt.NDArray[np.int8] = state.said[0].numpy(force=True).copy()
-        self._heard: npt.NDArray[np.int8] = heard(state)[0].numpy(force=True).copy()
+        self._heard: npt.NDArray[np.int8] = state.arrived[0].numpy(force=True).copy()
 
     @property
     def talking(self) -> bool:
@@ -93,7 +93,7 @@ class TalkSolo(GridSolo):
     @override
     def board(self) -> npt.NDArray[np.int8]:
         game = self._talk
-        planes = np.full((num_spectated(game), game.size, game.size), words.TO_COME, dtype=np.int8)
+        planes = np.full((game.board_planes, game.size, game.size), words.TO_COME, dtype=np.int8)
         flat = planes.reshape(-1)
         flat[: 2 * self._said.size] = np.concatenate((self._said.reshape(-1), self._heard.reshape(-1)))
         return np.concatenate((super().board()[None], planes))

@@ -1,7 +1,7 @@
-"""The part of the network for Grid Adaptation that listens to words and says them.
+"""The network for Grid Adaptation with talk: that of the base game, and layers that listen to words and say them.
 
-Letters: `L` rows, `N` spaces of the board, `S` places of a player's history of words (see `talk.words`), `W` words and
-silence, `C` channels.
+Letters: `L` rows, `N` spaces of the board, `S` places of a player's history of words (see the game's `words`),
+`W` words and silence, `C` channels.
 """
 
 from __future__ import annotations
@@ -10,16 +10,40 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from typing_extensions import override
 
-from cellgames.agents.grid_adaptation.decoding import Seen
+from cellgames.agents.grid_adaptation.decoding import Seen, seen
+from cellgames.agents.grid_adaptation.network import GridNetwork
 from cellgames.agents.networks.blocks import head
-from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.agents.networks.choices import Relation
+from cellgames.agents.networks.networks import Size
+from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.observation import num_planes
-from cellgames.envs.grid_adaptation.talk.words import num_places
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 
-__all__ = ["Conversing", "Heard"]
+__all__ = ["TalkNetwork"]
 
 _HIDDEN = 64
+
+
+class TalkNetwork(GridNetwork):
+    """The network of the base game, whose numbers and spaces depend on words as well, and which chooses words."""
+
+    plays = GridAdaptationTalk
+
+    def __init__(self, game: Game, size: Size) -> None:
+        super().__init__(game, size)
+        assert isinstance(game, GridAdaptationTalk)
+        self.talk = Conversing(game, size.channels)
+
+    @override
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        view = seen(self.game, observation)
+        heard = self.talk.listen(observation, view)
+        parts, summary = self._parts(observation, view, (heard.numbers, heard.spaces))
+        free = ~self.game.grid.unpack(view.planes[0]).flatten(1)
+        words = self.talk.speak(summary, heard, parts[0].masked_fill(~free, -1e9))
+        return self._answer(view, [*parts, words], summary)
 
 
 @dataclass(frozen=True)
@@ -48,10 +72,10 @@ class Conversing(nn.Module):
         width: the channels of the network.
     """
 
-    def __init__(self, game: GridAdaptation, width: int) -> None:
+    def __init__(self, game: GridAdaptationTalk, width: int) -> None:
         super().__init__()
-        self.shape = game.talks, game.players - 1 + num_places(game), game.words + 1
-        self.first, self.size, self.places = num_planes(game.players) + 1, game.size, num_places(game)
+        self.shape = game.talks, game.players - 1 + game.places, game.words + 1
+        self.first, self.size, self.places = num_planes(game.players) + 1, game.size, game.places
         self.rounds = game.rounds
         self.memory = nn.Sequential(
             nn.Linear(2 * self.shape[1] * self.shape[2] + 8 + 2, _HIDDEN),
@@ -77,7 +101,7 @@ class Conversing(nn.Module):
         last = bits[torch.arange(len(bits), device=bits.device), (number.long() - 1).clamp(min=0)]
         mean = bits.sum(1) / number.clamp(min=1)[:, None, None]
         own = nn.functional.one_hot(view.sequence, 8).float()
-        phase = torch.stack((view.round / self.rounds, view.talking.float()), 1)
+        phase = torch.stack((view.round / self.rounds, observation[:, self.first - 1, 0, 0].float()), 1)
         summary = self.memory(torch.cat((last.flatten(1), mean.flatten(1), own, phase), 1))
         return Heard(summary, self.numbers(summary), self.spaces(summary).view(-1, self.size, self.size))
 

@@ -1,6 +1,6 @@
 """Steps of matches with talk in native code: an operator over `envs/native/sources/grid_adaptation.cpp`.
 
-Its reference is the torch code of `conversation`. The base game's part of a step is that of `native_rounds`.
+Its reference is the torch code of `game`. The base game's part of a step is that of `grid_adaptation.native`.
 """
 
 from __future__ import annotations
@@ -14,42 +14,43 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core.vector import Transition
-from cellgames.envs.grid_adaptation import native_rounds
-from cellgames.envs.grid_adaptation.native_rounds import Played
+from cellgames.envs.grid_adaptation import legality
+from cellgames.envs.grid_adaptation import native as rounds
+from cellgames.envs.grid_adaptation.native import Played
 from cellgames.envs.native import Library, operator, pointer
 
-from . import conversation, words
-from .conversation import BASE, TalkState
+from . import words
+from .state import BASE, TalkState
 
 if TYPE_CHECKING:
-    from cellgames.envs.grid_adaptation.game import GridAdaptation
+    from .game import GridAdaptationTalk
 
 __all__ = ["free_spaces", "step_in_place"]
 
 _BASE_FIELDS = -3  # where the fields of words begin
-_GAMES: dict[tuple[tuple[int, ...], float, tuple[int, ...]], GridAdaptation] = {}  # by `_numbers`
+_GAMES: dict[tuple[tuple[int, ...], float, tuple[int, ...]], GridAdaptationTalk] = {}  # by `_numbers`
 
 
 def step_in_place(
-    game: GridAdaptation, state: TalkState, mask: Tensor | None, given: Tensor, random: bool
+    game: GridAdaptationTalk, state: TalkState, mask: Tensor | None, given: Tensor, random: bool
 ) -> Transition:
-    """Play a step in every match, and begin new ones where one ends: see `native_rounds.step_in_place`."""
+    """Play a step in every match, and begin new ones where one ends: see `rounds.step_in_place`."""
     numbers = _numbers(game)
     actions, rewards, terminated, truncated = _step(list(state.tensors()), given, *numbers, random)
     return Transition(actions if random else given, rewards, terminated, truncated)
 
 
-def free_spaces(game: GridAdaptation, state: TalkState) -> Tensor:
-    """Return `conversation.free_spaces`."""
+def free_spaces(game: GridAdaptationTalk, state: TalkState) -> Tensor:
+    """Return spaces without a tile, bool [B, N]; none in a talk step and in the voting step."""
     free: Tensor = _free_spaces(list(state.tensors()), *_numbers(game))
     return free
 
 
 @lru_cache
-def _numbers(game: GridAdaptation) -> tuple[tuple[int, ...], float, tuple[int, ...]]:
+def _numbers(game: GridAdaptationTalk) -> tuple[tuple[int, ...], float, tuple[int, ...]]:
     """Return the rules as the operator takes them."""
-    talk = (words.num_places(game), game.words, game.talk_steps, game.talks, game.talk == "private")
-    numbers = *native_rounds.numbers(game.silent), (*map(int, talk), int(game.scramble), int(game.mute))
+    talk = (game.places, game.words, game.talk_steps, game.talks, game.talk == "private")
+    numbers = *rounds.numbers(game.base), (*map(int, talk), int(game.scramble), int(game.mute))
     _GAMES[numbers] = game
     return numbers
 
@@ -62,7 +63,7 @@ def _fake_step(
     talk: Sequence[int],
     random: bool,
 ) -> Played:
-    return native_rounds.results(fields, BASE + talk[0], random)
+    return rounds.results(fields, BASE + talk[0], random)
 
 
 @operator(
@@ -80,12 +81,12 @@ def _step(
 ) -> Played:
     """Play a step in place, and begin new matches where one ends. Return no actions if they are given."""
     game, state = _GAMES[tuple(rules), garnet_value, tuple(talk)], TalkState(*fields)
-    bits = native_rounds.bits_of(given, fields, BASE + talk[0])
-    actions = conversation.random_actions(game, state, bits) if random else given
-    after = conversation.step(game, state, actions)
+    bits = rounds.bits_of(given, fields, BASE + talk[0])
+    actions = game._random_actions(state, bits) if random else given
+    after = game._step(state, actions)
     results = after.rewards.clone(), after.terminated.clone(), after.truncated.clone()
     if after.done.any():
-        after = conversation.restart(game, after.clone(), after.done)
+        after = game._restart(after.clone(), after.done)
     for field, value in zip(fields, after.tensors(), strict=True):
         field.copy_(value)
     return (actions if random else given.new_empty(0), *results)
@@ -104,19 +105,19 @@ def _native_step(
     """Return `_step`."""
     game, state = _GAMES[tuple(rules), garnet_value, tuple(talk)], TalkState(*fields)
     base, components = fields[:_BASE_FIELDS], BASE + talk[0]
-    known = native_rounds.known(game.silent, base) and state.said.shape == (
+    known = rounds.known(game.base, base) and state.said.shape == (
         len(state),
         game.talks,
         game.players,
         talk[0],
     )
-    if not known or not native_rounds.takes(given, base, components, random):
+    if not known or not rounds.takes(given, base, components, random):
         return NotImplemented  # type: ignore[no-any-return]
-    spoken = conversation.talking(game, state).nonzero().squeeze(1) if state.heard.shape[1] else None
+    spoken = game.talking(state).nonzero().squeeze(1) if state.heard.shape[1] else None
     number, seeds = (state.talks.clone(), state.seed.clone()) if spoken is not None else (state.talks, state.seed)
     said, talks = state.said.contiguous(), state.talks.contiguous()
-    played = native_rounds.results(base, components, random)
-    native_rounds.play(
+    played = rounds.results(base, components, random)
+    rounds.play(
         native.cellgames_grid_adaptation_talk_step,
         (rules, garnet_value, True),
         base,
@@ -141,8 +142,10 @@ def _native_step(
     fake=lambda fields, rules, *_: fields[0].new_empty((len(fields[0]), rules[0] ** 2), dtype=torch.bool),
 )
 def _free_spaces(fields: Sequence[Tensor], rules: Sequence[int], garnet_value: float, talk: Sequence[int]) -> Tensor:
-    """Return spaces without a tile: bool [B, N]."""
-    return conversation.free_spaces(_GAMES[tuple(rules), garnet_value, tuple(talk)], TalkState(*fields)).contiguous()
+    """Return `free_spaces`."""
+    game, state = _GAMES[tuple(rules), garnet_value, tuple(talk)], TalkState(*fields)
+    closed = torch.where(game.talking(state), game.rounds + 1, state.round)  # as in the voting step
+    return legality.free_spaces(game.base, state.base.replace(round=closed)).contiguous()
 
 
 @_free_spaces.native
@@ -151,7 +154,7 @@ def _native_free_spaces(
 ) -> Tensor:
     """Return `_free_spaces`."""
     game, base = _GAMES[tuple(rules), garnet_value, tuple(talk)], fields[:_BASE_FIELDS]
-    if not native_rounds.known(game.silent, base):
+    if not rounds.known(game.base, base):
         return NotImplemented  # type: ignore[no-any-return]
     talks = TalkState(*fields).talks.contiguous()
-    return native_rounds.spaces_without_tile(native, base, rules, garnet_value, game.talk_steps, talks)
+    return rounds.spaces_without_tile(native, base, rules, garnet_value, game.talk_steps, talks)

@@ -1,4 +1,4 @@
-"""An agent of Grid Adaptation in the game with talk: it is silent and does not listen."""
+"""An agent of Grid Adaptation with talk that plays as an agent of the base game does: it is silent and deaf."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, GameAgent
 from cellgames.envs.core import Game
-from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.observation import num_planes
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 
-__all__ = ["SilentAgent", "silent"]
-
-
-def silent(game: GridAdaptation) -> tuple[Game, type[SilentAgent]] | None:
-    """Return the game without talk, and the agent by which an agent of that game plays this one; see `GamePlugin`."""
-    return (game.silent, SilentAgent) if game.talks else None
+__all__ = ["SilentAgent"]
 
 
-class SilentAgent(GameAgent[GridAdaptation]):
+class SilentAgent(GameAgent[GridAdaptationTalk]):
     """An agent that plays as another one does in the game without talk.
 
     Args:
@@ -27,7 +22,7 @@ class SilentAgent(GameAgent[GridAdaptation]):
         agent: that other agent, which sees observations.
     """
 
-    plays = GridAdaptation
+    plays = GridAdaptationTalk
 
     def __init__(self, name: str, agent: AnyAgent) -> None:
         super().__init__(name)
@@ -36,7 +31,7 @@ class SilentAgent(GameAgent[GridAdaptation]):
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
-        self._agent.start(self.game.silent, players, env_ids)
+        self._agent.start(self.game.base, players, env_ids)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, int64 [L, K]: in talk steps silence, else those of the other agent."""
@@ -47,7 +42,7 @@ class SilentAgent(GameAgent[GridAdaptation]):
         ).repeat(len(observation), 1)
         rows = (~talks).nonzero().squeeze(1)
         if len(rows):
-            mask = action_mask[rows, : game.silent.info.num_actions]
+            mask = action_mask[rows, : game.base.info.num_actions]
             chosen = self._agent.act(observation[rows, :first], mask, env_ids[rows], generator)  # type: ignore[union-attr]  # see above
             actions[rows, : chosen.shape[1]] = chosen
         return actions

@@ -18,19 +18,14 @@ from cellgames.envs.core import chance
 from cellgames.envs.kernels.lookup_tables import table
 
 if TYPE_CHECKING:
-    from cellgames.envs.grid_adaptation.game import GridAdaptation
+    from .game import GridAdaptationTalk
 
-__all__ = ["TO_COME", "delivered", "heard_by", "history", "num_places", "num_planes", "one_hot", "others_of"]
+__all__ = ["TO_COME", "delivered", "heard_by", "history", "num_planes", "one_hot", "others_of"]
 
 TO_COME = -1
 """The word of a talk step that has not been played."""
 
 _ORDER = chance.USER + 2  # purpose of draws
-
-
-def num_places(game: GridAdaptation) -> int:
-    """Return the number of words that each player says in a talk step."""
-    return game.players - 1 if game.talk == "private" else 1
 
 
 def others_of(players: int, device: torch.device) -> Tensor:
@@ -58,7 +53,7 @@ def _by_receiver(words: Tensor) -> Tensor:
     return words[..., other, back]
 
 
-def delivered(game: GridAdaptation, seeds: Tensor, step: Tensor, said: Tensor) -> Tensor:
+def delivered(game: GridAdaptationTalk, seeds: Tensor, step: Tensor, said: Tensor) -> Tensor:
     """Return the words of one talk step as they arrive, by the sender from whom they seem to come: int8 [N, P, R].
 
     With `mute` they are silence. With `scramble` the words to one receiver, in public those to all, are dealt out anew
@@ -85,7 +80,7 @@ def delivered(game: GridAdaptation, seeds: Tensor, step: Tensor, said: Tensor) -
     return _by_receiver(_by_receiver(said).gather(2, order))
 
 
-def heard_by(game: GridAdaptation, heard: Tensor, seat: Tensor) -> Tensor:
+def heard_by(game: GridAdaptationTalk, heard: Tensor, seat: Tensor) -> Tensor:
     """Return the words that have reached a player from each other seat: int8 [B, T, P - 1].
 
     Args:
@@ -99,7 +94,7 @@ def heard_by(game: GridAdaptation, heard: Tensor, seat: Tensor) -> Tensor:
     return heard[env_ids, :, other[seat], place].movedim(1, 2)
 
 
-def history(game: GridAdaptation, said: Tensor, heard: Tensor, seat: Tensor) -> Tensor:
+def history(game: GridAdaptationTalk, said: Tensor, heard: Tensor, seat: Tensor) -> Tensor:
     """Return a player's words in all talk steps: from each other seat, then its own, int8 [B, T, S].
 
     Args:
@@ -112,13 +107,13 @@ def history(game: GridAdaptation, said: Tensor, heard: Tensor, seat: Tensor) -> 
     return torch.cat((heard_by(game, heard, seat), said[env_ids, :, seat]), 2)
 
 
-def num_planes(game: GridAdaptation) -> int:
+def num_planes(game: GridAdaptationTalk) -> int:
     """Return the number of planes that words add to an observation; the first says whether this is a talk step."""
-    bits = game.talks * (game.players - 1 + num_places(game)) * (game.words + 1)
+    bits = game.talks * (game.players - 1 + game.places) * (game.words + 1)
     return 1 + -(-bits // game.spaces)
 
 
-def one_hot(game: GridAdaptation, words: Tensor) -> Tensor:
+def one_hot(game: GridAdaptationTalk, words: Tensor) -> Tensor:
     """Return words, [B, T, S], one-hot on planes that are filled row by row, int16 [B, planes, H, W]; 0 to come."""
     bits = (words[..., None] == torch.arange(game.words + 1, device=words.device)).to(torch.int16).flatten(1)
     planes = bits.new_zeros(len(bits), (num_planes(game) - 1) * game.spaces)

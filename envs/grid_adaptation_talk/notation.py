@@ -1,14 +1,17 @@
-"""Words of positions as text: what the line of a match with talk has more than one of the base game.
+"""Words in the text of actions and positions.
 
-Such a line ends in `said:1,0,5/2,2,8`: talk steps with `/` between them, the words of all seats with commas between
-them. In private each seat has a word for each other seat, in their order, with dots between them: `said:1.0,0.0,5.2`.
-`-` stands for no talk step yet. With `scramble` or `mute` a list `heard` of the same form follows: the words as they
-arrived, by the sender from whom they seemed to come.
+An action may end in the words that are said: `none/say:5` in public, `none/say:5,0,2` in private, a word for each other
+player in the order of seats.
+
+The line of a position ends in `said:1,0,5/2,2,8`: talk steps with `/` between them, the words of all seats with commas
+between them. In private each seat has a word for each other seat, in their order, with dots between them:
+`said:1.0,0.0,5.2`. `-` stands for no talk step yet. With `scramble` or `mute` a list `heard` of the same form follows:
+the words as they arrived, by the sender from whom they seemed to come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,20 +19,64 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cellgames.envs.grid_adaptation import notation
 from cellgames.envs.grid_adaptation.notation import HIDDEN
 
-from . import words
-from .conversation import TalkState
+from .state import BASE, TalkState
 
 if TYPE_CHECKING:
-    from cellgames.envs.grid_adaptation.game import GridAdaptation
+    from .game import GridAdaptationTalk
 
-__all__ = ["split", "to_text", "with_words"]
+__all__ = [
+    "SAY",
+    "action_to_string",
+    "split",
+    "string_to_words",
+    "to_text",
+    "with_words",
+    "word_to_string",
+]
+
+SAY = "/say:"
+"""The text between the base game's part of an action and the words."""
 
 _FIELDS = ("said", "heard")
 
 
-def to_text(game: GridAdaptation, state: TalkState, player: int | None = None) -> str:
+def action_to_string(action: int, nvec: Sequence[int]) -> str:
+    """Return an action's name; the arguments are those of the base game's function."""
+    said: list[int] = []
+    for count in reversed(nvec[BASE:]):
+        action, word = divmod(action, count)
+        said.insert(0, word)
+    text = notation.action_to_string(action, nvec[:BASE])
+    return f"{text}{SAY}{','.join(map(str, said))}" if any(said) else text
+
+
+def string_to_words(text: str, counts: Sequence[int]) -> int | None:
+    """Return words such as `5,0,2` as a number, the last word varying fastest; None if there are no such words.
+
+    Args:
+        text: what follows `SAY`.
+        counts: choices of each word.
+    """
+    said, number = text.split(","), 0
+    if len(said) != len(counts):
+        return None
+    for word, count in zip(said, counts, strict=True):
+        if word not in map(str, range(count)):
+            return None
+        number = number * count + int(word)
+    return number or None  # silence is written by no words
+
+
+def word_to_string(word: int, place: int, places: int) -> str:
+    """Return a word by itself: `say:5`; in private `say:5@2`, to the second other player; `none` for silence."""
+    receiver = f"@{place + 1}" if places > 1 else ""
+    return f"say:{word}{receiver}" if word else "none"
+
+
+def to_text(game: GridAdaptationTalk, state: TalkState, player: int | None = None) -> str:
     """Return the words of the first match, such as ` said:1,0,5/2,2,8`.
 
     Args:
@@ -47,9 +94,9 @@ def to_text(game: GridAdaptation, state: TalkState, player: int | None = None) -
     return "".join(parts)
 
 
-def _known(game: GridAdaptation, name: str, player: int | None, altered: bool) -> npt.NDArray[np.bool_]:
+def _known(game: GridAdaptationTalk, name: str, player: int | None, altered: bool) -> npt.NDArray[np.bool_]:
     """Return which words of a talk step a player knows, [P, R]."""
-    shape = game.players, words.num_places(game)
+    shape = game.players, game.places
     if player is None:
         return np.ones(shape, dtype=np.bool_)
     known, others = np.zeros(shape, dtype=np.bool_), [seat for seat in range(game.players) if seat != player]
@@ -64,7 +111,7 @@ def _listed(steps: npt.NDArray[Any]) -> str:
     return "/".join(",".join(".".join(seat) for seat in step) for step in steps.tolist())
 
 
-def split(game: GridAdaptation, text: str) -> tuple[str, list[Tensor]] | None:
+def split(game: GridAdaptationTalk, text: str) -> tuple[str, list[Tensor]] | None:
     """Return the base game's part of a line, and the words in it, int8 [T, P, R]: said, and heard if altered.
 
     None if the words are missing, or not those of such a game.
@@ -83,9 +130,9 @@ def split(game: GridAdaptation, text: str) -> tuple[str, list[Tensor]] | None:
     return " ".join(base), found
 
 
-def _parsed(game: GridAdaptation, text: str) -> Tensor | None:
+def _parsed(game: GridAdaptationTalk, text: str) -> Tensor | None:
     """Return the words of a list, int8 [T, P, R]."""
-    shape = game.players, words.num_places(game)
+    shape = game.players, game.places
     cut: Callable[[str, str], list[str]] = str.split
     steps = [[cut(seat, ".") for seat in cut(step, ",")] for step in cut(text, "/")] if text != "-" else []
     if any(len(step) != shape[0] or any(len(seat) != shape[1] for seat in step) for step in steps):
@@ -96,7 +143,7 @@ def _parsed(game: GridAdaptation, text: str) -> Tensor | None:
     return torch.tensor(list(map(int, flat)), dtype=torch.int8, device="cpu").view(-1, *shape)
 
 
-def with_words(game: GridAdaptation, state: TalkState, played: list[Tensor]) -> TalkState:
+def with_words(game: GridAdaptationTalk, state: TalkState, played: list[Tensor]) -> TalkState:
     """Return one match with the words that `split` has found."""
     fields = {name: getattr(state, name).clone() for name in _FIELDS}
     for name, steps in zip(_FIELDS, played, strict=False):

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from cellgames.envs.core.drawing import Circle, Polygon, Shape, Text, fitted
 
-from .conversation import TalkState, heard
+from .state import TalkState
 
 if TYPE_CHECKING:
-    from cellgames.envs.grid_adaptation.game import GridAdaptation
+    from .game import GridAdaptationTalk
 
-__all__ = ["PANEL", "Conversation", "draw", "last_talk", "lines", "said"]
-
-PANEL = 392.0
-"""The width of the drawing."""
+__all__ = ["Conversation", "last_talk", "said"]
 
 _INK, _PALE, _BUBBLE, _EDGE = "#3b362f", "#857d70", "#eaf1f7", "#4d6a85"
 _NAME, _ROW, _TAIL = 78.0, 36.0, 7.0
@@ -42,8 +39,41 @@ class Conversation:
     public: bool
     letters: Sequence[Sequence[Letter | None]]
 
+    width: ClassVar[float] = 392.0
 
-def last_talk(game: GridAdaptation, state: TalkState, player: int | None = None) -> Conversation:
+    def draw(self, left: float, top: float) -> Iterator[Shape]:
+        """Yield a line for each sender: its name, and a bubble for each word."""
+        yield Text(left, top + 4, self.title, 13, _PALE)
+        heads = [_ALL] if self.public else [name.removeprefix("player_") for name in self.players]
+        if not self.letters:
+            return
+        wide = 62.0 if self.public else (self.width - _NAME) / len(heads)
+        yield Text(left, top + 30, "from", 13, _PALE)
+        for place, name in enumerate(heads):
+            yield Text(
+                left + _NAME + (place + 0.5) * wide, top + 30, f"to {name}" if place == 0 else name, 13, _PALE, "middle"
+            )
+        for seat, (name, letters) in enumerate(zip(self.players, self.letters, strict=True)):
+            y = top + 58 + _ROW * seat
+            yield Text(left, y + 5, name, fitted(name, 14, _NAME - 14), _INK)
+            for place, letter in enumerate(letters):
+                if letter is not None:
+                    yield from _bubble(left + _NAME + (place + 0.5) * wide, y, min(wide, 62.0) - 8, said(letter))
+
+    def lines(self) -> Iterator[str]:
+        """Yield the words for a terminal, a line for each sender; `.` is silence and `?` what is not known."""
+        if not self.letters:
+            return
+        wide = max(len("from"), *map(len, self.players))
+        heads = [_ALL] if self.public else [name.removeprefix("player_") for name in self.players]
+        yield f"{self.title}:"
+        yield f"{'from':<{wide}} to " + " ".join(f"{name:>5}" for name in heads)
+        for name, letters in zip(self.players, self.letters, strict=True):
+            row = " ".join(f"{'' if letter is None else said(letter):>5}" for letter in letters)
+            yield f"{name:<{wide}}    {row}".rstrip()
+
+
+def last_talk(game: GridAdaptationTalk, state: TalkState, player: int | None = None) -> Conversation:
     """Return the last talk step of the first match; without letters before the first one.
 
     Args:
@@ -54,7 +84,7 @@ def last_talk(game: GridAdaptation, state: TalkState, player: int | None = None)
     number = int(state.talks[0]) - 1
     if number < 0:
         return Conversation("no talk yet", game.info.players, game.talk == "public", ())
-    written, arrived = (field[0, number].tolist() for field in (state.said, heard(state)))
+    written, arrived = (field[0, number].tolist() for field in (state.said, state.arrived))
     altered = state.heard.shape[1] > 0
     public = game.talk == "public"
 
@@ -83,26 +113,6 @@ def said(letter: Letter) -> str:
     return one if one == other or letter[1] is None else other if letter[0] is None else f"{one}>{other}"
 
 
-def draw(talk: Conversation, left: float, top: float) -> Iterator[Shape]:
-    """Yield a line for each sender: its name, and a bubble for each word."""
-    yield Text(left, top + 4, talk.title, 13, _PALE)
-    heads = [_ALL] if talk.public else [name.removeprefix("player_") for name in talk.players]
-    if not talk.letters:
-        return
-    wide = 62.0 if talk.public else (PANEL - _NAME) / len(heads)
-    yield Text(left, top + 30, "from", 13, _PALE)
-    for place, name in enumerate(heads):
-        yield Text(
-            left + _NAME + (place + 0.5) * wide, top + 30, f"to {name}" if place == 0 else name, 13, _PALE, "middle"
-        )
-    for seat, (name, letters) in enumerate(zip(talk.players, talk.letters, strict=True)):
-        y = top + 58 + _ROW * seat
-        yield Text(left, y + 5, name, fitted(name, 14, _NAME - 14), _INK)
-        for place, letter in enumerate(letters):
-            if letter is not None:
-                yield from _bubble(left + _NAME + (place + 0.5) * wide, y, min(wide, 62.0) - 8, said(letter))
-
-
 def _bubble(x: float, y: float, wide: float, word: str) -> Iterator[Shape]:
     """Yield a bubble with a word, its tail to the left; a small circle for silence."""
     if word == ".":
@@ -121,16 +131,3 @@ def _bubble(x: float, y: float, wide: float, word: str) -> Iterator[Shape]:
     )
     yield Polygon(corners, _BUBBLE, _EDGE, 1.2)
     yield Text(x, y + 5, word, fitted(word, 14, wide - 4), _INK, "middle", bold=True)
-
-
-def lines(talk: Conversation) -> Iterator[str]:
-    """Yield the words for a terminal, a line for each sender; `.` is silence and `?` what is not known."""
-    if not talk.letters:
-        return
-    wide = max(len("from"), *map(len, talk.players))
-    heads = [_ALL] if talk.public else [name.removeprefix("player_") for name in talk.players]
-    yield f"{talk.title}:"
-    yield f"{'from':<{wide}} to " + " ".join(f"{name:>5}" for name in heads)
-    for name, letters in zip(talk.players, talk.letters, strict=True):
-        row = " ".join(f"{'' if letter is None else said(letter):>5}" for letter in letters)
-        yield f"{name:<{wide}}    {row}".rstrip()

@@ -1,1 +1,0 @@
-"""Talk in Grid Adaptation: an option by which all players send each other words before each round."""

@@ -1,0 +1,319 @@
+"""Grid Adaptation with talk on the contract of the suite.
+
+All steps but those of talk are the base game's, and its code runs them. Letters: `B` matches, `P` players, `T` talk
+steps of a match, `R` places of a sender's words (see `words`), `K` components of an action, of which the first `BASE`
+are the base game's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.envs.core.errors import GameError
+from cellgames.envs.core.info import GameInfo, Space
+from cellgames.envs.core.state import along_envs, choose_envs
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.notation import Position
+from cellgames.envs.grid_adaptation.rendering import View
+from cellgames.envs.grid_adaptation.state import COMPONENTS, GridState
+from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.native import library
+from cellgames.utils.foreign_text import shown
+
+from . import native, notation, words
+from .rendering import last_talk
+from .solo import TalkSolo
+from .state import BASE, TalkState
+
+if TYPE_CHECKING:
+    from cellgames.envs.core.vector import NativeStep
+
+__all__ = ["GridAdaptationTalk", "Talk"]
+
+Talk = Literal["none", "public", "private"]
+
+
+@dataclass(frozen=True, repr=False)
+class GridAdaptationTalk(GridAdaptation):
+    """Grid Adaptation with steps before each round in which all players say words at once, and do nothing else.
+
+    Attributes:
+        talk: "public", in which everybody hears a word, or "private", in which a player sends one to each of the
+            others; "none" is the base game's.
+        words: the number of words beside silence, 1 to 100.
+        talk_steps: in which words are sent before each round, 1 to 10.
+        scramble: True to deal out the words of a talk step anew among their senders, so that they carry nothing.
+        mute: True to replace all words by silence on their way.
+    """
+
+    talk: Talk = "none"
+    words: int = 8
+    talk_steps: int = 1
+    scramble: bool = False
+    mute: bool = False
+
+    added_parameters: ClassVar[frozenset[str]] = frozenset({"talk", "words", "talk_steps", "scramble", "mute"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.talk not in ("public", "private"):
+            raise ValueError(
+                f"{self.id}: parameter 'talk' must be public or private, got {shown(self.talk)}; a game without talk "
+                "takes no other parameters of it"
+            )
+        check_int(self, "words", 1, 100)
+        check_int(self, "talk_steps", 1, 10)
+        for name in ("scramble", "mute"):
+            if not isinstance(flag := getattr(self, name), bool):
+                raise ValueError(f"{self.id}: parameter {name!r} must be True or False, got {shown(flag)}")
+        if self.scramble and self.mute:
+            raise ValueError(f"{self.id}: expected one of scramble=True and mute=True, got both")
+
+    @cached_property
+    @override
+    def base(self) -> GridAdaptation:
+        return GridAdaptation(**{item.name: getattr(self, item.name) for item in dataclasses.fields(GridAdaptation)})
+
+    @property
+    @override
+    def steps_a_round(self) -> int:
+        return 1 + self.talk_steps
+
+    @property
+    def talks(self) -> int:
+        """The number of talk steps of a match, `T`."""
+        return self.rounds * self.talk_steps
+
+    @property
+    def places(self) -> int:
+        """The number of words that each player says in a talk step, `R`."""
+        return self.players - 1 if self.talk == "private" else 1
+
+    @property
+    def board_planes(self) -> int:
+        """The number of planes of words that spectators see."""
+        return -(-2 * self.talks * self.players * self.places // self.spaces)
+
+    @cached_property
+    @override
+    def info(self) -> GameInfo:
+        base = self.base.info
+        return replace(
+            base,
+            max_turns=self.rounds * self.steps_a_round + 1,
+            action_nvec=(*base.action_nvec, *(self.words + 1,) * self.places),
+            observation=replace(
+                base.observation, shape=(base.observation.shape[0] + words.num_planes(self), self.size, self.size)
+            ),
+            board=Space((1 + self.board_planes, self.size, self.size), torch.int8, -1, max(7, self.words)),
+        )
+
+    # --- the game -------------------------------------------------------------------------------------------------
+
+    def talking(self, state: GridState) -> Tensor:
+        """Return where the next step is a talk step, bool [B]; False after the end."""
+        return _with_talk(state).talks < state.round.clamp(max=self.rounds) * self.talk_steps
+
+    @override
+    def places_tiles(self, state: GridState) -> Tensor:
+        return super().places_tiles(state) & ~self.talking(state)
+
+    @override
+    def _init(self, seeds: Tensor) -> TalkState:
+        shape = (len(seeds), self.talks, self.players, self.places)
+        said = torch.full(shape, words.TO_COME, dtype=torch.int8, device=seeds.device)
+        altered = said.clone() if self.scramble or self.mute else said.new_empty(len(seeds), 0, *shape[2:])
+        fields = [*super()._init(seeds).tensors(), torch.zeros_like(seeds), said, altered]
+        return TalkState(*fields)
+
+    @override
+    def _step(self, state: GridState, actions: Tensor) -> TalkState:
+        state = _with_talk(state)
+        now, base = self.talking(state), state.base
+        quiet = base.replace(
+            turn=base.turn + 1, rewards=torch.zeros_like(base.rewards), placed=torch.zeros_like(base.placed)
+        )
+        if now.all():
+            base = quiet
+        else:
+            played = self.base._step(base, actions[..., :BASE])
+            base = played if not now.any() else quiet.merge(played, lambda one, other: choose_envs(now, one, other))
+        env_ids = now.nonzero().squeeze(1)
+        after = state.with_base(base)
+        if not len(env_ids):
+            return after
+        after = after.replace(said=state.said.clone(), heard=state.heard.clone(), talks=state.talks + now)
+        said, number = actions[env_ids][..., BASE:].to(torch.int8), state.talks[env_ids]
+        after.said[env_ids, number] = said
+        if after.heard.shape[1]:
+            after.heard[env_ids, number] = words.delivered(self, state.seed[env_ids], number, said)
+        return after
+
+    @override
+    def _restart(self, state: GridState, done: Tensor) -> TalkState:
+        state = _with_talk(state)
+        after = state.with_base(self.base._restart(state.base, done))
+        for field in (after.said, after.heard):
+            field[done] = words.TO_COME
+        after.talks[done] = 0
+        return after
+
+    @override
+    def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
+        return None if library(device) is None else partial(native.step_in_place, self)
+
+    # --- what players may do --------------------------------------------------------------------------------------
+
+    @override
+    def free_spaces(self, state: GridState) -> Tensor:
+        return native.free_spaces(self, _with_talk(state))
+
+    @override
+    def _legal(self, state: GridState) -> Tensor:
+        shape = (len(state), self.players, self.info.num_actions)
+        return self._legal_again(state, torch.empty(shape, dtype=torch.bool, device=state.device))
+
+    @override
+    def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
+        now, base_width = self.talking(state), self.base.info.num_actions
+        mask[..., :base_width] = self.base._legal(_with_talk(state).base)
+        nothing = torch.zeros(base_width, dtype=torch.bool, device=state.device)
+        nvec = self.base.info.action_nvec
+        nothing[[sum(nvec[:part]) + self.fallback(part, None) for part in range(BASE)]] = True
+        mask[now, :, :base_width] = nothing
+        said = mask[..., base_width:].unflatten(2, (-1, self.words + 1))
+        said[:] = along_envs(now, said.ndim)
+        said[..., 0] = True
+        return mask
+
+    @override
+    def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:
+        played = self.base._random_actions(_with_talk(state).base, bits[..., :BASE])
+        said = (bits[..., BASE:] * (self.words + 1)) >> 31
+        quiet = self._silence(bits)
+        talks = torch.cat((quiet[..., :BASE], said), -1)
+        return choose_envs(self.talking(state), talks, torch.cat((played, quiet[..., BASE:]), -1))
+
+    def _silence(self, like: Tensor) -> Tensor:
+        """Return actions that do nothing, int64 of a shape [..., K], with the matches next to each other in memory."""
+        nothing = torch.tensor([self.fallback(part, None) for part in range(like.shape[-1])], device=like.device)
+        inner = like.movedim(0, -1)
+        return nothing.to(torch.int64)[:, None].expand(inner.shape).contiguous().movedim(-1, 0)
+
+    @override
+    def _why_illegal(self, state: GridState, seat: int, component: int, action: int) -> str:
+        if component >= BASE:
+            return "words are said in talk steps only"
+        if bool(self.talking(state)):
+            return f"in a talk step there is no {COMPONENTS[component]}"
+        return super()._why_illegal(state, seat, component, action)
+
+    # --- what is seen ---------------------------------------------------------------------------------------------
+
+    @override
+    def board(self, state: GridState) -> Tensor:
+        """Return int8 [B, C, H, W]: the `tiles`, and all words on further planes.
+
+        They are the words of each talk step by sender as they were said, then as they arrived, filled in row by row:
+        -1 in talk steps to come.
+        """
+        state = _with_talk(state)
+        all_words = torch.cat((state.said.flatten(1), state.arrived.flatten(1)), 1)
+        planes = all_words.new_full((len(state), self.board_planes * self.spaces), words.TO_COME)
+        planes[:, : all_words.shape[1]] = all_words
+        return torch.cat((self.tiles(state)[:, None], planes.view(len(planes), -1, self.size, self.size)), 1)
+
+    @override
+    def _observed(self, state: GridState, seat: Tensor) -> list[Tensor]:
+        state = _with_talk(state)
+        known = words.one_hot(self, words.history(self, state.said, state.arrived, seat))
+        now = self.talking(state).to(torch.int16)[:, None, None, None]
+        return [*super()._observed(state, seat), now.expand(-1, -1, self.size, self.size), known]
+
+    @override
+    def infos(self, state: GridState, player: int) -> dict[str, Tensor]:
+        """Return those of the base game, and the words `heard` in the last talk step by sender, [B, P].
+
+        They are -1 at the player's own seat, and everywhere before the first talk step.
+        """
+        state = _with_talk(state)
+        arrived = words.heard_by(self, state.arrived, torch.full_like(state.talks, player)).long()
+        last, env_ids = (state.talks - 1).clamp(min=0), torch.arange(len(state), device=state.device)
+        heard = state.talks.new_full((len(state), self.players), words.TO_COME)
+        heard[:, [seat for seat in range(self.players) if seat != player]] = arrived[env_ids, last]
+        return {**super().infos(state, player), "heard": heard}
+
+    @override
+    def solo(self, state: GridState) -> TalkSolo:
+        return TalkSolo(self, _with_talk(state))
+
+    # --- text and pictures ----------------------------------------------------------------------------------------
+
+    @override
+    def action_to_string(self, action: int) -> str:
+        """Return `none/say:5` in public and `none/say:5,0,2` in private, or the action of a round (see `notation`)."""
+        return notation.action_to_string(action, self.info.action_nvec)
+
+    @override
+    def string_to_action(self, text: str) -> int:
+        base, say, said = text.partition(notation.SAY)
+        spoken = notation.string_to_words(said, self.info.action_nvec[BASE:]) if say else 0
+        if spoken is None:
+            example = ",".join("1" * self.places)
+            raise GameError(self.id, f"expected an action such as none{notation.SAY}{example}, got {shown(text)}")
+        played: int = self.base.string_to_action(base)
+        return played * int((self.words + 1) ** self.places) + spoken
+
+    @override
+    def choice_to_string(self, component: int, choice: int) -> str:
+        """Return one component's choice by itself; a word is `say:5`, or `say:5@2` to the second other player."""
+        if component < BASE:
+            return super().choice_to_string(component, choice)
+        return notation.word_to_string(choice, component - BASE, self.places)
+
+    @override
+    def state_to_string(self, state: GridState) -> str:
+        return super().state_to_string(state) + notation.to_text(self, _with_talk(state))
+
+    @override
+    def view_to_string(self, state: GridState, player: int) -> str:
+        state = _with_talk(state)
+        return self.base.view_to_string(state.base, player) + notation.to_text(self, state, player)
+
+    @override
+    def string_to_state(self, text: str, seed: int = 0) -> TalkState:
+        state = _with_talk(self.init(torch.tensor([seed], device="cpu")))
+        example, found = self.state_to_string(state), notation.split(self, text)
+        if found is None:
+            raise GameError(self.id, f"expected a position such as {shown(example, 200)}, got {shown(text)}")
+        line, played = found
+        position = self._position(line, example)
+        self._check_talks(position, len(played[0]), text)
+        return notation.with_words(self, _with_talk(self._placed(state, position)), played)
+
+    def _check_talks(self, position: Position, played: int, text: str) -> None:
+        """Raise an error unless so many talk steps may have been played before a position."""
+        number = position.round if position.stage == "play" else self.rounds + 1
+        low, high = (step * self.talk_steps for step in (number - 1, min(number, self.rounds)))
+        if not low <= played <= high:
+            expected = f"{low} to {high} talk steps" if low < high else f"{low} talk steps"
+            raise GameError(self.id, f"expected {expected} in this round, got {played}: {shown(text)}")
+
+    @override
+    def _view(self, state: GridState, player: int | None = None) -> View:
+        state = _with_talk(state[:1])
+        view = super()._view(state, player)
+        title = f"Talk before {view.title.lower()}" if bool(self.talking(state)) else view.title
+        return replace(view, title=title, panel=last_talk(self, state, player))
+
+
+def _with_talk(state: GridState) -> TalkState:
+    assert isinstance(state, TalkState)
+    return state
