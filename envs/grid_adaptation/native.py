@@ -35,7 +35,6 @@ __all__ = [
     "numbers",
     "play",
     "results",
-    "spaces_without_tile",
     "step",
     "step_in_place",
     "takes",
@@ -233,22 +232,9 @@ def _native_free_spaces(native: Library, fields: Sequence[Tensor], rules: Sequen
     """Return `_free_spaces`."""
     if not known(_game(rules, garnet_value), fields):
         return NotImplemented  # type: ignore[no-any-return]
-    return spaces_without_tile(native, fields, rules, garnet_value, 0, None)
-
-
-def spaces_without_tile(
-    native: Library,
-    fields: Sequence[Tensor],
-    rules: Sequence[int],
-    garnet_value: float,
-    talk_steps: int,
-    talks: Tensor | None,
-) -> Tensor:
-    """Return free spaces, bool [B, N]; none before one of the `talk_steps` of a round, of which `talks` were played."""
     inner = [innermost(field) for field in fields]
     free = torch.empty((len(fields[0]), rules[0] ** 2), dtype=torch.bool)
-    played = None if talks is None else pointer(talks, torch.int64)
-    arguments = (addresses(inner), None, pointer(free, torch.bool), talk_steps, played)
+    arguments = (addresses(inner), None, pointer(free, torch.bool), 0, None)
     native.cellgames_grid_adaptation_legal(*call(rules, garnet_value, len(free)), *arguments)
     return free
 

@@ -173,7 +173,8 @@ class GridAdaptationTalk(GridAdaptation):
 
     @override
     def free_spaces(self, state: GridState) -> Tensor:
-        return native.free_spaces(self, _with_talk(state))
+        closed = torch.where(self.talking(state), self.rounds + 1, state.round)  # as in the voting step
+        return self.base.free_spaces(_with_talk(state).base.replace(round=closed))
 
     @override
     def _legal(self, state: GridState) -> Tensor:

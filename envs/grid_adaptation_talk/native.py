@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core.vector import Transition
-from cellgames.envs.grid_adaptation import legality
 from cellgames.envs.grid_adaptation import native as rounds
 from cellgames.envs.grid_adaptation.native import Played
 from cellgames.envs.native import Library, operator, pointer
@@ -25,7 +24,7 @@ from .state import BASE, TalkState
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
 
-__all__ = ["free_spaces", "step_in_place"]
+__all__ = ["step_in_place"]
 
 _BASE_FIELDS = -3  # where the fields of words begin
 _GAMES: dict[tuple[tuple[int, ...], float, tuple[int, ...]], GridAdaptationTalk] = {}  # by `_numbers`
@@ -38,12 +37,6 @@ def step_in_place(
     numbers = _numbers(game)
     actions, rewards, terminated, truncated = _step(list(state.tensors()), given, *numbers, random)
     return Transition(actions if random else given, rewards, terminated, truncated)
-
-
-def free_spaces(game: GridAdaptationTalk, state: TalkState) -> Tensor:
-    """Return spaces without a tile, bool [B, N]; none in a talk step and in the voting step."""
-    free: Tensor = _free_spaces(list(state.tensors()), *_numbers(game))
-    return free
 
 
 @lru_cache
@@ -135,26 +128,3 @@ def _native_step(
         state.heard[spoken, step] = words.delivered(game, seeds[spoken], step, state.said[spoken, step])
         state.heard[played[2]] = words.TO_COME
     return played
-
-
-@operator(
-    "grid_adaptation_talk_free_spaces(Tensor[] fields, int[] rules, float garnet_value, int[] talk) -> Tensor",
-    fake=lambda fields, rules, *_: fields[0].new_empty((len(fields[0]), rules[0] ** 2), dtype=torch.bool),
-)
-def _free_spaces(fields: Sequence[Tensor], rules: Sequence[int], garnet_value: float, talk: Sequence[int]) -> Tensor:
-    """Return `free_spaces`."""
-    game, state = _GAMES[tuple(rules), garnet_value, tuple(talk)], TalkState(*fields)
-    closed = torch.where(game.talking(state), game.rounds + 1, state.round)  # as in the voting step
-    return legality.free_spaces(game.base, state.base.replace(round=closed)).contiguous()
-
-
-@_free_spaces.native
-def _native_free_spaces(
-    native: Library, fields: Sequence[Tensor], rules: Sequence[int], garnet_value: float, talk: Sequence[int]
-) -> Tensor:
-    """Return `_free_spaces`."""
-    game, base = _GAMES[tuple(rules), garnet_value, tuple(talk)], fields[:_BASE_FIELDS]
-    if not rounds.known(game.base, base):
-        return NotImplemented  # type: ignore[no-any-return]
-    talks = TalkState(*fields).talks.contiguous()
-    return rounds.spaces_without_tile(native, base, rules, garnet_value, game.talk_steps, talks)
