@@ -20,7 +20,7 @@ from cellgames.envs.core.solo import Solo
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.utils.foreign_text import shown
 
-from . import notation, observation, placement, rounds, rules
+from . import notation, observation, placement, rendering, rounds, rules
 from .notation import Position
 from .rules import N
 from .state import COLUMNS, ClothState
@@ -28,8 +28,8 @@ from .territory import territory
 from .wild import wild_notation, wild_rounds
 from .wild.terrain import HIGHEST
 from .wild.wild_observation import wild_boards, wild_infos, wild_numbers, wild_planes
+from .wild.wild_rounds import WildWorld
 from .wild.wild_state import WildState, wild
-from .wild.wild_world import WildWorld
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
@@ -567,19 +567,13 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def draw(self, state: ClothState) -> Picture:
-        from . import rendering, scenes
-
-        return rendering.draw(scenes.view(self, state))
+        return rendering.draw(rendering.view(self, state))
 
     @override
     def frames(self, before: ClothState, after: ClothState) -> Iterator[Picture]:
         """Yield a placement as one picture, and the end of a round as some of its generations."""
-        from . import scenes
-
-        return scenes.frames(self, before, after)
+        return rendering.frames(self, before, after)
 
     @override
     def text(self, state: ClothState) -> str:
-        from . import rendering, scenes
-
-        return rendering.text(scenes.view(self, state))
+        return rendering.text(rendering.view(self, state))

@@ -15,12 +15,13 @@ from cellgames.envs.kernels.compiling import Compile, Kernel, kernel
 from cellgames.envs.native import Library, operator, pointer
 
 from . import rules
-from .batch_widths import padded, width_for
 from .territory import WIDEST
 
 __all__ = ["NEUTRAL", "advance", "simulate"]
 
 NEUTRAL = 2  # the plane
+_WIDTHS = (32, 256)  # the wide one stays in the cache for many generations
+_CUDA_WIDTHS = (128, 1024, 8192)
 
 
 @torch.no_grad()
@@ -115,7 +116,7 @@ def _advance(grid: Grid, planes: Tensor, generations: int, neutral_rules: int, c
     if planes.shape[-1] == 0 or generations == 0:
         return planes.clone(memory_format=torch.contiguous_format)
     kinds = [0, 1, 3] if not planes[NEUTRAL].any() else [0, 1, 2, 3]  # no neutral cell comes from nothing
-    width = width_for(planes.shape[-1], planes.device)
+    width = _width_for(planes.shape[-1], planes.device)
     chunks = planes[kinds].split(width, -1)  # of a copy, which is overwritten
     step = _kernel(
         grid, planes.new_empty(len(kinds), *grid.shape, width), neutral_rules, compile, generations * len(chunks)
@@ -130,7 +131,7 @@ def _advance(grid: Grid, planes: Tensor, generations: int, neutral_rules: int, c
 
 def _run(step: Kernel, planes: Tensor, width: int, generations: int) -> Tensor:
     """Play some generations of up to `width` worlds, [k, S, N, n] of the same shape, which may be overwritten."""
-    now = padded(planes, width)
+    now = _padded(planes, width)
     then = torch.empty_like(now)
     for _ in range(generations):
         step([*now.unbind(), *then.unbind()])
@@ -151,3 +152,15 @@ def _kernel(grid: Grid, planes: Tensor, neutral_rules: int, compile: Compile, ca
 
     function = two_sided if len(planes) == 3 else with_neutrals
     return kernel(function, [*planes.unbind(), *torch.empty_like(planes).unbind()], compile=compile, calls=calls)
+
+
+def _width_for(worlds: int, device: torch.device) -> int:
+    """Return the width to take for so many worlds; more than fit are taken in turns."""
+    widths = _WIDTHS if device.type == "cpu" else _CUDA_WIDTHS
+    return next((width for width in widths if width >= worlds), widths[-1])
+
+
+def _padded(planes: Tensor, width: int) -> Tensor:
+    """Return planes [..., n] of up to `width` worlds as [..., width], contiguous, filled up with empty worlds."""
+    missing = width - planes.shape[-1]
+    return torch.nn.functional.pad(planes, (0, missing)).contiguous() if missing else planes.contiguous()

@@ -1,4 +1,7 @@
-"""Value noise on integers: random bytes on a lattice, with bilinear interpolation between them.
+"""The random bits of the wild options, and value noise: random bytes on a lattice, interpolated between them.
+
+Terrain, animals and their noise are functions of the env's seed. What happens in a round is a function of the round's
+own seed, so that its counters stay small. A probability is k/256: a fresh byte less than k.
 
 Letters: `n` games, `H, W` rows and columns of the world, `k` points.
 """
@@ -8,14 +11,42 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .streams import draw_byte
+from cellgames.envs.core import chance
 
-__all__ = ["LATTICE", "noise_at", "noise_lattice", "noise_map"]
+__all__ = [
+    "ANIMALS",
+    "FIRE",
+    "HEIGHTS",
+    "LATTICE",
+    "MOISTURE",
+    "NOISE",
+    "REGROWTH",
+    "STRIKES",
+    "WEATHER",
+    "draw_byte",
+    "noise_at",
+    "noise_lattice",
+    "noise_map",
+    "round_seed",
+]
+
+HEIGHTS, MOISTURE, ANIMALS, NOISE, _ROUNDS = range(chance.USER + 1, chance.USER + 6)  # of an env's seed
+WEATHER, STRIKES, FIRE, REGROWTH = range(chance.USER, chance.USER + 4)  # of a round's seed
 
 LATTICE = 1 << 12
 """More points than the lattice of any world has: counters of two lattices lie at least so far apart."""
 
 _OCTAVES = ((32, 4), (16, 2), (8, 1))  # periods and weights
+
+
+def round_seed(seed: Tensor, number: Tensor) -> Tensor:
+    """Return the seeds of rounds, int64 [B], of the envs' seeds and the numbers of the rounds, integers [B]."""
+    return chance.draw(seed, _ROUNDS, number.long())
+
+
+def draw_byte(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
+    """Return random bytes, int64 of the broadcast shape of `seed` and `counter`."""
+    return chance.draw(seed, purpose, counter) & 0xFF
 
 
 def noise_lattice(seed: Tensor, purpose: int, first: Tensor, size: tuple[int, int], period: int) -> Tensor:

@@ -14,8 +14,7 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.native import Library, operator, pointer
 
 from .borders import WIDEST
-from .noise import noise_map
-from .streams import HEIGHTS, MOISTURE
+from .noise import HEIGHTS, MOISTURE, noise_map
 
 __all__ = ["HIGHEST", "LEVEL", "LEVEL_STEP", "LOWEST", "ROCK", "land_on", "make_ground", "water_on"]
 

@@ -16,7 +16,7 @@ from cellgames.envs.cloth_of_gold.rules import PLUS
 from cellgames.envs.core import chance
 from cellgames.envs.kernels.lookup_tables import table
 
-from .streams import FIRE, REGROWTH, STRIKES, WEATHER, draw_byte
+from .noise import FIRE, REGROWTH, STRIKES, WEATHER, draw_byte
 from .terrain import HIGHEST, LEVEL, LEVEL_STEP, LOWEST
 
 __all__ = [

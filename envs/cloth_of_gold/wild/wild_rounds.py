@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -21,7 +23,7 @@ from cellgames.envs.native import Library, library, pointer
 
 from . import perks, terrain, weather
 from .borders import zones
-from .streams import round_seed
+from .noise import round_seed
 from .weather import Fire
 from .wild_state import WildState
 from .wildlife import EVERY, KINDS, Wildlife, kinds_of, place_animals
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WildRound",
+    "WildWorld",
     "allowances",
     "animal_planes",
     "bolt",
@@ -414,6 +417,46 @@ class WildRound:
                 new["supply"] = found.supply + self._wildlife.tamed.int()
         state = state.replace(**new)
         return widened(game, state, torch.ones_like(state.live, dtype=torch.bool))
+
+
+class WildWorld:
+    """The world of one game, which `generation` steps as the end of the round would.
+
+    Args:
+        game: the rules.
+        state: a batch of one; not changed.
+    """
+
+    def __init__(self, game: ClothOfGold, state: WildState) -> None:
+        self._game, self._start = game, state
+        self._round: WildRound | None = None
+
+    def generation(self) -> None:
+        """Play the next generation of the world, and nothing else."""
+        self._round = self._round or WildRound(self._game, self._start)
+        self._round.generation()
+
+    def state(self) -> WildState:
+        """Return the game as it is after the generations so far; nothing is counted."""
+        return self._start if self._round is None else self._round.after(self._start)
+
+    def board(self) -> npt.NDArray[np.int8]:
+        """Return the cells, int8 [H, W]."""
+        cells: npt.NDArray[np.int8] = self._game.board(self.state())[0].numpy(force=True)
+        return cells
+
+    def territories(self) -> npt.NDArray[np.bool_]:
+        """Return both players' territory or zones as they are now, bool [2, H, W]."""
+        state = self.state()
+        reach = state.reach[0] if self._game.perks else None
+        found = territories(self._game, state.units[0], reach)
+        fields: npt.NDArray[np.bool_] = self._game.grid.unpack(found.movedim(0, -1)).numpy(force=True)
+        return fields
+
+    def placed(self) -> npt.NDArray[np.bool_]:
+        """Return units that the mover has placed in this turn: bool [H, W]."""
+        cells: npt.NDArray[np.bool_] = self._game.grid.unpack(self._start.placed.movedim(0, -1))[0].numpy(force=True)
+        return cells
 
 
 def lived(game: ClothOfGold, state: WildState) -> WildRound:

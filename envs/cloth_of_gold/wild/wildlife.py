@@ -11,8 +11,7 @@ from torch import Tensor
 from cellgames.envs.core import chance
 from cellgames.envs.kernels.lookup_tables import table
 
-from .noise import LATTICE, noise_at, noise_lattice
-from .streams import ANIMALS, NOISE
+from .noise import ANIMALS, LATTICE, NOISE, noise_at, noise_lattice
 
 __all__ = ["EVERY", "GONE", "GRAZER", "GUARD", "HUNTER", "KINDS", "Wildlife", "kinds_of", "place_animals"]
 

@@ -15,10 +15,9 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.solo import ClothSolo
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.wild import wild_notation
-from cellgames.envs.cloth_of_gold.wild.wild_rendering import LAND, WARDS
-from cellgames.envs.cloth_of_gold.wild.wild_scenes import wild_view
+from cellgames.envs.cloth_of_gold.wild.wild_rendering import LAND, WARDS, wild_view
+from cellgames.envs.cloth_of_gold.wild.wild_rounds import WildWorld
 from cellgames.envs.cloth_of_gold.wild.wild_state import wild
-from cellgames.envs.cloth_of_gold.wild.wild_world import WildWorld
 from cellgames.envs.core import chance
 from cellgames.envs.core.drawing import frame_times
 from cellgames.envs.core.info import WIN
