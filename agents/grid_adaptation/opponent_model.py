@@ -6,22 +6,35 @@ Letters: `L` games, `G` guesses, `O` players whose tiles are guessed, `T` tiles 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from cellgames.envs.boards.orientations import orientations, parse_cells
 from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.kernels.lookup_tables import table
 
 from .decoding import Seen
 from .lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
-from .shapes import shapes_at
 
-__all__ = ["KeenOthers", "Others"]
+__all__ = ["KeenOthers", "Others", "placements", "shapes_at"]
 
 _SPACE, _RESERVE = range(chance.USER + 20, chance.USER + 22)
+
+# By number of tiles. Those of four led most, of all that fit in 4 x 4 spaces, in matches that went on at random.
+_SHAPES: dict[int, Sequence[str]] = {
+    1: ("o",),
+    2: ("oo", "o./.o"),
+    3: ("oo/o.", "ooo", "oo./..o", "o.o/.o."),
+    4: (
+        *("oo./..o/..o", ".o./o.o/.o.", "oo./o../..o", "ooo./..../...o", "oo../.o../...o", "oo./o.o", "o..o/.o../.o.."),
+        *("o.../.o.o/..o.", "oooo", "ooo/.o.", "oo/oo"),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -115,3 +128,19 @@ class KeenOthers(Others):
         best = worth.topk(min(self.choices, game.spaces), 2)
         found = best.indices.where(best.values > ILLEGAL, best.indices[:, :, :1])
         return found.where(free.any(1)[:, None, None], game.spaces)
+
+
+@table
+def placements(number: int, device: torch.device) -> Tensor:
+    """Return the shapes of `number` tiles, turned and reflected in all ways: rows and columns, int64 [X, number, 2]."""
+    found = {form for shape in _SHAPES[number] for form in orientations(parse_cells(shape))}
+    return torch.tensor(sorted(found), device=device)
+
+
+def shapes_at(size: int, number: int, lots: Tensor) -> Tensor:
+    """Return the spaces of random shapes at random places of a board, int64 [..., number], for draws [..., 3]."""
+    cells = placements(number, lots.device)
+    shape = cells[chance.uniform_int(lots[..., 0], len(cells))]  # [..., number, 2]
+    room = size - shape.amax(-2)  # how far the shape may be moved
+    moved = shape + chance.uniform_int(lots[..., 1:], room).unsqueeze(-2)
+    return moved[..., 0] * size + moved[..., 1]

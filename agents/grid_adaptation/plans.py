@@ -20,8 +20,7 @@ from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE
 
 from .decoding import Seen
 from .lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
-from .opponent_model import Others
-from .shapes import shapes_at
+from .opponent_model import Others, shapes_at
 
 __all__ = ["Planner", "Plans", "nothing"]
 

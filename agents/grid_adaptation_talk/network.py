@@ -6,7 +6,7 @@ Letters: `L` rows, `N` spaces of the board, `S` places of a player's history of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -46,8 +46,7 @@ class TalkNetwork(GridNetwork):
         return self._answer(view, [*parts, words], summary)
 
 
-@dataclass(frozen=True)
-class Heard:
+class Heard(NamedTuple):
     """The effect of the words that players have heard and said.
 
     Attributes:

@@ -36,12 +36,9 @@ class SilentAgent(GameAgent[GridAdaptationTalk]):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions, int64 [L, K]: in talk steps silence, else those of the other agent."""
         game, first = self.game, num_planes(self.game.players)
-        talks = observation[:, first, 0, 0] == 1
-        actions = torch.tensor(
-            [game.fallback(part, None) for part in range(len(game.info.action_nvec))], device=observation.device
-        ).repeat(len(observation), 1)
-        rows = (~talks).nonzero().squeeze(1)
-        if len(rows):
+        nothing = [game.fallback(part, None) for part in range(len(game.info.action_nvec))]
+        actions = torch.tensor(nothing, device=observation.device).repeat(len(observation), 1)
+        if len(rows := (observation[:, first, 0, 0] == 0).nonzero().squeeze(1)):
             mask = action_mask[rows, : game.base.info.num_actions]
             chosen = self._agent.act(observation[rows, :first], mask, env_ids[rows], generator)  # type: ignore[union-attr]  # see above
             actions[rows, : chosen.shape[1]] = chosen

@@ -20,17 +20,12 @@ from cellgames.envs.kernels.lookup_tables import table
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
 
-__all__ = ["TO_COME", "delivered", "heard_by", "history", "num_planes", "one_hot", "others_of"]
+__all__ = ["TO_COME", "delivered", "heard_by", "history", "num_planes", "one_hot"]
 
 TO_COME = -1
 """The word of a talk step that has not been played."""
 
 _ORDER = chance.USER + 2  # purpose of draws
-
-
-def others_of(players: int, device: torch.device) -> Tensor:
-    """Return the other seats of each seat in their order, int64 [P, P - 1]."""
-    return _others(players, device)[0]
 
 
 @table

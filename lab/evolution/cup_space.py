@@ -9,9 +9,12 @@ Letters: `N` designs, `S` shapes of a team, `K` kinds of shapes, `M` matches, `A
 from __future__ import annotations
 
 import dataclasses
+import gzip
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,11 +30,14 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.core import chance
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE, deal, most_shapes
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS
+from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ORIENTATIONS, ROWS, offsets
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played
 
-__all__ = ["CupOpponents", "CupSpace", "cup_spaces"]
+__all__ = ["STARTS", "CupOpponents", "CupSpace", "cup_spaces", "read_starts"]
+
+STARTS = "recorded_games.jsonl.gz"
+"""The file of published games, as golly.life has them."""
 
 Bools = npt.NDArray[np.bool_]
 
@@ -473,3 +479,44 @@ def _arranged(game: ToroidalCup, agent: AnyAgent, seeds: torch.Tensor, seed: int
         actions = agent.act(seen, mask, env_ids, generator)  # type: ignore[union-attr]  # no agent of states
         state = still.step(state, actions.view(-1, 2))
     return state.start.numpy(), queue
+
+
+def read_starts(folder: Path, space: CupSpace) -> CupOpponents:
+    """Return the arrangements of both teams of published games with as many shapes of the same pattern.
+
+    Published teams may use the whole board. Only those are taken whose cells lie in one half of it. Patterns with
+    several kinds of shapes are left out, since the published cells do not say which shapes they are.
+
+    Raises:
+        ValueError: no such file in the folder, or not one of recorded games.
+    """
+    path = folder / STARTS
+    lattice, count = space.game.lattice, space.count
+    size = (lattice.rows, lattice.band)
+    nobody = CupOpponents(np.zeros((0, *size), np.bool_), np.zeros(0, np.int64), np.zeros((0, count), np.int64))
+    if not path.is_file():
+        raise ValueError(f"{folder}: expected a folder with {STARTS}, games as golly.life publishes them")
+    if space.kinds > 1 or (space.game.rows, space.game.cols) != (ROWS, COLS):
+        return nobody
+    cells = count * len(offsets(space.game.stamps[0], 0)[0])
+    live, seats = [], []
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            games = [json.loads(line) for line in file]
+        for game in games:
+            if game["pattern"] != space.game.pattern:
+                continue
+            for team in (game["team_1"], game["team_2"]):
+                row, col = np.divmod(np.array(team, dtype=np.int64), COLS)
+                sides = np.unique(col // lattice.band)
+                if len(team) != cells or len(sides) != 1:
+                    continue
+                board = np.zeros(size, np.bool_)
+                board[row, col - sides[0] * lattice.band] = True
+                live.append(board)
+                seats.append(1 - int(sides[0]))
+    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError):
+        raise ValueError(f"{path}: expected a line of JSON for each game, with pattern, team_1 and team_2") from None
+    if not live:
+        return nobody
+    return CupOpponents(np.stack(live), np.array(seats), np.zeros((len(live), count), np.int64))

@@ -229,7 +229,7 @@ def _measured(game: Game, options: EvolveOptions, champion: Path) -> tuple[list[
 
 def _published(folder: Path, spaces: Sequence[DesignSpace[Any]]) -> dict[str, CupOpponents]:
     """Return published arrangements of the patterns, by family, from the file of recorded games in a folder."""
-    from .published_starts import read_starts
+    from .cup_space import read_starts
 
     cups = [space for space in spaces if isinstance(space, CupSpace)]
     if not cups:

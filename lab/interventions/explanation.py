@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import game_of
-from cellgames.envs.registry import plugin_of
-from cellgames.plugins import resolve
+from cellgames.plugins import Target, resolve
 from cellgames.utils.foreign_text import shown
 
 from .effects import Effect, Explanation, Intervention, Options, PairEffect, Replays, World
@@ -17,7 +16,18 @@ from .effects import Effect, Explanation, Intervention, Options, PairEffect, Rep
 if TYPE_CHECKING:
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["explain", "explain_world", "world_of"]
+__all__ = ["WORLDS", "explain", "explain_world", "world_of"]
+
+_STONES = "cellgames.lab.interventions.stones_world"
+WORLDS: dict[str, Target] = {
+    "torus-v0": f"{_STONES}:torus_world",
+    "hex-v0": f"{_STONES}:connection_world",
+    "y-v0": f"{_STONES}:connection_world",
+    "toroidal-cup-v0": "cellgames.lab.interventions.cup_world:cup_world",
+    "cloth-of-gold-v0": "cellgames.lab.interventions.cloth_world:cloth_world",
+    "grid-adaptation-v0": "cellgames.lab.interventions.grid_world:grid_world",
+}
+"""Functions of a game, a record and options to the recorded game as one that can be changed, by the game's id."""
 
 
 def world_of(record: Record | CupRecord, options: Options | None = None) -> World:
@@ -37,10 +47,9 @@ def world_of(record: Record | CupRecord, options: Options | None = None) -> Worl
     game = game_of(record)
     if record.result.forfeit is not None:
         raise ValueError("the game was forfeited: it has no end that an intervention could change")
-    make = plugin_of(game).interventions
-    if make is None:
-        raise ValueError(f"{game.id} has no interventions: its plugin names none (`GamePlugin.interventions`)")
-    world: World = resolve(make)(game, record, chosen)
+    if game.id not in WORLDS:
+        raise ValueError(f"expected a game with interventions, one of {', '.join(WORLDS)}, got {game.id}")
+    world: World = resolve(WORLDS[game.id])(game, record, chosen)
     return world
 
 

@@ -20,8 +20,6 @@ from torch import Tensor
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.core import Game
-from cellgames.envs.registry import plugin_of, plugins
-from cellgames.plugins import resolve
 
 __all__ = ["LifeSeries", "Moment", "life_series", "moments"]
 
@@ -145,7 +143,7 @@ def _grid(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
 
 @dataclass(frozen=True)
 class LifeSeries:
-    """A way to look at the boards of a game in which Life runs, over time. `GamePlugin.life` names one.
+    """A way to look at the boards of a game in which Life runs, over time. `SERIES` has one for each.
 
     Attributes:
         moments: Function of a game and its records to the moments that count; a `ReplayError` if a record does not
@@ -171,11 +169,17 @@ CLOTH_OF_GOLD = LifeSeries(
 TOROIDAL_CUP = LifeSeries(_cup, unit="generation", wrap=True)
 GRID_ADAPTATION = LifeSeries(_grid, seats_own=False)  # nobody knows whose a tile is, and it has a sequence
 
+SERIES = {
+    "cloth-of-gold-v0": CLOTH_OF_GOLD,
+    "toroidal-cup-v0": TOROIDAL_CUP,
+    "grid-adaptation-v0": GRID_ADAPTATION,
+}
+"""The games in which Life runs, by id; other packages may add theirs."""
+
 
 def life_series(game: Game) -> LifeSeries | None:
     """Return the way to look at the game's boards over time; None for a game without Life."""
-    life = plugin_of(game).life
-    return None if life is None else resolve(life)
+    return SERIES.get(game.id)
 
 
 def moments(game: Game, records: Sequence[Record]) -> Iterator[Moment]:
@@ -186,6 +190,5 @@ def moments(game: Game, records: Sequence[Record]) -> Iterator[Moment]:
         ReplayError: A record that does not play.
     """
     if (series := life_series(game)) is None:
-        having = ", ".join(sorted(plugin.id for plugin in plugins() if plugin.life is not None))
-        raise ValueError(f"expected one of {having}, got {game.id}")
+        raise ValueError(f"expected one of {', '.join(sorted(SERIES))}, got {game.id}")
     yield from series.moments(game, records)

@@ -30,11 +30,10 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.envs import registry
 from cellgames.envs.toroidal_cup.dealing import deal
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces
+from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces, read_starts
 from cellgames.lab.evolution.design_space import Floats, Ints
 from cellgames.lab.evolution.evolution import evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
-from cellgames.lab.evolution.published_starts import read_starts
 from cellgames.utils.report.model import Cell, Part, Plot, Section, Table
 from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.statistics import mean_interval, wilson_interval

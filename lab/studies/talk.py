@@ -32,8 +32,7 @@ from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.lab.life.grid_rounds import read
 from cellgames.lab.studies.grid_league import measured
 from cellgames.lab.talk.listening import dependence
-from cellgames.lab.talk.talk_measures import claims, coalition_gain, information
-from cellgames.lab.talk.transcripts import read_talk
+from cellgames.lab.talk.talk_measures import claims, coalition_gain, information, read_talk
 from cellgames.training import PPOArguments, train
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.files import write_report

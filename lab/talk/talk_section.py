@@ -19,8 +19,7 @@ from cellgames.utils.report.model import Cell, Section, Table
 from cellgames.utils.report.text import escape
 
 from .listening import dependence
-from .talk_measures import Claim, Information, claims, coalition_gain, information
-from .transcripts import ZONES, Transcript, read_talk
+from .talk_measures import ZONES, Claim, Information, Transcript, claims, coalition_gain, information, read_talk
 
 __all__ = ["asked_sections", "sections"]
 

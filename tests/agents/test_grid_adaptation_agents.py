@@ -21,10 +21,9 @@ from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer
 from cellgames.agents.grid_adaptation.joint_moves import GridSearch
 from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
 from cellgames.agents.grid_adaptation.matched_others import MatchedOthers
-from cellgames.agents.grid_adaptation.opponent_model import KeenOthers, Others
+from cellgames.agents.grid_adaptation.opponent_model import KeenOthers, Others, placements, shapes_at
 from cellgames.agents.grid_adaptation.plans import Planner
 from cellgames.agents.grid_adaptation.rollout import GridRollout
-from cellgames.agents.grid_adaptation.shapes import placements, shapes_at
 from cellgames.agents.play_loop import play as play_agents
 from cellgames.envs.core import chance, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation

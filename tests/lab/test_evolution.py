@@ -21,12 +21,11 @@ from cellgames.arena.records.replays import verify
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.torus.game import Torus
-from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces
+from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces, read_starts
 from cellgames.lab.evolution.design_space import Ints
 from cellgames.lab.evolution.evolution import GAMES, evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.lab.evolution.family import FamilyRun
-from cellgames.lab.evolution.published_starts import read_starts
 from cellgames.utils.run_folders import RunError, different_files
 
 pytest.importorskip("ribs")

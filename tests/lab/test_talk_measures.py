@@ -18,8 +18,7 @@ from cellgames.arena.records.replays import stepped
 from cellgames.envs.grid_adaptation.observation import num_planes
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk, Talk
 from cellgames.lab.talk import listening, talk_section
-from cellgames.lab.talk.talk_measures import claims, coalition_gain, information
-from cellgames.lab.talk.transcripts import ZONES, Transcript, read_talk, zone
+from cellgames.lab.talk.talk_measures import ZONES, Transcript, claims, coalition_gain, information, read_talk, zone
 
 GAME = GridAdaptationTalk(size=6, players=4, rounds=2, flip_rounds=(2,), talk="public")
 

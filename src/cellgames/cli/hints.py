@@ -13,7 +13,7 @@ from cellgames.envs.core import Game, State
 __all__ = ["hint"]
 
 _IN_LIFE = "gumbel:16"
-"""The search where Life runs: each of its simulations takes many generations."""
+"""The search by the values of whole turns: each of its simulations takes many generations of Life."""
 
 _WORDS = (
     (0.95, "you are winning"),
@@ -38,7 +38,7 @@ def hint(game: Game, state: State, seat: int) -> str:
 def _searched(game: Game, state: State) -> Analysis | None:
     if game.info.simultaneous or not game.info.perfect_information:
         return None
-    if registry.plugin_of(game).life is None:
+    if "turns" not in registry.plugin_of(game).networks:
         try:
             return analyse(game, state, default_agent(game))
         except ValueError:  # a game that no search plays

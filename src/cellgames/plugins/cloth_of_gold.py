@@ -93,8 +93,6 @@ CLOTH_OF_GOLD = GamePlugin(
         ),
     ),
     reader="cellgames.arena.analyse.cloth_of_gold_reader:ClothReader",
-    life="cellgames.lab.life.life_stats:CLOTH_OF_GOLD",
-    interventions="cellgames.lab.interventions.cloth_world:cloth_world",
     page=Page(
         view="cellgames.web.views.cloth_of_gold_view:ClothView",
         rules=(

@@ -9,6 +9,61 @@ from .shared import LIFE_RULE, MASKABLE_PPO, SAMPLED
 
 __all__ = ["GRID_ADAPTATION", "GRID_ADAPTATION_TALK"]
 
+_STYLES = ("bold", *(f"bold {hue}" for hue in ("red", "green", "yellow", "blue", "magenta", "cyan", "bright_red")))
+
+_PAGE = Page(
+    view="cellgames.web.views.grid_adaptation_view:GridView",
+    rules=(
+        "Every player has a secret sequence of three digits. All at once, each names spaces for tiles: three in "
+        "round 1, one later, and at most one reserve tile. A space that several players name stays empty, and "
+        "their tiles are spent.",
+        "Tiles carry your sequence. Then one generation of Life runs; a newborn gets each digit from the majority "
+        "of its three parents.",
+        LIFE_RULE,
+        "You score, for every tile on the board, whoever placed it, the digits in which it equals your sequence.",
+        "In some rounds you may flip one digit. Garnets buy one more reserve tile a round, each at twice the price "
+        "of the one before. The fewest points in the end make the Elimination Candidate; those with a Token of "
+        "Life, which up to three players in first place have won, vote on a tie.",
+    ),
+    settings=(
+        Setting("size", "Board size", 5, 19),
+        Setting("players", "Players", 2, 8),
+        Setting("rounds", "Rounds", 1, 20),
+    ),
+    lesson="cellgames.web.lessons.grid_adaptation_lesson:GRID_ADAPTATION",
+    people=("Player {}",),
+    goals=(
+        "Earn the most points: after each round every tile on the board pays you a point for each digit that it "
+        "shares with your secret sequence.",
+    ),
+)
+
+_PROMPT = Prompt(
+    rules=(
+        "Every player has a secret sequence of three digits 0 or 1, and all choose at the same time. In each round "
+        "a player names a free space for a tile (three spaces in the first round), and may name one more for a "
+        "reserve tile. A space that two or more players name stays empty, and the tiles are spent. A placed tile "
+        "carries its owner's sequence.",
+        "Then one generation of Life runs on a board with edges: an empty space with exactly three neighbours of "
+        "eight gets a tile, each digit of which is that of the majority of the three; a tile with two or three "
+        "neighbours stays as it is; every other tile vanishes.",
+        "After it each player scores for every tile on the board, whoever placed it, the number of digits in which "
+        "it equals the own sequence. Everybody sees the board, and what each sequence would have earned.",
+        "In the rounds of the parameter flip_rounds a player may flip one digit of the own sequence. In each round "
+        "one reserve tile may be bought for garnets: 2, then 4, then 8 and so on.",
+        "After the last round most points win Tokens of Life, and 200 points earn a garnet, as do each 50 more. "
+        "The fewest points make the Elimination Candidate; if several tie, the holders of Tokens vote on one of "
+        "them in a last step.",
+    ),
+    position="A number from 0 to 7 on the board is a tile: its sequence read as a binary number, so 5 is 101. A "
+    "tile that was born has a + behind it, a placed one an apostrophe; x is one that died, and a dot is a free "
+    "space. In the table, ? is what you may not know.",
+    moves="A move names spaces by row and column, counted from 0, and then what else you do, in this order: "
+    "r7c7 places a tile; r7c7,r7c8,r8c7 places three in the first round; +r2c2 adds the reserve tile; /flip:100 "
+    "flips the first digit; /buy buys a reserve tile; /vote:3 votes for the player in seat 3. Examples: r3c4, "
+    "r3c4+r2c2/buy, r3c4/flip:001, none/vote:1. Parts that you do not use are left out. none alone does nothing.",
+)
+
 _BASE = GamePlugin(
     id="grid-adaptation-v0",
     game="cellgames.envs.grid_adaptation.game:GridAdaptation",
@@ -62,78 +117,14 @@ _BASE = GamePlugin(
         ),
     ),
     reader="cellgames.arena.analyse.grid_adaptation_reader:GridReader",
-    life="cellgames.lab.life.life_stats:GRID_ADAPTATION",
-    interventions="cellgames.lab.interventions.grid_world:grid_world",
     sections=("cellgames.lab.life.score_flows:sections",),
-    page=Page(
-        view="cellgames.web.views.grid_adaptation_view:GridView",
-        rules=(
-            "Every player has a secret sequence of three digits. All at once, each names spaces for tiles: three in "
-            "round 1, one later, and at most one reserve tile. A space that several players name stays empty, and "
-            "their tiles are spent.",
-            "Tiles carry your sequence. Then one generation of Life runs; a newborn gets each digit from the majority "
-            "of its three parents.",
-            LIFE_RULE,
-            "You score, for every tile on the board, whoever placed it, the digits in which it equals your sequence.",
-            "In some rounds you may flip one digit. Garnets buy one more reserve tile a round, each at twice the price "
-            "of the one before. The fewest points in the end make the Elimination Candidate; those with a Token of "
-            "Life, which up to three players in first place have won, vote on a tie.",
-        ),
-        settings=(
-            Setting("size", "Board size", 5, 19),
-            Setting("players", "Players", 2, 8),
-            Setting("rounds", "Rounds", 1, 20),
-        ),
-        lesson="cellgames.web.lessons.grid_adaptation_lesson:GRID_ADAPTATION",
-        people=("Player {}",),
-        goals=(
-            "Earn the most points: after each round every tile on the board pays you a point for each digit that it "
-            "shares with your secret sequence.",
-        ),
-    ),
+    page=_PAGE,
     colours=TextColours(
         row=r" *\d+ ([.x0-7][.x0-7'+ ]*)",
-        signs={
-            "0": "bold",
-            "1": "bold red",
-            "2": "bold green",
-            "3": "bold yellow",
-            "4": "bold blue",
-            "5": "bold magenta",
-            "6": "bold cyan",
-            "7": "bold bright_red",
-            "x": "dim",
-        },
+        signs={str(sequence): style for sequence, style in enumerate(_STYLES)} | {"x": "dim"},
     ),
-    prompt=Prompt(
-        rules=(
-            "Every player has a secret sequence of three digits 0 or 1, and all choose at the same time. In each round "
-            "a player names a free space for a tile (three spaces in the first round), and may name one more for a "
-            "reserve tile. A space that two or more players name stays empty, and the tiles are spent. A placed tile "
-            "carries its owner's sequence.",
-            "Then one generation of Life runs on a board with edges: an empty space with exactly three neighbours of "
-            "eight gets a tile, each digit of which is that of the majority of the three; a tile with two or three "
-            "neighbours stays as it is; every other tile vanishes.",
-            "After it each player scores for every tile on the board, whoever placed it, the number of digits in which "
-            "it equals the own sequence. Everybody sees the board, and what each sequence would have earned.",
-            "In the rounds of the parameter flip_rounds a player may flip one digit of the own sequence. In each round "
-            "one reserve tile may be bought for garnets: 2, then 4, then 8 and so on.",
-            "After the last round most points win Tokens of Life, and 200 points earn a garnet, as do each 50 more. "
-            "The fewest points make the Elimination Candidate; if several tie, the holders of Tokens vote on one of "
-            "them in a last step.",
-        ),
-        position="A number from 0 to 7 on the board is a tile: its sequence read as a binary number, so 5 is 101. A "
-        "tile that was born has a + behind it, a placed one an apostrophe; x is one that died, and a dot is a free "
-        "space. In the table, ? is what you may not know.",
-        moves="A move names spaces by row and column, counted from 0, and then what else you do, in this order: "
-        "r7c7 places a tile; r7c7,r7c8,r8c7 places three in the first round; +r2c2 adds the reserve tile; /flip:100 "
-        "flips the first digit; /buy buys a reserve tile; /vote:3 votes for the player in seat 3. Examples: r3c4, "
-        "r3c4+r2c2/buy, r3c4/flip:001, none/vote:1. Parts that you do not use are left out. none alone does nothing.",
-    ),
+    prompt=_PROMPT,
 )
-
-assert _BASE.page is not None
-assert _BASE.prompt is not None
 
 GRID_ADAPTATION_TALK = replace(
     _BASE,
@@ -153,28 +144,28 @@ GRID_ADAPTATION_TALK = replace(
     sections=(*_BASE.sections, "cellgames.lab.talk.talk_section:sections"),
     asked_sections=("cellgames.lab.talk.talk_section:asked_sections",),
     page=replace(
-        _BASE.page,
+        _PAGE,
         view="cellgames.web.views.grid_adaptation_talk_view:TalkView",
         rules=(
-            *_BASE.page.rules,
+            *_PAGE.rules,
             "All say words at once before each round, an option of this package's own: a number to all or to each "
             "player, or silence. Words mean what players make of them, and bind nobody.",
         ),
         settings=(
-            *_BASE.page.settings,
+            *_PAGE.settings,
             Setting("scramble", "Words are dealt out anew, so that they say nothing"),
             Setting("mute", "Words do not arrive"),
         ),
     ),
     prompt=replace(
-        _BASE.prompt,
+        _PROMPT,
         rules=(
-            *_BASE.prompt.rules,
+            *_PROMPT.rules,
             "Each round begins with talk_steps steps in which all players only say words, at the same time: numbers "
             "from 1 to words, or 0 for silence. If the parameter talk is public, a word goes to all; if it is private, "
             "one goes to each other player. Words mean what players make of them, and bind nobody.",
         ),
-        moves=f"{_BASE.prompt.moves} In a talk step a move is none, for silence, or none/say:5 for word 5 in public; "
+        moves=f"{_PROMPT.moves} In a talk step a move is none, for silence, or none/say:5 for word 5 in public; "
         "in private a word for each other player in the order of seats, such as none/say:5,0,2.",
     ),
 )

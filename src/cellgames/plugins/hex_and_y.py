@@ -16,7 +16,6 @@ _SHARED: dict[str, Any] = {
     "networks": {"policy": "cellgames.agents.connection.network:ConnectionNetwork"},
     "transfer_parameters": ("size",),
     "reader": "cellgames.arena.analyse.connection_reader:ConnectionReader",
-    "interventions": "cellgames.lab.interventions.stones_world:connection_world",
     "native_uct": "cellgames.agents.connection.native_uct:simulate",
     "presets": (
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),

@@ -64,10 +64,8 @@ def levels(id: str, game: str, parameters: Mapping[str, Any]) -> tuple[Level, ..
     if found is None:
         return ()
     same = dict(parameters) == found["parameters"]
-    specs = found["levels"]
+    measured = [(spec, found["agents"][spec]) for spec in found["levels"]]
     return tuple(
         Level(name, spec, *((one["elo"], one["seconds"]) if same else (None, None)))
-        for name, spec, one in (
-            (name, spec, found["agents"][spec]) for name, spec in zip(NAMES[len(specs)], specs, strict=True)
-        )
+        for name, (spec, one) in zip(NAMES[len(measured)], measured, strict=True)
     )

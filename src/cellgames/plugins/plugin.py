@@ -169,9 +169,6 @@ class GamePlugin:
             `training.algorithms.ALGORITHMS`.
         presets: training options by algorithm; later ones override earlier ones.
         reader: target of an `arena.analyse` reader class, which finds openings and placed cells in records.
-        life: target of a `lab.life.life_stats.LifeSeries`, for games in which Life runs.
-        interventions: function of a game, a record and `lab.Options` to the recorded game as one that can be changed
-            and played again (`effects.World`), for `cellgames explain`.
         sections: functions of a game and its records to more report sections of `cellgames analyse`.
         asked_sections: functions of a game, agents by name and records, with the keywords `positions`, `seed` and
             `shown`, to more report sections of `cellgames analyse --agents`.
@@ -200,8 +197,6 @@ class GamePlugin:
     algorithm: str = "ppo"
     presets: tuple[TrainingPreset, ...] = ()
     reader: Target | None = None
-    life: Target | None = None
-    interventions: Target | None = None
     sections: tuple[Target, ...] = ()
     asked_sections: tuple[Target, ...] = ()
     page: Page | None = None

@@ -76,8 +76,6 @@ TOROIDAL_CUP = GamePlugin(
         ),
     ),
     reader="cellgames.arena.analyse.toroidal_cup_reader:CupReader",
-    life="cellgames.lab.life.life_stats:TOROIDAL_CUP",
-    interventions="cellgames.lab.interventions.cup_world:cup_world",
     page=Page(
         view="cellgames.web.views.toroidal_cup_view:CupView",
         rules=(

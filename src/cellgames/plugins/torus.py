@@ -30,7 +30,6 @@ TORUS = GamePlugin(
         TrainingPreset("maskable-ppo", {**_EVAL, **MASKABLE_PPO}),
     ),
     reader="cellgames.arena.analyse.torus_reader:TorusReader",
-    interventions="cellgames.lab.interventions.stones_world:torus_world",
     page=Page(
         view="cellgames.web.views.torus_view:TorusView",
         rules=(

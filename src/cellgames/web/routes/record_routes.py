@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query
@@ -9,6 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import StoreError
+from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.web.record_library import MOST_SEARCHED, GameFilter, parse, summary
 from cellgames.web.season_folders import season_data, season_list
 
@@ -57,22 +59,6 @@ def record_routes(state: AppState) -> APIRouter:
         """Return some records of a file, of those that a filter keeps."""
         return state.library.page(file, first, count, chosen)
 
-    @router.get("/api/records/replay")
-    def record_replay(file: Annotated[str, Query(max_length=1000)], number: Annotated[int, Query(ge=1)]) -> Any:
-        """Return a record of a file for the viewer."""
-        return state.replay(state.library.record(file, number))
-
-    @router.get("/api/records/worth")
-    def record_worth(file: Annotated[str, Query(max_length=1000)], number: Annotated[int, Query(ge=1)]) -> Any:
-        """Return what the parts of a recorded game were worth: it is played again without each of them."""
-        return state.worth(state.library.record(file, number))
-
-    @router.get("/api/records/html")
-    def record_html(file: Annotated[str, Query(max_length=1000)], number: Annotated[int, Query(ge=1)]) -> Response:
-        """Return a record of a file as one HTML file that plays offline."""
-        record = state.library.record(file, number)
-        return download(HTMLResponse(state.html(record)), record, "html")
-
     @router.get("/api/seasons")
     def list_seasons() -> list[dict[str, Any]]:
         """Return the seasons and series below the results folder, the newest first."""
@@ -100,6 +86,9 @@ def record_routes(state: AppState) -> APIRouter:
             listed = [summary(entry.record, entry.number) | {"added": entry.added} for entry in entries]
             return {"total": len(kept), "games": listed}
 
+    def html(record: Record | CupRecord) -> Response:
+        return download(HTMLResponse(state.html(record)), record, "html")
+
     def stored(number: int) -> Record:
         with state.open_store() as kept:
             try:
@@ -107,37 +96,25 @@ def record_routes(state: AppState) -> APIRouter:
             except StoreError:
                 raise HTTPException(404, f"the store has no game {number}") from None
 
-    @router.get("/api/store/replay")
-    def stored_replay(number: Annotated[int, Query(ge=1, lt=1 << 63)]) -> dict[str, Any]:
-        """Return a game of the store for the viewer."""
-        return state.replay(stored(number))
+    def add(name: str, made: Callable[[Record | CupRecord], Any], about: str) -> None:
+        """Add the routes to an answer about a record: of a file, of the store, or of a visitor, which is not kept."""
 
-    @router.get("/api/store/worth")
-    def stored_worth(number: Annotated[int, Query(ge=1, lt=1 << 63)]) -> dict[str, Any]:
-        """Return what the parts of a game of the store were worth."""
-        return state.worth(stored(number))
+        def of_file(file: Annotated[str, Query(max_length=1000)], number: Annotated[int, Query(ge=1)]) -> Any:
+            return made(state.library.record(file, number))
 
-    @router.get("/api/store/html")
-    def stored_html(number: Annotated[int, Query(ge=1, lt=1 << 63)]) -> Response:
-        """Return a game of the store as one HTML file that plays offline."""
-        record = stored(number)
-        return download(HTMLResponse(state.html(record)), record, "html")
+        def of_store(number: Annotated[int, Query(ge=1, lt=1 << 63)]) -> Any:
+            return made(stored(number))
 
-    @router.post("/api/replay")
-    def show_line(line: Line) -> dict[str, Any]:
-        """Return a visitor's own record for the viewer; the server does not keep it."""
-        return state.replay(parse(line.record))
+        def of_visitor(line: Line) -> Any:
+            return made(parse(line.record))
 
-    @router.post("/api/worth")
-    def line_worth(line: Line) -> dict[str, Any]:
-        """Return what the parts of a visitor's own record were worth; the server does not keep it."""
-        return state.worth(parse(line.record))
+        router.add_api_route(f"/api/records/{name}", of_file, description=about)
+        router.add_api_route(f"/api/store/{name}", of_store, description=about)
+        router.add_api_route(f"/api/{name}", of_visitor, description=about, methods=["POST"])
 
-    @router.post("/api/html")
-    def line_html(line: Line) -> Response:
-        """Return a visitor's own record as one HTML file that plays offline."""
-        record = parse(line.record)
-        return download(HTMLResponse(state.html(record)), record, "html")
+    add("replay", state.replay, "Return a record for the viewer.")
+    add("worth", state.worth, "Return what the parts of a recorded game were worth, played again without each of them.")
+    add("html", html, "Return a record as one HTML file that plays offline.")
 
     @router.get("/api/leaderboard")
     def leaderboard() -> dict[str, Any]:

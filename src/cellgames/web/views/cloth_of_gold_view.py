@@ -101,11 +101,7 @@ class ClothView(View):
 
     @override
     def frame(
-        self,
-        state: ClothState,
-        before: ClothState | None,
-        viewer: int | None,
-        action: Sequence[int] | None = None,
+        self, state: ClothState, before: ClothState | None, viewer: int | None, action: Sequence[int] | None = None
     ) -> Frame:
         world, done = self.game.world(state), bool(state.done[0])
         last: list[int] = []

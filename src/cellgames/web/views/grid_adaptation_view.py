@@ -29,7 +29,8 @@ __all__ = ["GridView"]
 _MARKS = {"placed": 1, "born": 2, "died": 4}
 _GHOST = 3  # by how many bits the code of the tile that died is shifted in the marks
 
-_SECRET = ("points", "sequence", "reserves", "garnets", "tokens")
+_SECRET = ("points", "sequence", "tokens", "garnets", "reserves")
+"""What is one's own to know; the table shows these columns."""
 
 
 class GridView(View):
@@ -70,11 +71,8 @@ class GridView(View):
                 {"label": "died", "code": 0, "marks": _MARKS["died"] | 2 << _GHOST},
             ],
             "columns": [
-                {"name": "points", "label": "points", "kind": "number"},
-                {"name": "sequence", "label": "sequence", "kind": "sequence"},
-                {"name": "tokens", "label": "tokens", "kind": "number"},
-                {"name": "garnets", "label": "garnets", "kind": "number"},
-                {"name": "reserves", "label": "reserves", "kind": "number"},
+                {"name": name, "label": name, "kind": "sequence" if name == "sequence" else "number"}
+                for name in _SECRET
             ],
             "curves": [
                 {"name": "points", "label": "points", "per": "player"},
@@ -89,11 +87,7 @@ class GridView(View):
 
     @override
     def frame(
-        self,
-        state: GridState,
-        before: GridState | None,
-        viewer: int | None,
-        action: Sequence[int] | None = None,
+        self, state: GridState, before: GridState | None, viewer: int | None, action: Sequence[int] | None = None
     ) -> Frame:
         # Who placed what is secret, so a seat is shown as placed the spaces that it has named itself. A tile there may
         # as well be a newborn on a space that others had named, too: the board does not tell, to the seat neither.
@@ -108,10 +102,7 @@ class GridView(View):
             if viewer is not None:
                 placed = np.zeros_like(placed)
                 placed.reshape(-1)[_named(self.game, action)] = True
-            born = (board >= 0) & (old < 0) & ~placed
-            died = ((old >= 0) | (placed & (viewer is None))) & (board < 0)
-            marks = placed * np.uint8(_MARKS["placed"]) + born * np.uint8(_MARKS["born"])
-            marks = marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
+            marks = _marks(old, board, placed, (old >= 0) | (placed & (viewer is None)))
             last = [int(cell) for cell in np.flatnonzero(placed)]
         shown = before is not None and plays and viewer is None and int(state.turn[0]) > int(before.turn[0])
         fields: dict[str, Any] = {
@@ -155,9 +146,7 @@ class GridView(View):
                 old, board = board, _next_board(board)
                 points += int((board >= 0).sum()) * 3 - int(_apart(board[board >= 0], sequence).sum())
             now = placed & (generation == 0)
-            marks = now * np.uint8(_MARKS["placed"]) + ((board >= 0) & (old < 0) & ~now) * np.uint8(_MARKS["born"])
-            died = (old >= 0) & (board < 0)
-            marks = marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
+            marks = _marks(old, board, now, old >= 0)
             infos = _infos(self.game, state, seat, board)
             infos["points"] = [points if other == seat else None for other in range(self.game.players)]
             after = f"after round {number + generation - 1} of {last}" if generation else f"before round {number}"
@@ -230,6 +219,13 @@ def _components(game: GridAdaptation) -> list[dict[str, Any]]:
     return parts
 
 
+def _marks(old: Any, board: Any, placed: Any, before: Any) -> Any:
+    """Return the marks of a step, [H, W], between two boards; `before`: bool [H, W], where a tile was that may die."""
+    born, died = (board >= 0) & (old < 0) & ~placed, before & (board < 0)
+    marks = placed * np.uint8(_MARKS["placed"]) + born * np.uint8(_MARKS["born"])
+    return marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
+
+
 def _named(game: GridAdaptation, action: Sequence[int] | None) -> list[int]:
     """Return the spaces that an action names."""
     choices = [] if action is None else [*action[:MOST_TILES], action[RESERVE]]
@@ -293,12 +289,8 @@ def _final(game: GridAdaptation, state: GridState) -> str:
     first = [seat for seat, place in enumerate(places) if place == 1]
     who = " and ".join(name[seat] for seat in first)
     tokens = int(state.tokens[0].max())
-    gain = (
-        f"a Token of Life{' each' * (len(first) > 1)}" if tokens == 1 else f"{tokens} Tokens of Life" if tokens else ""
-    )
-    wins = (
-        f"{'wins' if len(first) == 1 else 'win'} {gain}" if gain else "share first place, too many for a Token of Life"
-    )
+    gain = f"{tokens} Tokens of Life" if tokens > 1 else f"a Token of Life{' each' * (len(first) > 1)}"
+    wins = f"win{'s' * (len(first) == 1)} {gain}" if tokens else "share first place, too many for a Token of Life"
     doomed = int(state.candidate[0])
     return (
         f"{who} {wins} with {points[first[0]]} points; {name[doomed]}, last with {points[doomed]}, is the "
