@@ -20,7 +20,7 @@ from torch import Tensor
 import cellgames
 from cellgames.envs import check_game, grid_adaptation_v0
 from cellgames.envs.core import IllegalActionError, seeds
-from cellgames.envs.core.vector import Starts, _by_parts
+from cellgames.envs.core.vector import Starts, Vector, _by_parts
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk, TalkState
 from cellgames.envs.native import without_native
@@ -43,12 +43,6 @@ FAMILIES: dict[str, dict[str, Any]] = {
     },
 }
 every_family = pytest.mark.parametrize("family", FAMILIES)
-
-
-def make(**parameters: Any) -> GridAdaptationTalk:
-    game = cellgames.make("grid-adaptation-v0", **parameters)
-    assert isinstance(game, GridAdaptationTalk)
-    return game
 
 
 def reference(game: GridAdaptationTalk, state: TalkState) -> TalkMatch:
@@ -93,9 +87,8 @@ def as_it_may(game: GridAdaptationTalk, arrived: list[Letter], sent: list[Letter
     elif game.scramble:
         assert [letter[:2] for letter in arrived] == [letter[:2] for letter in sent]
         for receiver in {letter[1] for letter in sent}:  # the same words to each, of other senders
-            assert Counter(w for _, to, w in sent if to == receiver) == Counter(
-                w for _, to, w in arrived if to == receiver
-            )
+            one, other = (Counter(w for _, to, w in some if to == receiver) for some in (sent, arrived))
+            assert one == other
     else:
         assert arrived == sent
     return arrived
@@ -103,7 +96,7 @@ def as_it_may(game: GridAdaptationTalk, arrived: list[Letter], sent: list[Letter
 
 @every_family
 def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
-    game = make(**FAMILIES[family])
+    game = GridAdaptationTalk(**FAMILIES[family])
     num_envs = 40 if family == "votes" else 3
     base_width, phases = game.base.info.num_actions, Counter[bool]()
     for state, matches, _ in beside(game, num_envs, seed=5):
@@ -164,7 +157,7 @@ def last_heard(one: TalkMatch, player: int) -> list[int]:
 
 
 def test_a_batch_in_which_some_talk_and_some_vote_is_each_of_them_alone() -> None:
-    game, num_envs = make(**FAMILIES["votes"]), 12
+    game, num_envs = GridAdaptationTalk(**FAMILIES["votes"]), 12
     alone = [game.init(seeds(8, num_envs)[[env_id]]) for env_id in range(num_envs)]
     vector, parts = game.vector(num_envs, seed=8), game.init(seeds(8, num_envs)).clone()
     mixed = 0
@@ -187,7 +180,7 @@ def test_a_batch_in_which_some_talk_and_some_vote_is_each_of_them_alone() -> Non
 
 @every_family
 def test_native_code_and_torch_play_the_same(family: str) -> None:
-    game, num_envs = make(**FAMILIES[family]), 19
+    game, num_envs = GridAdaptationTalk(**FAMILIES[family]), 19
     generator = torch.Generator().manual_seed(3)
     native, state = game.vector(num_envs, seed=2), game.init(seeds(2, num_envs)).clone()
     if native.backend != "native":
@@ -211,7 +204,7 @@ def test_native_code_and_torch_play_the_same(family: str) -> None:
 
 @pytest.mark.parametrize("talk", ["public", "private"])
 def test_a_vector_draws_the_bits_that_torch_draws(talk: str) -> None:
-    game, generator = make(size=5, talk=talk, rounds=2), torch.Generator()
+    game, generator = GridAdaptationTalk(size=5, talk=talk, rounds=2), torch.Generator()
     native = game.vector(700, seed=2)  # so many that their random bits are spread out of one number
     with without_native():
         torchs = game.vector(700, seed=2, compile="never")
@@ -228,13 +221,11 @@ def test_a_vector_draws_the_bits_that_torch_draws(talk: str) -> None:
 
 @pytest.mark.slow
 def test_compiled_is_eager() -> None:
-    game, generators = make(**FAMILIES["scrambled"]), [torch.Generator().manual_seed(4) for _ in range(2)]
+    game, generators = GridAdaptationTalk(**FAMILIES["scrambled"]), [torch.Generator().manual_seed(4) for _ in range(2)]
     with without_native():
         vectors = [game.vector(6, seed=1, compile=compile) for compile in ("always", "never")]
         for _ in range(10):
-            compiled, eager = (
-                vector.step_random(generator) for vector, generator in zip(vectors, generators, strict=True)
-            )
+            compiled, eager = map(Vector.step_random, vectors, generators)
             assert torch.equal(compiled.actions, eager.actions)
             assert torch.equal(compiled.rewards, eager.rewards)
         assert vectors[0].state.equal(vectors[1].state)
@@ -244,7 +235,7 @@ def test_compiled_is_eager() -> None:
     "family", ["many-steps", *(pytest.param(name, marks=pytest.mark.slow) for name in ("all", "mute"))]
 )
 def test_the_game_keeps_its_contract(family: str) -> None:
-    check_game(make(**FAMILIES[family]))
+    check_game(GridAdaptationTalk(**FAMILIES[family]))
 
 
 # --- without talk nothing changes -------------------------------------------------------------------------------
@@ -255,11 +246,11 @@ def test_the_base_game_knows_nothing_of_talk() -> None:
     assert isinstance(game, GridAdaptation)
     assert not {"talk", "words", "talk_steps", "scramble", "mute"} & set(game.parameters)
     assert type(game.init(seeds(0, 1))).__name__ == "GridState"
-    assert game == cellgames.make(game.id, talk="none", words=8) == make(talk="public", words=3).base
+    assert game == cellgames.make(game.id, talk="none", words=8) == GridAdaptationTalk(talk="public", words=3).base
 
 
 def test_the_rounds_of_silent_players_are_those_of_the_base_game() -> None:
-    game = make(**FAMILIES["public"])
+    game = GridAdaptationTalk(**FAMILIES["public"])
     talk: Any = game.init(seeds(4, 5))
     base = game.base.init(seeds(4, 5))
     generator = torch.Generator().manual_seed(0)
@@ -286,7 +277,7 @@ def shown(game: GridAdaptationTalk, state: TalkState, player: int) -> list[Any]:
 
 @pytest.mark.parametrize("family", ["private", "many-steps", "scrambled", "scrambled-in-public", "mute"])
 def test_words_that_do_not_reach_a_player_change_nothing_that_it_sees(family: str) -> None:
-    game, generator = make(**FAMILIES[family]), torch.Generator().manual_seed(7)
+    game, generator = GridAdaptationTalk(**FAMILIES[family]), torch.Generator().manual_seed(7)
     altered = game.scramble or game.mute
     for state, _, _ in beside(game, 2, seed=3):
         for player in range(game.players):
@@ -307,7 +298,7 @@ def test_words_that_do_not_reach_a_player_change_nothing_that_it_sees(family: st
 
 def test_words_that_reach_a_player_are_seen() -> None:
     """So the test above looks at something."""
-    game = make(**FAMILIES["private"])
+    game = GridAdaptationTalk(**FAMILIES["private"])
     state = game.init(seeds(1, 1))
     said = torch.tensor([[1, 2, 3], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
     actions = torch.zeros(1, *game.info.action_shape, dtype=torch.int64)
@@ -325,7 +316,7 @@ def test_words_that_reach_a_player_are_seen() -> None:
 
 def test_scrambled_words_come_from_each_sender_equally_often() -> None:
     for talk, senders in (("public", 3), ("private", 2)):
-        game, num_envs = make(talk=talk, players=3, size=5, scramble=True), 4000
+        game, num_envs = GridAdaptationTalk(talk=talk, players=3, size=5, scramble=True), 4000
         actions = torch.zeros(num_envs, *game.info.action_shape, dtype=torch.int64)
         actions[..., :4], actions[..., VOTE] = game.spaces, 3
         actions[..., 7:] = torch.tensor([1, 2, 3])[:, None]  # each player says its own word
@@ -346,25 +337,25 @@ def test_scrambled_words_come_from_each_sender_equally_often() -> None:
     [("public", "none/say:5"), ("private", "none/say:0,5,8"), ("public", "r1c2+r0c0/buy"), ("private", "none")],
 )
 def test_actions_as_text(talk: str, text: str) -> None:
-    game = make(talk=talk, players=4, size=9)
+    game = GridAdaptationTalk(talk=talk, players=4, size=9)
     assert game.action_to_string(game.string_to_action(text)) == text
 
 
 @pytest.mark.parametrize("text", ["none/say:9", "none/say:1,2", "none/say:", "none/say:0", "none/say:01", "say:1"])
 def test_a_bad_action_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"grid-adaptation-v0: expected an action such as .*say"):
-        make(talk="public", players=4).string_to_action(text)
+        GridAdaptationTalk(talk="public", players=4).string_to_action(text)
 
 
 def test_choices_as_text() -> None:
-    assert make(talk="public").choice_to_string(7, 3) == "say:3"
-    assert make(talk="private").choice_to_string(9, 3) == "say:3@3"
-    assert make(talk="private").choice_to_string(9, 0) == "none"
+    assert GridAdaptationTalk(talk="public").choice_to_string(7, 3) == "say:3"
+    assert GridAdaptationTalk(talk="private").choice_to_string(9, 3) == "say:3@3"
+    assert GridAdaptationTalk(talk="private").choice_to_string(9, 0) == "none"
 
 
 @every_family
 def test_positions_as_text_hold_everything(family: str) -> None:
-    game = make(**FAMILIES[family])
+    game = GridAdaptationTalk(**FAMILIES[family])
     for state, matches, _ in beside(game, 2, seed=9):
         for env_id in range(len(matches)):
             one = state[env_id]
@@ -388,7 +379,7 @@ def test_positions_as_text_hold_everything(family: str) -> None:
     ],
 )
 def test_a_bad_position_is_refused(old: str, new: str, message: str) -> None:
-    game = make(talk="public", players=3, size=5, rounds=4)
+    game = GridAdaptationTalk(talk="public", players=3, size=5, rounds=4)
     state = game.init(seeds(0, 1))
     actions = torch.zeros(1, *game.info.action_shape, dtype=torch.int64)
     actions[..., :4], actions[..., VOTE] = game.spaces, 3
@@ -403,7 +394,7 @@ def test_a_bad_position_is_refused(old: str, new: str, message: str) -> None:
 
 
 def test_an_illegal_component_says_why() -> None:
-    game = make(talk="public", players=3, size=5)
+    game = GridAdaptationTalk(talk="public", players=3, size=5)
     state = game.init(seeds(0, 1))
     actions = torch.zeros(1, *game.info.action_shape, dtype=torch.int64)
     actions[..., :4], actions[..., VOTE] = game.spaces, 3
@@ -439,12 +430,12 @@ def test_an_illegal_component_says_why() -> None:
 )
 def test_a_bad_parameter_is_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make(**parameters)
+        GridAdaptationTalk(**parameters)
 
 
 @pytest.mark.parametrize("family", ["public", "private", "scrambled", "mute", "votes"])
 def test_a_match_on_plain_integers_is_the_batchs(family: str) -> None:
-    game = make(**FAMILIES[family])
+    game = GridAdaptationTalk(**FAMILIES[family])
     for state, matches, actions in beside(game, 2, seed=11):
         for env_id in range(len(matches)):
             solo = game.solo(state[env_id])
