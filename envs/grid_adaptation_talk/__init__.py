@@ -3,16 +3,12 @@
 Names are imported when they are first used.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
+from cellgames.utils.lazy_names import lazy_names
+
 if TYPE_CHECKING:
-    from .game import GridAdaptationTalk
-    from .state import TalkState
+    from .game import GridAdaptationTalk as GridAdaptationTalk
+    from .state import TalkState as TalkState
 else:
-    from cellgames.utils.lazy_names import lazy_names
-
-    __getattr__, __dir__ = lazy_names(__name__, {"game": ("GridAdaptationTalk",), "state": ("TalkState",)})
-
-__all__ = ["GridAdaptationTalk", "TalkState"]
+    __getattr__, __dir__, __all__ = lazy_names(__name__)
