@@ -23,6 +23,7 @@ from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.core.vector import Starts, Vector, _by_parts
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk, TalkState
+from cellgames.envs.grid_adaptation_talk.game import Talk
 from cellgames.envs.native import without_native
 
 # Each option alone and together; odd sizes; matches in which some vote while others talk.
@@ -203,7 +204,7 @@ def test_native_code_and_torch_play_the_same(family: str) -> None:
 
 
 @pytest.mark.parametrize("talk", ["public", "private"])
-def test_a_vector_draws_the_bits_that_torch_draws(talk: str) -> None:
+def test_a_vector_draws_the_bits_that_torch_draws(talk: Talk) -> None:
     game, generator = GridAdaptationTalk(size=5, talk=talk, rounds=2), torch.Generator()
     native = game.vector(700, seed=2)  # so many that their random bits are spread out of one number
     with without_native():
@@ -315,7 +316,8 @@ def test_words_that_reach_a_player_are_seen() -> None:
 
 
 def test_scrambled_words_come_from_each_sender_equally_often() -> None:
-    for talk, senders in (("public", 3), ("private", 2)):
+    kinds: tuple[tuple[Talk, int], ...] = (("public", 3), ("private", 2))
+    for talk, senders in kinds:
         game, num_envs = GridAdaptationTalk(talk=talk, players=3, size=5, scramble=True), 4000
         actions = torch.zeros(num_envs, *game.info.action_shape, dtype=torch.int64)
         actions[..., :4], actions[..., VOTE] = game.spaces, 3
@@ -336,7 +338,7 @@ def test_scrambled_words_come_from_each_sender_equally_often() -> None:
     ("talk", "text"),
     [("public", "none/say:5"), ("private", "none/say:0,5,8"), ("public", "r1c2+r0c0/buy"), ("private", "none")],
 )
-def test_actions_as_text(talk: str, text: str) -> None:
+def test_actions_as_text(talk: Talk, text: str) -> None:
     game = GridAdaptationTalk(talk=talk, players=4, size=9)
     assert game.action_to_string(game.string_to_action(text)) == text
 
