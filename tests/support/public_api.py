@@ -19,6 +19,7 @@ PACKAGES = (
     "cellgames.envs.boards",
     "cellgames.envs.cloth_of_gold",
     "cellgames.envs.grid_adaptation",
+    "cellgames.envs.grid_adaptation_talk",
     "cellgames.envs.native",
     "cellgames.envs.toroidal_cup",
     "cellgames.envs.connection",
