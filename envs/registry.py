@@ -31,9 +31,9 @@ __all__ = [
     "VARIABLE",
     "GamePlugin",
     "GameSpec",
+    "follow",
     "load_plugins",
     "make",
-    "on_register",
     "plugin_of",
     "plugins",
     "register",
@@ -120,9 +120,12 @@ def register(game: type[Game] | GamePlugin, *, id: str | None = None, summary: s
             listener(entry)
 
 
-def on_register(listener: Callable[[GameSpec], None]) -> None:
-    """Call `listener` with every id that is registered from now on; other libraries' registries follow so."""
-    _listeners.append(listener)
+def follow(listener: Callable[[GameSpec], None]) -> None:
+    """Call `listener` with every id, and once with each registered later; other libraries' registries follow so."""
+    for entry in REGISTRY.values():
+        listener(entry)
+    if listener not in _listeners:
+        _listeners.append(listener)
 
 
 def _described(kind: type[Game], id: str | None, summary: str, parameters: Mapping[str, Any]) -> GameSpec:

@@ -12,13 +12,12 @@ from gymnasium.error import ResetNeeded
 from typing_extensions import override
 
 from cellgames.envs.core import Game, State
-from cellgames.envs.registry import make
 
 from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, position_of
 from .seats import Opponents
 from .window import Rendered, RenderMode
 
-__all__ = ["SeatEnv", "make_env"]
+__all__ = ["SeatEnv"]
 
 
 class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
@@ -37,6 +36,7 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         weights: how likely each opponent is.
         seat: the learner's, by number or name, or "random": drawn for each game.
         render_mode: "human" a window, which steps keep up to date, "rgb_array" uint8 [H, W, 3], "ansi" text.
+        parameters: of the game, if it is given by its id.
     """
 
     metadata = {"render_modes": list(get_args(RenderMode)), "render_fps": 5}  # noqa: RUF012  # as Gymnasium has it
@@ -49,8 +49,10 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         weights: Sequence[float] | None = None,
         seat: int | str = "random",
         render_mode: RenderMode | None = None,
+        **parameters: Any,
     ) -> None:
-        self.observation_space, self.action_space = self._set_up(game, 1, opponents, weights=weights, seat=seat)
+        self._make(game, parameters)
+        self.observation_space, self.action_space = self._set_up(1, opponents, weights=weights, seat=seat)
         self._set_render_mode(render_mode)
         self._final: State | None = None  # the game that is over, until the next one is asked for
 
@@ -116,16 +118,3 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         player = self.game.info.players[int(self.vector.player[0])]
         step = f"over after {int(state.turn)} steps" if self._final else f"{int(state.turn)} steps played"
         return f"{type(self).__name__}({self.game!r}, learner is {player}, {step})"
-
-
-def make_env(
-    *,
-    game: str,
-    opponents: Opponents = None,
-    weights: Sequence[float] | None = None,
-    seat: int | str = "random",
-    render_mode: RenderMode | None = None,
-    **parameters: Any,
-) -> SeatEnv:
-    """Make the environment of the game whose id is `game` (entry point of Gymnasium's registry)."""
-    return SeatEnv(make(game, **parameters), opponents, weights=weights, seat=seat, render_mode=render_mode)

@@ -13,13 +13,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cellgames.envs.core import Game
-from cellgames.envs.registry import make
 
 from .learner_games import LearnerGames, as_tensor, check_pixels, endings, masks_by_component, position_of
 from .seats import Opponents
 from .window import picture_of
 
-__all__ = ["SeatVectorEnv", "make_vector_env"]
+__all__ = ["SeatVectorEnv"]
 
 Array = npt.NDArray[Any]
 
@@ -39,6 +38,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
         seat: as for `SeatVector`.
         render_mode: "rgb_array", a picture of every env.
         device: where the games live; observations are numpy arrays all the same.
+        parameters: of the game, if it is given by its id.
 
     Attributes:
         vector: the games.
@@ -56,10 +56,12 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
         seat: int | str = "random",
         render_mode: str | None = None,
         device: torch.device | str = "cpu",
+        **parameters: Any,
     ) -> None:
         check_pixels(render_mode)
+        self._make(game, parameters)
         self.single_observation_space, self.single_action_space = self._set_up(
-            game, num_envs, opponents, weights=weights, seat=seat, device=device
+            num_envs, opponents, weights=weights, seat=seat, device=device
         )
         self.num_envs = num_envs
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -113,26 +115,3 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
             gymnasium.logger.warn("You are calling render method without specifying any render mode.")
             return None
         return tuple(picture_of(self.game, self.vector.state[env_id]) for env_id in range(self.num_envs))
-
-
-def make_vector_env(
-    *,
-    game: str,
-    num_envs: int,
-    opponents: Opponents = None,
-    weights: Sequence[float] | None = None,
-    seat: int | str = "random",
-    render_mode: str | None = None,
-    device: torch.device | str = "cpu",
-    **parameters: Any,
-) -> SeatVectorEnv:
-    """Make the environments of the game whose id is `game` (entry point of Gymnasium's registry)."""
-    return SeatVectorEnv(
-        make(game, **parameters),
-        num_envs,
-        opponents,
-        weights=weights,
-        seat=seat,
-        render_mode=render_mode,
-        device=device,
-    )

@@ -52,19 +52,23 @@ class LearnerGames:
     game: Game
     vector: SeatVector
 
+    def _make(self, game: Game | str, parameters: Mapping[str, Any]) -> None:
+        """Take the rules, or make those of an id with its parameters."""
+        if isinstance(game, Game) and parameters:
+            raise ValueError(f"{game.id}: the rules have their parameters, got {', '.join(parameters)} beside them")
+        self.game = game if isinstance(game, Game) else make(game, **parameters)
+
     def _set_up(
-        self, game: Game | str, num_envs: int, opponents: Opponents, *, seed: int | None = None, **options: Any
+        self, num_envs: int, opponents: Opponents, *, seed: int | None = None, **options: Any
     ) -> tuple[spaces.Box, spaces.Space[Any]]:
-        """Make the games; return the spaces of one player's observation and action.
+        """Start the games; return the spaces of one player's observation and action.
 
         Args:
-            game: the rules, or their id.
             num_envs: how many games.
             opponents: as for `SeatVector`.
             seed: of the first game; the others count on from it. None takes random ones.
             options: others of `SeatVector`.
         """
-        self.game = make(game) if isinstance(game, str) else game
         seeds = env_seeds(self.game, seed, max(num_envs, 0))
         self.vector = SeatVector(self.game, num_envs, opponents, seed=seeds, illegal="forfeit", **options)
         self._fresh = True  # no step has been made since the games began

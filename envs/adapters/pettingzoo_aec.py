@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature, getdoc
 from typing import Any
 
 import numpy as np
@@ -24,9 +26,9 @@ from cellgames.envs.registry import make
 from cellgames.utils.foreign_text import shown
 
 from .pettingzoo_common import Observation, PettingZooGame
-from .pettingzoo_parallel import ParallelGame
+from .pettingzoo_parallel import ParallelGame, make_parallel
 
-__all__ = ["AECGame", "make_aec", "wrapped"]
+__all__ = ["AECGame", "make_aec", "make_raw", "of_module", "wrapped"]
 
 
 class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
@@ -237,7 +239,31 @@ def make_aec(*, id: str, render_mode: str | None = None, **parameters: Any) -> A
 
     Where all players act at once this is PettingZoo's view of the parallel environment.
     """
+    env = make_raw(id=id, render_mode=render_mode, **parameters)
+    return wrapped(env) if isinstance(env, AECGame) else env
+
+
+def make_raw(*, id: str, render_mode: str | None = None, **parameters: Any) -> AECEnv[str, Observation, Any]:
+    """Make `make_aec` without wrappers: an illegal action raises a `ValueError` and changes nothing."""
     game = make(id, **parameters)
-    if game.info.simultaneous:
-        return parallel_to_aec(ParallelGame(game, render_mode))
-    return wrapped(AECGame(game, render_mode))
+    return parallel_to_aec(ParallelGame(game, render_mode)) if game.info.simultaneous else AECGame(game, render_mode)
+
+
+def of_module(id: str) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """Return `env`, `raw_env` and `parallel_env` of a module such as `torus_v0`, which take the game's parameters."""
+    game = make(id)
+    known = {field.name: field.default for field in dataclasses.fields(game)} | {"render_mode": None}  # type: ignore[arg-type]  # games are dataclasses
+    signature = Signature([Parameter(name, Parameter.KEYWORD_ONLY, default=value) for name, value in known.items()])
+
+    def documented(function: Callable[..., Any]) -> Callable[..., Any]:
+        def module_function(**parameters: Any) -> Any:
+            return function(id=id, **parameters)
+
+        parameters = f'{", ".join(game.parameters)}; and render_mode: "human", "rgb_array", "ansi" or None'
+        module_function.__doc__ = (
+            f"{getdoc(function)}\n\nThe game: {game.info.credit}.\n\nArgs:\n    parameters: {parameters}."
+        )
+        module_function.__signature__ = signature  # type: ignore[attr-defined]  # `inspect` and editors read it
+        return module_function
+
+    return documented(make_aec), documented(make_raw), documented(make_parallel)

@@ -10,17 +10,15 @@ so specs can be pickled.
 
 from __future__ import annotations
 
-from cellgames.envs.registry import REGISTRY, GameSpec, on_register
+from cellgames.envs.registry import GameSpec, follow
 
 __all__ = ["NAMESPACE", "register"]
 
 NAMESPACE = "cellgames"
 _AEC = "cellgames.envs.adapters.pettingzoo_aec:make_aec"
 _PARALLEL = "cellgames.envs.adapters.pettingzoo_parallel:make_parallel"
-_SINGLE = "cellgames.envs.adapters.gymnasium_env:make_env"
-_VECTOR = "cellgames.envs.adapters.gymnasium_vector:make_vector_env"
-
-_following = set[str]()
+_SINGLE = "cellgames.envs.adapters.gymnasium_env:SeatEnv"
+_VECTOR = "cellgames.envs.adapters.gymnasium_vector:SeatVectorEnv"
 
 
 def register(*libraries: str) -> None:
@@ -33,11 +31,7 @@ def register(*libraries: str) -> None:
         libraries: "gymnasium", "pettingzoo" or both; none means both.
     """
     for library in libraries or _ADD:
-        for entry in REGISTRY.values():
-            _ADD[library](entry)
-        if library not in _following:
-            _following.add(library)
-            on_register(_ADD[library])
+        follow(_ADD[library])
 
 
 def _add_to_gymnasium(entry: GameSpec) -> None:

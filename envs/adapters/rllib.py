@@ -17,7 +17,7 @@ from torch import Tensor
 
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.state import State
-from cellgames.envs.registry import REGISTRY, GameSpec, make, on_register
+from cellgames.envs.registry import REGISTRY, GameSpec, follow, make
 from cellgames.utils.foreign_text import listed, shown
 
 from .pettingzoo_aec import AECGame
@@ -192,15 +192,8 @@ def register() -> list[str]:
     Returns:
         The names. Games that are registered later follow.
     """
-    for entry in REGISTRY.values():
-        _register(entry)
-    if _register not in _following:
-        _following.append(_register)
-        on_register(_register)
+    follow(_register)
     return [f"{NAMESPACE}/{id}" for id in REGISTRY]
-
-
-_following: list[Any] = []  # what listens to the games' registry, once
 
 
 def _register(entry: GameSpec) -> None:

@@ -78,6 +78,7 @@ class SeatVecEnv(LearnerGames, VecEnv):
         seed: as if `seed` was called with it; None is a random one.
         render_mode: "rgb_array" for pictures.
         device: where the games live; SB3 gets numpy arrays all the same.
+        parameters: of the game, if it is given by its id.
 
     Attributes:
         vector: the games.
@@ -95,10 +96,12 @@ class SeatVecEnv(LearnerGames, VecEnv):
         seed: int | None = None,
         render_mode: Literal["rgb_array"] | None = None,
         device: torch.device | str = "cpu",
+        **parameters: Any,
     ) -> None:
         check_pixels(render_mode)
+        self._make(game, parameters)
         observation_space, action_space = self._set_up(
-            game, num_envs, opponents, seed=seed, weights=weights, seat=seat, device=device
+            num_envs, opponents, seed=seed, weights=weights, seat=seat, device=device
         )
         self.render_mode = render_mode
         self._envs = [SubEnv(self, index) for index in range(num_envs)]

@@ -123,7 +123,7 @@ def adapters() -> Iterator[Any]:
     yield single.step(np.argmax(single.action_masks())), learner.step(learner.action_masks().argmax(1))
     several = torus_v0.env(size=3)
     several.reset(seed=5)
-    several.step(int(np.argmax(several.last()[0]["action_mask"])))  # type: ignore[index]  # of its own games
+    several.step(int(np.argmax(several.last()[0]["action_mask"])))
     yield several.last()
     batch = TorchRLGame(game, 3, seed=5)
     data = batch.reset()

@@ -16,7 +16,7 @@ import torch
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.solo import Solo, one
-from cellgames.envs.registry import REGISTRY, make, on_register
+from cellgames.envs.registry import REGISTRY, GameSpec, follow, make
 from cellgames.utils.foreign_text import shown
 
 try:
@@ -39,12 +39,13 @@ def register() -> None:
     """
     for id in REGISTRY:
         _register_id(id)
-    if not _following:
-        _following.append(True)
-        on_register(lambda entry: None if isinstance(entry.plugin.game, str) else _register_id(entry.id))
+    follow(_register_class)
 
 
-_following: list[bool] = []
+def _register_class(entry: GameSpec) -> None:
+    """Register a game, unless it has to be imported first."""
+    if not isinstance(entry.plugin.game, str):
+        _register_id(entry.id)
 
 
 def _register_id(id: str) -> None:
