@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import torch
@@ -43,26 +43,28 @@ class StoneSolo(Solo, Generic[StoneS]):
 
     def _bind(self) -> None:
         """Prepare the call that puts a stone into this game's memory."""
-        self._cell, self._player, self._won = (np.zeros(1, kind) for kind in (np.int64, np.int64, np.bool_))
+        self._move = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.bool_)  # cell, player, has it won
         self._call: Callable[[], object] = self._put_by_torch
-        native = library(_CPU)
-        if native is None:
-            return
-        function, first = self._game.native_put(native)
-        fields = (self._cell, self._player, *self._put.values(), self._won)
-        self._call = partial(function, first, 1, 1, *(field.ctypes.data for field in fields))
+        if (native := library(_CPU)) is not None:
+            function, first = self._game.native_put(native)
+            *given, won = self._move
+            fields = (*given, *self._put.values(), won)
+            self._call = partial(function, first, 1, 1, *(field.ctypes.data for field in fields))
 
     def _put_by_torch(self) -> None:
-        fields = map(torch.from_numpy, (*self._put.values(), self._cell, self._player))
-        for field, new in zip((*self._put.values(), self._won), self._game.put_stones(*fields), strict=True):
+        *given, won = self._move
+        fields = map(torch.from_numpy, (*self._put.values(), *given))
+        for field, new in zip((*self._put.values(), won), self._game.put_stones(*fields), strict=True):
             field[:] = new.numpy()
 
-    @override
-    def copy(self) -> Self:
-        other = super().copy()
-        other._put = {name: field.copy() for name, field in self._put.items()}
-        other._bind()
-        return other
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all fields but those that `_bind` makes, which hold addresses of this process."""
+        return {name: value for name, value in vars(self).items() if name not in ("_move", "_call")}
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        vars(self).update(fields)
+        self._put = {name: field.copy() for name, field in self._put.items()}
+        self._bind()
 
     @override
     def step(self, actions: Any) -> None:
@@ -79,11 +81,12 @@ class StoneSolo(Solo, Generic[StoneS]):
 
     def place(self, cell: int, player: int) -> None:
         """Put a stone of `player` on a free cell, and end the game if it wins."""
-        self._cell[0], self._player[0] = cell, player
+        at, mover, won = self._move
+        at[0], mover[0] = cell, player
         self._call()
         self._board[cell] = player + 1
         self.last = cell
-        if self._won[0]:
+        if won[0]:
             self.terminated = True
             self.scores[player] = 1.0
             self.rewards = [-1.0, -1.0]
