@@ -85,7 +85,6 @@ if TYPE_CHECKING:
     from .stats.payoffs import (
         NashAverage as NashAverage,
         Payoffs as Payoffs,
-        alpha_rank as alpha_rank,
         nash as nash,
         payoffs as payoffs,
         payoffs_of as payoffs_of,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .kaggle_replays import record_to_kaggle as record_to_kaggle
     from .rle_files import (
         board_to_rle as board_to_rle,
         record_to_rle as record_to_rle,

@@ -91,12 +91,6 @@ class Leaderboard:
         return _if_installed(lambda: self.payoffs.average)
 
     @cached_property
-    def alpha_rank(self) -> Sequence[float] | None:
-        """Shares of alpha-Rank by agent of `payoffs`; None without OpenSpiel."""
-        shares = _if_installed(lambda: self.payoffs.shares)
-        return None if shares is None else list(map(float, shares))
-
-    @cached_property
     def deviation(self) -> DeviationRatings | None:
         """Deviation ratings of the payoffs; None without SciPy."""
         return deviation_or_none(self.payoffs)
@@ -108,7 +102,7 @@ class Leaderboard:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Payoffs, Nash averaging, alpha-Rank and cycles in words, tables and plots."""
+        """Payoffs, Nash averaging, deviation ratings and cycles in words, tables and plots."""
         return sections(self.payoffs)
 
     @property
@@ -120,7 +114,6 @@ class Leaderboard:
         """Return all numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `nash`, `cycles`, `notes`."""
         nash = self._by_agent(self.nash_shares)
         skill = self._by_agent(None if self.nash is None else self.nash.rating)
-        alpha = self._by_agent(self.alpha_rank)
         deviation = [self._by_agent(x) for x in ((None,) * 3 if self.deviation is None else self.deviation[1:4])]
         by_score = self.tables.by_score
         agents = [
@@ -136,7 +129,6 @@ class Leaderboard:
                     f"deviation_{name}": values.get(line.agent)
                     for name, values in zip(("rating", "low", "high"), deviation, strict=True)
                 },
-                "alpha_rank": alpha.get(line.agent),
             }
             for line in self.standings
         ]

@@ -151,7 +151,7 @@ def _ratings_table(board: Leaderboard) -> Table:
     # Games of more than two count by pairs of seats.
     columns = ["pairs", "ahead", "level", "behind"] if tables.by_score else ["games", "W", "D", "L"]
     columns += ["score %", *(["mean place"] if tables.by_score else [])]
-    shares = {"Nash %": board.nash_shares, "alpha-Rank %": board.alpha_rank}
+    shares = {"Nash %": board.nash_shares}
     known = {name: values for name, values in shares.items() if values is not None}
     rated = [] if board.deviation is None else ["deviation"]
 

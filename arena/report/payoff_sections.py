@@ -1,4 +1,4 @@
-"""Sections on the payoff matrix: Nash averaging, deviation ratings, alpha-Rank, and rings of agents."""
+"""Sections on the payoff matrix: Nash averaging, deviation ratings, and rings of agents."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DEVIATION = (
 
 
 def sections(payoffs: Payoffs) -> tuple[Section, ...]:
-    """Return the matrix, Nash averaging (with SciPy), alpha-Rank (with OpenSpiel) and the cycles."""
+    """Return the matrix, Nash averaging and deviation ratings (with SciPy), and the cycles."""
     return _matrix(payoffs), _averages(payoffs), _cycles(payoffs)
 
 
@@ -191,20 +191,11 @@ def _averages(payoffs: Payoffs) -> Section:
         said.append(_DEVIATION)
         columns += ["deviation rating", "deviation low", "deviation high"]
         values += rated[1:4]
-    try:
-        values.append(payoffs.shares)
-        columns.append("alpha-Rank")
-        said.append(
-            "*alpha-Rank*: share of the time that a population of imitators spends on each agent, when who beats whom "
-            "is all that counts."
-        )
-    except ImportError as error:
-        said.append(escape(f"No alpha-Rank: {error}."))
     key = values[1] if len(values) > 2 else values[0]
     order = sorted(range(len(payoffs.agents)), key=lambda k: (-round(float(key[k]), 6), -float(values[0][k]), k))
     rows = [(payoffs.agents[k], *(rounded(float(x[k])) for x in values)) for k in order]
     data = [dict(zip(columns, row, strict=True)) for row in rows]
-    return Section("Nash averaging, deviation ratings and alpha-Rank", (*said, Table("averages", columns, rows)), data)
+    return Section("Nash averaging and deviation ratings", (*said, Table("averages", columns, rows)), data)
 
 
 def _nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:

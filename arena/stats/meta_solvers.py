@@ -1,6 +1,6 @@
 """Meta-solvers: how much each member of a population counts, from the results of games between them.
 
-`uniform`, `nash` (the equilibrium of greatest entropy) and `alpha-rank` take a payoff matrix of pairs. `cce`, for more
+`uniform` and `nash` (the equilibrium of greatest entropy) take a payoff matrix of pairs. `cce`, for more
 than two seats, takes the payoffs of whole tables. It is a coarse correlated equilibrium: the distribution over tables
 of greatest entropy in which nobody gains by always sending one and the same member (Marris and others 2021,
 "Multi-Agent Training beyond Zero-Sum with Correlated Equilibrium Meta-Solvers", ICML).
@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.utils.foreign_text import shown
 
-from .equilibrium import equilibrium
-from .payoffs import Payoffs, alpha_rank
+from .equilibrium import equilibrium, optimize
+from .payoffs import Payoffs
 
 __all__ = [
     "META_SOLVERS",
@@ -38,7 +38,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 Seating: TypeAlias = tuple[int, ...]
 """The members at a table, ascending; a member that has several seats comes several times."""
 
-META_SOLVERS = ("nash", "uniform", "alpha-rank", "cce")
+META_SOLVERS = ("nash", "uniform", "cce")
 
 _SLACK = 1e-3  # of the largest difference of payoffs, by which an equilibrium may be missed
 
@@ -48,13 +48,13 @@ def meta_strategy(payoffs: Payoffs, solver: str, players: Sequence[str] = ()) ->
 
     Args:
         payoffs: all pairs have met.
-        solver: `nash`, `uniform` or `alpha-rank`.
-        players: agents that `nash` and `uniform` may give a weight, at least one of them in the matrix; empty for all.
+        solver: `nash` or `uniform`.
+        players: agents that may get a weight, at least one of them in the matrix; empty for all.
             Then `nash` is the mixture of players that scores best against the agent, of all, that is worst for it.
 
     Raises:
         ValueError: another solver, players that are not in the matrix, or pairs that have not met.
-        ImportError: SciPy (`nash`) or OpenSpiel (`alpha-rank`) is missing.
+        ImportError: SciPy is missing, which `nash` needs.
     """
     if solver not in META_SOLVERS or solver == "cce":
         known = ", ".join(name for name in META_SOLVERS if name != "cce")
@@ -66,9 +66,7 @@ def meta_strategy(payoffs: Payoffs, solver: str, players: Sequence[str] = ()) ->
     playing = np.array([not players or name in players for name in payoffs.agents])
     if solver == "uniform":
         return np.asarray(playing / playing.sum())
-    if solver == "alpha-rank":
-        found = alpha_rank(payoffs)
-    elif playing.all():
+    if playing.all():
         found = equilibrium(payoffs.advantage)
     else:
         found = np.zeros(len(playing))
@@ -154,7 +152,7 @@ def _most_entropy(gain: FloatArray, prior: FloatArray) -> FloatArray:
         p = weights / weights.sum()
         return top + float(np.log(weights.sum())) + _SLACK * float(t.sum()), -(gain @ p) + _SLACK
 
-    found = _optimize().minimize(
+    found = optimize("meta-solvers need").minimize(
         dual,
         np.zeros(len(gain)),
         jac=True,
@@ -174,15 +172,6 @@ def seat_shares(tables: Sequence[Seating], weights: FloatArray, members: int) ->
         for member in table:
             found[member] += weight / len(table)
     return found
-
-
-def _optimize() -> Any:
-    """Import SciPy's module, which is optional."""
-    try:
-        from scipy import optimize
-    except ImportError as error:
-        raise ImportError(f'meta-solvers need SciPy ({error}): pip install "cellgames[research]"') from None
-    return optimize
 
 
 # ---------------------------------------------------------------- diversity

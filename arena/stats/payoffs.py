@@ -1,10 +1,8 @@
-"""The payoff matrix of a set of games, Nash averaging and alpha-Rank.
+"""The payoff matrix of a set of games, and Nash averaging.
 
-A rating is one number an agent, which cannot say that rock loses to paper. The matrix keeps every pair, and two
-solutions of the game "choose an agent" weigh it: the equilibrium of greatest entropy (Balduzzi, Tuyls, Perolat and
-Graepel 2018, "Re-evaluating Evaluation", NeurIPS 31), which copies of an agent do not move, and the long-run shares of
-a population that imitates whoever does better (Omidshafiei and others 2019, "alpha-Rank: Multi-Agent Evaluation by
-Evolution", Scientific Reports 9).
+A rating is one number an agent, which cannot say that rock loses to paper. The matrix keeps every pair. Nash averaging
+weighs it by a solution of the game "choose an agent", the equilibrium of greatest entropy (Balduzzi, Tuyls, Perolat and
+Graepel 2018, "Re-evaluating Evaluation", NeurIPS 31), which copies of an agent do not move.
 
 Letters: `K` agents, `C` clusters of games of one pair.
 """
@@ -32,7 +30,6 @@ from .equilibrium import equilibrium
 __all__ = [
     "NashAverage",
     "Payoffs",
-    "alpha_rank",
     "nash",
     "payoffs",
     "payoffs_of",
@@ -127,11 +124,6 @@ class Payoffs:
     def average(self) -> NashAverage:
         """Result of `nash`; raises an `ImportError` without SciPy."""
         return nash(self)
-
-    @cached_property
-    def shares(self) -> FloatArray:
-        """Result of `alpha_rank`; raises an `ImportError` without OpenSpiel."""
-        return alpha_rank(self)
 
     @cached_property
     def deviation(self) -> DeviationRatings:
@@ -291,31 +283,3 @@ def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
         support[places] = (drawn > 0).mean(axis=0)
     left_out = tuple(name for name in payoffs.agents if name not in names)
     return NashAverage(payoffs.agents, strategy, rating, low, high, support, float(np.nanmax(rating)), left_out)
-
-
-# ---------------------------------------------------------------- alpha-Rank
-
-
-def alpha_rank(payoffs: Payoffs, *, alpha: float | None = None, population: int = 50) -> FloatArray:
-    """Return the long-run share of each agent in a population that imitates, float64 [K]; NaN for those left out.
-
-    Args:
-        payoffs: the matrix; where pairs are missing, the largest complete part is taken.
-        alpha: how strongly a better score is followed; None for the limit of infinity, in which only who beats whom
-            matters, with a share of 0.01 of steps against it.
-        population: its size.
-
-    Raises:
-        ImportError: OpenSpiel is missing.
-    """
-    try:
-        from open_spiel.python.egt import alpharank
-    except ImportError as error:
-        raise ImportError(f'alpha-Rank needs OpenSpiel ({error}): pip install "cellgames[alpharank]"') from None
-    names = payoffs.complete()
-    places = [payoffs.agents.index(name) for name in names]
-    table = 0.5 + payoffs.restricted(names).advantage
-    limit = {"use_inf_alpha": True} if alpha is None else {"alpha": alpha}
-    shares = np.full(len(payoffs.agents), np.nan)
-    shares[places] = alpharank.compute([table], m=population, **limit)[2]
-    return shares

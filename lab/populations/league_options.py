@@ -11,7 +11,7 @@ from cellgames.utils.run_folders import RunOptions
 __all__ = ["MOST_TABLES", "LeagueOptions", "Method", "Solver"]
 
 Method = Literal["psro", "league"]
-Solver = Literal["auto", "nash", "uniform", "alpha-rank", "cce"]
+Solver = Literal["auto", "nash", "uniform", "cce"]
 
 MOST_TABLES = 5_000
 """Most tables of different members that are played for a coarse correlated equilibrium."""
@@ -54,5 +54,5 @@ class LeagueOptions(RunOptions):
             ValueError: one that does not serve as many seats.
         """
         if self.meta_solver == "cce" and seats == 2:
-            raise ValueError("cce is for games of more than two seats; for two seats use nash, uniform or alpha-rank")
+            raise ValueError("cce is for games of more than two seats; for two seats use nash or uniform")
         return self.meta_solver if self.meta_solver != "auto" else "nash" if seats == 2 else "cce"

@@ -1,9 +1,8 @@
-"""Recorded games as files of other programs: RLE, SGF and Kaggle's replays."""
+"""Recorded games as files of other programs: RLE and SGF."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import random
 import re
 from pathlib import Path
@@ -17,7 +16,6 @@ from strategy_records import played
 import cellgames
 from cellgames.arena.formats import (
     board_to_rle,
-    record_to_kaggle,
     record_to_rle,
     records_to_sgf,
     rle_to_board,
@@ -319,28 +317,6 @@ def test_bad_sgf_is_explained(text: str, message: str) -> None:
         sgf_to_records(text)
 
 
-# ---------------------------------------------------------------- Kaggle
-
-
-def test_kaggle_replays(runs: Path) -> None:
-    record = records(runs, "torus")[0]
-    data = json.loads(json.dumps(record_to_kaggle(record)))
-    assert len(data["steps"]) == len(record.moves) + 1
-    for number, (move, before, after) in enumerate(zip(record.moves, data["steps"], data["steps"][1:], strict=False)):
-        seat = number % 2
-        assert [entry["status"] for entry in before] == [["ACTIVE", "INACTIVE"], ["INACTIVE", "ACTIVE"]][seat]
-        assert after[seat]["action"] == move
-        assert after[1 - seat]["action"] is None
-        assert move in before[seat]["observation"]["legal"]
-    assert data["statuses"] == ["DONE", "DONE"]
-    assert data["rewards"] == [{"win": 1, "loss": -1}[outcome] for outcome in record.result.outcome]
-    assert [entry["reward"] for entry in data["steps"][-1]] == data["rewards"]
-    cup = records(runs, "cup")[0]
-    together = record_to_kaggle(cup)["steps"]
-    assert [entry["action"] for entry in together[1]] == cup.moves[0].split(" ")
-    assert "?" in together[0][0]["observation"]["position"]  # what the team may not know
-
-
 # ---------------------------------------------------------------- the commands
 
 
@@ -355,9 +331,6 @@ def test_files_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.Ca
     capsys.readouterr()
     assert main(["import", "cloth-of-gold-small-v0", str(tmp_path / "c.rle")]) == 0
     assert capsys.readouterr().out.startswith("move:a turn:0")
-    out = ["--out", str(tmp_path / "k.json")]
-    assert main(["export", str(runs / "cup"), "--format", "kaggle", "--record", "2", *out]) == 0
-    assert json.loads((tmp_path / "k.json").read_text())["name"] == "toroidal-cup-v0"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
 from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.cycles import Cycle, components, cycles
 from cellgames.arena.stats.equilibrium import equilibrium
-from cellgames.arena.stats.payoffs import Payoffs, alpha_rank, nash, payoffs, payoffs_of
+from cellgames.arena.stats.payoffs import Payoffs, nash, payoffs, payoffs_of
 from cellgames.arena.stats.tables import make_tables
 from cellgames.utils.report.files import write_report
 
@@ -306,9 +306,6 @@ def test_agents_that_have_not_met_all_are_left_out_and_named() -> None:
     assert "Left out, since they have not met all others: late" in sections(found)[1].text
 
 
-# ---------------------------------------------------------------- alpha-Rank
-
-
 def known(score: Matrix, width: float = 0.05) -> Payoffs:
     """A matrix of scores known up to `width`."""
     names = tuple("abcdefgh"[: len(score)])
@@ -317,19 +314,6 @@ def known(score: Matrix, width: float = 0.05) -> Payoffs:
     error = np.where(np.isnan(score), np.nan, width / 1.96)
     count = np.where(np.isnan(score), 0, 10_000)
     return Payoffs(names, score, count, score, error, count)
-
-
-def test_alpha_rank_of_a_ring_and_of_an_order() -> None:
-    pytest.importorskip("open_spiel", reason="alpha-Rank is OpenSpiel's: pip install 'cellgames[alpharank]'")
-    np.testing.assert_allclose(alpha_rank(known(0.5 + RING)), [1 / 3] * 3, atol=1e-9)
-    np.testing.assert_allclose(alpha_rank(known(0.5 + RING), alpha=10), [1 / 3] * 3, atol=1e-9)
-    order = 0.5 + np.subtract.outer([2, 1, 0], [2, 1, 0]) / 10
-    shares = alpha_rank(known(order))
-    assert shares[0] > 0.9
-    assert shares.sum() == pytest.approx(1)
-    missing = order.copy()
-    missing[0, 1] = missing[1, 0] = np.nan
-    assert np.isnan(alpha_rank(known(missing))).sum() == 1
 
 
 # ---------------------------------------------------------------- rings

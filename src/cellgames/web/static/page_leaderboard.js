@@ -35,7 +35,6 @@
       ["score", (line) => number(percent(line.score, 1)), true],
       ["mean place", (line) => number(line.mean_place === null ? "–" : line.mean_place.toFixed(2)), board.agents.some((line) => line.mean_place !== undefined)],
       ["Nash", (line) => number(percent(line.nash)), some("nash")],
-      ["alpha-Rank", (line) => number(percent(line.alpha_rank)), some("alpha_rank")],
       ["deviation", (line) => number(gain(line.deviation_rating)), some("deviation_rating")],
       ["games", (line) => number(line.games), true],
     ].filter(([, , has]) => has);

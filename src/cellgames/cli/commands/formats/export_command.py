@@ -6,7 +6,6 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,18 +27,16 @@ _TEXT = (
     "games, an evaluation or a season, or a file of records, and plays the games again.\n\n"
     "  rle      one board of Life, for Golly: Cloth of Gold, the Toroidal Cup\n"
     "  sgf      games of Torus, Hex (as HexGui writes them) and Y\n"
-    "  kaggle   one game, as kaggle-environments' replays\n"
     "  parquet  a row for each decision of all games, for offline learning\n"
     "  minari   a dataset of Farama's Minari, an episode for each seat of each game"
 )
 _EXAMPLES = (
     "results/cloth --format rle --record 3 --turn 20 --generation 50 --out board.rle",
     "results/torus5 --format sgf --out games.sgf",
-    "results/torus5 --format kaggle --record 17 --out replay.json",
     "results/torus5 --format parquet --out decisions.parquet",
     "results/torus5 --format minari --out datasets/torus5-v0",
 )
-_FORMATS = ("rle", "sgf", "kaggle", "parquet", "minari")
+_FORMATS = ("rle", "sgf", "parquet", "minari")
 
 
 def add(commands: Any) -> None:
@@ -148,8 +145,8 @@ def _chosen(
     ]
     if not chosen:
         raise UserError(f"{path}: none of the {len(records)} games has all of that")
-    if arguments.format in ("rle", "kaggle") and len(chosen) > 1:
-        raise UserError(f"--format {arguments.format} takes one game, and there are {len(chosen)}; choose by --record")
+    if arguments.format == "rle" and len(chosen) > 1:
+        raise UserError(f"--format rle takes one game, and there are {len(chosen)}; choose by --record")
     return chosen
 
 
@@ -158,10 +155,6 @@ def _text(arguments: argparse.Namespace, records: Sequence[Record]) -> str:
         from cellgames.arena.formats.sgf_files import records_to_sgf
 
         return records_to_sgf(records)
-    if arguments.format == "kaggle":
-        from cellgames.arena.formats.kaggle_replays import record_to_kaggle
-
-        return json.dumps(record_to_kaggle(records[0]), ensure_ascii=False, allow_nan=False) + "\n"
     from cellgames.arena.formats.rle_files import record_to_rle
 
     return record_to_rle(
