@@ -22,7 +22,7 @@ help:
 	@echo "make gpu    test and measure everything on a GPU, in ten minutes (results/benchmarks/gpu.md); DEVICE=cpu tries it"
 	@echo "make strength  let the shipped agents play a thousand games against each of the others"
 	@echo "make bots   let bots in C and JavaScript, greedy and trained play with clocks (results/bots/)"
-	@echo "make study  what should Torus be opened with, and what does moving last give in Cloth of Gold? (results/studies/)"
+	@echo "make study  what should Torus be opened with? (results/studies/)"
 	@echo "make clean  remove .venv and build leftovers"
 
 setup: .venv/installed
@@ -105,18 +105,16 @@ bench: setup
 	$(BIN)/python -m benchmarks.core.grid
 	$(BIN)/python -m benchmarks.core.single_games
 	$(BIN)/python -m benchmarks.core.native_kernels
+	$(BIN)/python -m benchmarks.core.native_kernels networks
 	$(BIN)/python -m benchmarks.limit
-	$(BIN)/python -m benchmarks.core.buffers
 	$(BIN)/python -m benchmarks.training.learning
 	$(BIN)/python -m benchmarks.agents.search
 	$(BIN)/python -m benchmarks.arena.census_speed
 	$(BIN)/python -m cellgames.lab.studies.worth_of_objects
 	$(BIN)/python -m benchmarks.arena.tournament
 	$(BIN)/python -m benchmarks.arena.page_speed
-	$(BIN)/python -m benchmarks.arena.page_films
 	$(BIN)/python -m benchmarks.arena.analysis_speed
 	$(BIN)/python -m benchmarks.arena.bot_overhead
-	$(BIN)/python -m benchmarks.core.roofline
 	$(BIN)/python -m benchmarks.training.scaling
 	$(BIN)/python -m benchmarks.training.defaults
 
@@ -142,7 +140,6 @@ bots: setup
 
 study: setup
 	$(BIN)/python -m cellgames.lab.studies.first_move --games 300
-	$(BIN)/python -m benchmarks.agents.moving_last
 
 clean:
 	rm -rf .venv build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

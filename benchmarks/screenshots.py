@@ -8,6 +8,8 @@ because a search stops after a time. Needs Playwright and Chromium.
 from __future__ import annotations
 
 import io
+import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -17,7 +19,6 @@ from typing import Any
 
 from PIL import Image
 
-from benchmarks.arena.page_films import chromium_path
 from benchmarks.arena.page_speed import serving
 from cellgames.cli.main import main as cellgames
 
@@ -138,6 +139,12 @@ SHOTS = {
     "page_season": Shot(_season, (1280, 940)),
     "page_phone": Shot(_torus, PHONE, touch=True),
 }
+
+
+def chromium_path() -> str | None:
+    """Return the path of a browser; None lets Playwright take its own."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    return os.environ.get("CELLGAMES_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
 @contextmanager

@@ -4,9 +4,6 @@ In every game `trained` meets other agents, in both seats or in half of the seat
 `champion` of an evolution. A page for each goes to results/strength/, and a table of all to results/strength/README.md.
 Each chunk of games is kept, so that the same command goes on after Ctrl-C.
 
-`--repeated FILE` measures weights that the command on a page has made again, and the page of `--only` shows them beside
-the shipped ones: results/strength/repeated/PAGE-NAME.json keeps the numbers.
-
 The table has a column for exploiters: results/strength/exploiters/PAGE-NAME.json is the `result.json` of a
 `cellgames exploit trained`, with the command that made it. Of several the best one counts.
 """
@@ -19,18 +16,17 @@ import math
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import write_page
-from cellgames.agents.identity import digest, identity
+from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, shipped
-from cellgames.agents.toroidal_cup.champion_files import shipped_champion
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, plain
@@ -47,7 +43,7 @@ OUT = Path("results/strength")
 
 @dataclass(frozen=True)
 class Setting:
-    """A game as it is measured.
+    """A game with the agent that is measured in it.
 
     Attributes:
         game: an id.
@@ -126,29 +122,20 @@ SETTINGS = (
 
 
 def _learned(spec: str) -> bool:
-    """Whether an agent has weights that come with the package."""
+    """Return True if an agent has weights that come with the package."""
     return spec.partition(":")[0] in ("trained", "gumbel")
 
 
 def _meet(game: Game, setting: Setting, spec: str, options: argparse.Namespace) -> list[Record]:
-    """The games against one opponent; read from the folder of matches if they have been played."""
+    """Return the games against one opponent; read from the folder of matches if they have been played."""
     count = min(options.games, setting.games)
+    match_options = MatchOptions(
+        games=count, seed=options.seed, opening_plies=setting.opening_plies, chunk=setting.chunk
+    )
     asked = {
-        "version": cellgames.__version__,
-        "weights": [Setting(setting.game, agent=name).made(game) for name in (setting.agent, spec) if _learned(name)],
-        "game": game.id,
-        "parameters": plain(game.parameters),
-        **{
-            "agent": setting.agent,
-            "against": spec,
-            "games": count,
-            "chunk": setting.chunk,
-            "seed": options.seed,
-            "plies": setting.opening_plies,
-        },
+        **{"version": cellgames.__version__, "game": game.id, "parameters": plain(game.parameters)},
+        **{"agents": [identity(name, game) for name in (setting.agent, spec)], "options": plain(asdict(match_options))},
     }
-    if setting.agent == "champion":
-        asked["designs"] = digest(shipped_champion(game.id, game.parameters).read_bytes())
     path = options.out / "matches" / f"{setting.page} {spec.replace(':', '')}.jsonl"
     lines = [json.dumps(asked)]
     if path.is_file():
@@ -163,9 +150,6 @@ def _meet(game: Game, setting: Setting, spec: str, options: argparse.Namespace) 
         write_atomic(path, "\n".join(lines) + "\n")
 
     agents = {name: load(name, game) for name in (setting.agent, spec)}
-    match_options = MatchOptions(
-        games=count, seed=options.seed, opening_plies=setting.opening_plies, chunk=setting.chunk
-    )
     path.parent.mkdir(parents=True, exist_ok=True)
     return evaluation.play_evaluation(game, agents, match_options, progress=not options.quiet, keep=keep, done=done)
 
@@ -191,7 +175,6 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
         Table("", ("agent", "Elo", "95 % interval"), elos, text=("agent",)),
         f"Ratings are from these games alone, in which only {setting.agent} met the others; {anchor} has 0.",
         *([Section(f"How the weights of {setting.agent} were made", (_made(made),))] if made else []),
-        *_repeated(setting, options.out),
     )
     about = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
     data: dict[str, Any] = {**about, "rows": rows}
@@ -199,37 +182,6 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
     numbers = json.loads(json.dumps(data, default=str), parse_constant=lambda nan: None)
     write_page(options.out / f"{setting.page}.md", f"{setting.agent} in {setting.game}", parts, numbers)
     return _lines(setting, rows)
-
-
-def _repeat(setting: Setting, path: Path, options: argparse.Namespace) -> None:
-    """Measure weights that were made again, and keep the numbers for the setting's page."""
-    game, name = cellgames.make(setting.game), "again"
-    made, rows = read_about(path)["made"], list[evaluation.Row]()
-    for spec in setting.opponents:
-        agents = {name: load(str(path), game, name=name), spec: load(spec, game)}
-        match_options = MatchOptions(
-            games=min(options.games, setting.games),
-            seed=options.seed,
-            opening_plies=setting.opening_plies,
-            chunk=setting.chunk,
-        )
-        records = evaluation.play_evaluation(game, agents, match_options, progress=not options.quiet)
-        rows.append({"against": spec, **evaluation.evaluate(game, records, name)})
-    data = json.loads(json.dumps({"made": made, "rows": rows}, default=str), parse_constant=lambda nan: None)
-    target = options.out / "repeated" / f"{setting.page}.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(target, json.dumps(data, indent=1) + "\n")
-
-
-def _repeated(setting: Setting, out: Path) -> list[Section]:
-    """Return the section about weights that were made again, if there are any."""
-    path = out / "repeated" / f"{setting.page}.json"
-    if not path.is_file():
-        return []
-    data = json.loads(path.read_text(encoding="utf-8"))
-    rows = [{name: math.nan if x is None else x for name, x in row.items()} for row in data["rows"]]
-    text = "A later run of the command made new weights. Their strength in as many games:"
-    return [Section("The command repeated", (text, _made(data["made"]), evaluation.table(rows)))]
 
 
 def _lines(setting: Setting, rows: list[evaluation.Row]) -> list[Sequence[Cell]]:
@@ -273,7 +225,7 @@ def _elo(elo: float, low: float, high: float) -> tuple[str, str]:
 
 
 def _more(row: evaluation.Row) -> str:
-    """What else the table of all should tell of a match."""
+    """Return the rest of what the table of all tells of a match."""
     if "points" in row:
         ahead = row["points"] / row["their points"] - 1
         return f"mean points {row['points']:.0f} to {row['their points']:.0f} ({ahead:+.1%})"
@@ -292,12 +244,11 @@ def _made(made: dict[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, or go on measuring; the exit code."""
+    """Measure, or go on measuring; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.strength", description=__doc__.split("\n")[0])
     parser.add_argument("--games", type=int, default=1000, metavar="N", help="of each match, even (default 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
     parser.add_argument("--only", nargs="*", metavar="PAGE", help="pages to measure now, or none; others stay")
-    parser.add_argument("--repeated", type=Path, metavar="FILE", help="weights made again by the command on a page")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -307,14 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unknown page {unknown[0]!r}; known: {', '.join(known)}")
     if options.games < 2 or options.games % 2:
         parser.error(f"--games must be even and at least 2, got {options.games}")
-    if options.repeated and len(options.only or []) != 1:
-        parser.error("--repeated needs --only with the one page whose command was repeated")
-    if options.repeated:
-        try:
-            load(str(options.repeated), cellgames.make(known[options.only[0]].game))
-        except ValueError as error:
-            parser.error(f"--repeated: {error}")
-    words = ["--only", *options.only] if options.repeated else [word for word in given if word != "--quiet"]
+    words = [word for word in given if word != "--quiet"]
     options.command = typed_command("benchmarks.agents.strength", words)
     lines: list[Sequence[Cell]] = []
     try:
@@ -324,8 +268,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 lines += [(*line, exploiter) for line in _known(setting, options.out)]
                 continue
             began = time.perf_counter()
-            if options.repeated:
-                _repeat(setting, options.repeated, options)
             lines += [(*line, exploiter) for line in _page(cellgames.make(setting.game), setting, options)]
             print(f"{setting.page}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
     except KeyboardInterrupt:

@@ -54,17 +54,7 @@ SIZE = 3
 LEAST_STONES = {3: 0, 4: 0, 5: 16}
 """Sizes of Torus that can be judged, and the least number of stones of their positions."""
 
-AGENTS = (
-    "random",
-    "greedy",
-    "trained",
-    "rollout:64",
-    "mcts:100",
-    "mcts:800",
-    "gumbel:16",
-    "gumbel:64",
-    "perfect",
-)
+AGENTS = ("random", "greedy", "trained", "rollout:64", "mcts:100", "mcts:800", "gumbel:16", "gumbel:64", "perfect")
 OUT = Path("results/strength")
 MOST = 100_000  # positions; there are several million
 
@@ -215,26 +205,19 @@ def answers(positions: Judged, spec: str | AnyAgent, seed: int) -> Tensor:
 
 
 def _row(spec: str, right: Tensor, stones: Tensor) -> dict[str, Any]:
-    """An agent's numbers, in all positions and by how many stones they have."""
+    """Return an agent's numbers, in all positions and by how many stones they have."""
     count = int(right.sum())
     low, high = wilson_interval(count / len(right), len(right))
     by_stones = {number: right[stones == number].double().mean().item() for number in stones.unique().tolist()}
-    return {
-        "agent": spec,
-        "right": count,
-        "share": count / len(right),
-        "low": low,
-        "high": high,
-        "by stones": by_stones,
-    }
+    share = count / len(right)
+    return {"agent": spec, "right": count, "share": share, "low": low, "high": high, "by stones": by_stones}
 
 
 def _tables(positions: Judged, rows: Sequence[dict[str, Any]]) -> tuple[Table, Table]:
     """Return the shares of all agents, and those by stones."""
     shares = [(row["agent"], percent(row["share"]), f"{percent(row['low'])} to {percent(row['high'])}") for row in rows]
     state = positions.state
-    legal = positions.game.legal_actions(state)
-    chance = positions.winning.sum(1).double() / legal.sum(1)
+    chance = positions.winning.sum(1).double() / positions.game.legal_actions(state).sum(1)
     by_stones = []
     for number in state.turn.unique().tolist():
         same = state.turn == number
@@ -244,23 +227,6 @@ def _tables(positions: Judged, rows: Sequence[dict[str, Any]]) -> tuple[Table, T
         Table("", ("agent", "moves that keep the win", "95 % interval"), shares, text=("agent",)),
         Table("", ("stones", "positions", "of all moves", *(row["agent"] for row in rows)), by_stones, text=()),
     )
-
-
-def _write(options: argparse.Namespace, positions: Judged, rows: Sequence[dict[str, Any]]) -> str:
-    """Write the page and its numbers; return the table of all agents."""
-    shares, by_stones = _tables(positions, rows)
-    page = (
-        f"`{options.command}`: {len(positions)} positions out of random games, all different, seed {options.seed}; "
-        f"cellgames {cellgames.__version__}. In each some moves win and some lose with best play, as the solver says; "
-        "every agent was asked once in each.",
-        shares,
-        "In %. By the stones on the board, with the share of winning moves among the legal ones:",
-        by_stones,
-    )
-    title = f"{positions.game.info.title} of size {positions.game.size}: how often agents keep a won position"
-    numbers = {"size": positions.game.size, "seed": options.seed, "positions": len(positions), "rows": rows}
-    write_page(options.out / f"{_name(positions.game)}.md", title, page, {**head(options.command), **numbers})
-    return markdown_table(shares)
 
 
 def _name(game: StoneGame[Any]) -> str:
@@ -277,7 +243,7 @@ def _game(options: argparse.Namespace) -> StoneGame[Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; the exit code."""
+    """Measure and write the page; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.truth", description=__doc__.split("\n")[0])
     parser.add_argument("--size", type=int, default=SIZE, help=f"of the board (default {SIZE})")
     parser.add_argument("--game", metavar="GAME", default=Torus.id, help=f"Torus, Hex or Y (default {Torus.id})")
@@ -296,13 +262,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         positions = judged(game, options.positions, options.seed, options.out / f"{_name(game)}-positions.json")
     except ValueError as error:
         parser.error(str(error))
-    options.command = typed_command("benchmarks.agents.truth", given)
     rows = []
     for spec in options.agents:
         began = time.perf_counter()
         rows.append(_row(spec, answers(positions, spec, options.seed), positions.state.turn))
         print(f"{spec}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    print(_write(options, positions, rows))
+    shares, by_stones = _tables(positions, rows)
+    command = typed_command("benchmarks.agents.truth", given)
+    page = (
+        f"`{command}`: {len(positions)} positions out of random games, all different, seed {options.seed}; cellgames "
+        f"{cellgames.__version__}. In each some moves win and some lose with best play, as the solver says; every "
+        "agent was asked once in each.",
+        shares,
+        "In %. By the stones on the board, with the share of winning moves among the legal ones:",
+        by_stones,
+    )
+    title = f"{game.info.title} of size {game.size}: how often agents keep a won position"
+    numbers = {"size": game.size, "seed": options.seed, "positions": len(positions), "rows": rows}
+    write_page(options.out / f"{_name(game)}.md", title, page, {**head(command), **numbers})
+    print(markdown_table(shares))
     return 0
 
 

@@ -9,21 +9,16 @@ numbers go to results/benchmarks/analysis.md and analysis.json.
 from __future__ import annotations
 
 import argparse
-import base64
 import http.client
 import random
-import shlex
-import statistics
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arena.page_speed import GOAL_S, OUT, Page, serving
-from benchmarks.pages import listed, machine_head, write_page
-from cellgames.utils.report.model import Table
-from cellgames.utils.report.text import markdown_table
+from benchmarks.arena.page_speed import GOAL_S, OUT, Page, legal_actions, serving, spread, write
+from benchmarks.commands import typed_command
 
 __all__ = ["GAMES", "main", "measure"]
 
@@ -35,14 +30,8 @@ GAMES = (
 _THINKING = {"game": "torus-v0", "seat": None, "agents": ["mcts:5000"]}  # the game beside it
 
 
-def _choice(place: dict[str, Any], actions: int, draw: random.Random) -> int:
-    """A legal action."""
-    flags = "".join(f"{byte:08b}" for byte in base64.b64decode(place["legal"]))
-    return draw.choice([action for action in range(actions) if flags[action] == "1"])
-
-
 def measure(port: int, id: str, positions: int, seed: int) -> dict[str, list[float]]:
-    """Seconds of requests: `move`, and for each number of simulations, by its name.
+    """Return the seconds of requests: `move`, and for each number of simulations, by its name.
 
     Args:
         port: of the server.
@@ -71,7 +60,7 @@ def measure(port: int, id: str, positions: int, seed: int) -> dict[str, list[flo
         if place["player"] is None:
             place = data["places"][0]
         body = {"game": id, "position": place["position"]}
-        action = _choice(place, data["nvec"][0], draw)
+        action = draw.choice(legal_actions(place, data["nvec"])[0])
         place = timed("move", "/api/analysis/positions", {**body, "action": action})["places"][1]
         if place["player"] is None:
             continue
@@ -86,32 +75,18 @@ def measure(port: int, id: str, positions: int, seed: int) -> dict[str, list[flo
     return found
 
 
-def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]]) -> str:
-    """Write the page and its numbers; return the table."""
-    columns = ("game", "request", "requests", "median ms", "95 %", "longest")
-    lines = []
-    for row in rows:
-        times = [f"{1000 * row[name]:.0f}" for name in ("median", "p95", "max")]
-        lines.append([row["game"], row["request"], str(row["requests"]), *times])
-    table = Table("", columns, lines, text=("game", "request"))
-    head = machine_head(options.command, "torch")
-    page = (
-        listed(head),
-        "From sending a request over a kept connection on the same machine, server and client in one process, to the "
-        "answer, while `mcts:5000` plays both seats of Torus beside it: a move that a person tries (`move`), then the "
-        "analyses of the position after it, one after the other, as the board asks for them. The first one is without "
-        f"further lines; the goal for it is {1000 * GOAL_S:.0f} ms. In games of Life it has no simulation (`:0`): it "
-        "is what the search knows before, the network's values of the turns that it would try, or, "
-        "without a network, which of them a round of Life ranks first. Each position is new.",
-        table,
-    )
-    title = "The analysis board: how long an answer takes"
-    write_page(options.out / "analysis.md", title, page, {**head, "goal_s": GOAL_S, "rows": rows})
-    return markdown_table(table)
+TEXT = (
+    "From sending a request over a kept connection on the same machine, server and client in one process, to the "
+    "answer, while `mcts:5000` plays both seats of Torus beside it: a move that a person tries (`move`), then the "
+    "analyses of the position after it, one after the other, as the board asks for them. The first one is without "
+    f"further lines; the goal for it is {1000 * GOAL_S:.0f} ms. In games of Life it has no simulation (`:0`): it is "
+    "what the search knows before, the network's values of the turns that it would try, or, without a network, which "
+    "of them a round of Life ranks first. Each position is new."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; the exit code."""
+    """Measure and write the page; return the exit code."""
     about = __doc__.split("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.arena.analysis_speed", description=about)
     parser.add_argument("--only", nargs="+", metavar="GAME", choices=GAMES, default=GAMES, help="some of the games")
@@ -122,16 +97,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if options.positions < 2:
         parser.error("--positions must be 2 or more")
-    options.command = shlex.join(["python", "-m", "benchmarks.arena.analysis_speed", *given])
     rows = []
     with serving(options.out) as port:
         for id in options.only:
             for name, times in measure(port, id, options.positions, options.seed).items():
-                spread = statistics.quantiles(times, n=20, method="inclusive")[-1]
-                numbers = {"median": statistics.median(times), "p95": spread, "max": max(times)}
-                rows.append({"game": id, "request": name, "requests": len(times), **numbers})
+                rows.append({"game": id, "request": name, "requests": len(times), **spread(times)})
             print(f"{id}: done", file=sys.stderr)
-    print(_write(options, rows))
+    title, columns = (
+        "The analysis board: seconds to an answer",
+        ("game", "request", "requests", "median ms", "95 %", "longest"),
+    )
+    command = typed_command("benchmarks.arena.analysis_speed", given)
+    print(write(options.out / "analysis.md", title, command, TEXT, columns, rows))
     return 0
 
 

@@ -1,97 +1,68 @@
-"""Boards of Life a second by the census, and how often it finds what others found.
+"""Boards of Life a second by the census: `python -m benchmarks.arena.census_speed`.
 
-Run it by `python -m benchmarks.arena.census_speed`.
+Boards are 64 x 64 tori, random at a density of 0.3, after 5,000 generations; units are boards.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from torch import Tensor
 
-from benchmarks.arena.census_boards import BOARDS, ash, soups
-from benchmarks.contestants import Benchmark, Contestant
-from cellgames.utils.report.model import Section, Table
-from cellgames.utils.report.text import percent
+from benchmarks.harness import Benchmark, Row, Work, timed
 
-__all__ = ["CENSUS"]
+__all__ = ["CENSUS", "ash"]
 
-_SEEDS = range(100, 104)
-_SOUPS = 500  # for each seed
-
-PUBLISHED = {
-    "block": 53_959_478_938,
-    "blinker": 50_020_081_424,
-    "beehive": 28_711_165_591,
-    "loaf": 8_548_699_569,
-    "boat": 7_904_985_775,
-    "ship": 5_277_995_002,
-    "tub": 1_728_871_846,
-    "pond": 1_660_831_825,
-    "long boat": 550_393_656,
-    "toad": 387_698_003,
-    "ship-tie": 272_858_125,
-    "beacon": 120_561_432,
-}
-"""Objects found in 6,412,048,029 soups of 20 x 20 cells at a density of 0.5 on an endless plane: N. Johnston, The
-Online Life-Like CA Soup Search, as told on LifeWiki (conwaylife.com/wiki/The_Online_Life-Like_CA_Soup_Search)."""
+BOARDS, SIZE, DENSITY, GENERATIONS = 1000, 64, 0.3, 5000
 
 
-def _contestant(name: str, about: str) -> Contestant:
-    return Contestant(name, "benchmarks.arena.census_boards", about)
+def ash(boards: int, seed: int, generations: int = GENERATIONS) -> Tensor:
+    """Return random tori after some generations, bool [B, 64, 64]."""
+    import torch
+
+    from cellgames.envs.boards.life import Life
+
+    life = Life(SIZE, SIZE, boards)
+    life.load(torch.rand(boards, SIZE, SIZE, generator=torch.Generator().manual_seed(seed)) < DENSITY)
+    life.advance(generations)
+    return life.cells()
 
 
-def counted(make: Callable[[int, int], Tensor], boards: int) -> dict[str, int]:
-    """Objects by name in `boards` boards for each seed, the most frequent first."""
+def settled(seconds: float, *, generations: int = GENERATIONS, boards: int = BOARDS) -> Work:
+    """Measure the census of boards after others of their kind: other soups have been counted before."""
     from cellgames.lab.life.census import census
 
-    counts = Counter[str]()
-    for seed in _SEEDS:
-        counts.update(census(make(boards, seed)).counts())
-    return dict(counts.most_common())
+    for seed in range(1, 4):
+        census(ash(boards, seed, generations))
+    fresh = [ash(boards, seed, generations) for seed in range(4, 8)]
+    turn = 0
+
+    def play() -> int:
+        nonlocal turn
+        census(fresh[turn % len(fresh)])
+        turn += 1
+        return boards
+
+    return timed(play, seconds)
 
 
-def frequencies(tori: dict[str, int], room: dict[str, int]) -> Section:
-    """Return how often objects are found, beside the published numbers."""
-    items = []
-    for counts, boards, where in (
-        (tori, BOARDS, "64 x 64 tori after 5,000 generations"),
-        (room, _SOUPS, "boards with 20 x 20 soups of density 0.5 and much room, after 1,200 generations"),
-    ):
-        total, active = sum(counts.values()), counts.get("active", 0)
-        items.append(
-            f"- {len(_SEEDS) * boards:,} {where}: {total - active:,} objects of {len(counts) - 1} kinds, "
-            f"{active:,} groups still in motion"
-        )
-    ours, others, theirs = (sum(table.get(name, 0) for name in PUBLISHED) for table in (tori, room, PUBLISHED))
-    rows = [
-        (
-            *(name, f"{tori.get(name, 0):,}", percent(tori.get(name, 0) / ours, 2)),
-            *(f"{room.get(name, 0):,}", percent(room.get(name, 0) / others, 2), percent(published / theirs, 2)),
-        )
-        for name, published in PUBLISHED.items()
-    ]
-    columns = ("object", "found on tori", "tori, %", "found with room", "room, %", "published, %")
-    return Section(
-        "What is found",
-        (
-            "\n".join(items),
-            "The search whose numbers are published ran 6,412,048,029 soups of 20 x 20 on an endless plane "
-            "([The Online Life-Like CA Soup Search](https://conwaylife.com/wiki/The_Online_Life-Like_CA_Soup_Search)). "
-            "Shares are of the objects below. Ships come of small soups more often than of full tori.",
-            Table("", columns, rows, text=("object",)),
-        ),
-    )
+def cold(seconds: float) -> Work:
+    """Measure the first census of a process, once; the libraries are loaded."""
+    from cellgames.lab.life.census import census
+
+    boards = ash(BOARDS, 4)
+    census(boards[:1] & False)
+    start = time.perf_counter()
+    census(boards)
+    return BOARDS, time.perf_counter() - start
 
 
-def found() -> tuple[Section, dict[str, Any]]:
-    """Count objects; return a section and its numbers."""
-    tori, room = counted(ash, BOARDS), counted(soups, _SOUPS)
-    return frequencies(tori, room), {"found": {"tori": tori, "room": room}}
+def _row(name: str, about: str, measure: Callable[[float], Work], boards: int = BOARDS) -> Row:
+    return Row(name, about, measure, "boards", boards, packages=("cellgames", "scipy"))
 
 
 CENSUS = Benchmark(
@@ -99,11 +70,15 @@ CENSUS = Benchmark(
     "benchmarks.arena.census_speed",
     Path("results/benchmarks/census.md"),
     (
-        _contestant("ash", "64 x 64 random soups after 5,000 generations; 3,000 other boards were counted before"),
-        _contestant("ash_cold", "the same, 1,000 boards, the first of a process"),
-        _contestant("young", "64 x 64 random soups after 200 generations, most of them in motion"),
+        _row("ash", "64 x 64 random soups after 5,000 generations; 3,000 other boards were counted before", settled),
+        _row("ash_cold", "the same, 1,000 boards, the first of a process", cold),
+        _row(
+            "young",
+            "64 x 64 random soups after 200 generations, most of them in motion",
+            partial(settled, generations=200, boards=20),
+            20,
+        ),
     ),
-    found,
 )
 
 

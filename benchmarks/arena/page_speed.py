@@ -15,7 +15,6 @@ import gzip
 import http.client
 import json
 import random
-import shlex
 import socket
 import statistics
 import sys
@@ -27,24 +26,17 @@ from pathlib import Path
 from typing import Any
 
 import cellgames
+from benchmarks.commands import typed_command
 from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
-__all__ = ["GAMES", "GOAL_S", "Page", "main", "measure", "serving"]
+__all__ = ["GAMES", "GOAL_S", "OUT", "Page", "legal_actions", "main", "measure", "serving", "spread", "write"]
 
 GAMES = (
-    "torus-v0",
-    "torus-small-v0",
-    "hex-v0",
-    "y-v0",
-    "cloth-of-gold-v0",
-    "cloth-of-gold-small-v0",
-    "cloth-of-gold-wild-v0",
-    "grid-adaptation-v0",
-    "grid-adaptation-small-v0",
-    "toroidal-cup-v0",
-    "toroidal-cup-small-v0",
+    *("torus-v0", "torus-small-v0", "hex-v0", "y-v0"),
+    *("cloth-of-gold-v0", "cloth-of-gold-small-v0", "cloth-of-gold-wild-v0"),
+    *("grid-adaptation-v0", "grid-adaptation-small-v0", "toroidal-cup-v0", "toroidal-cup-small-v0"),
 )
 GOAL_S = 0.2
 OUT = Path("results/benchmarks")
@@ -54,7 +46,7 @@ _END_TURN = 0.25  # chance to end a turn of Cloth of Gold, where it is legal
 
 @contextmanager
 def serving(results: Path) -> Iterator[int]:
-    """The port of a server on a thread, stopped at the end."""
+    """Yield the port of a server on a thread, stopped at the end."""
     import uvicorn
 
     from cellgames.web.routes.server import create_app
@@ -77,14 +69,14 @@ def serving(results: Path) -> Iterator[int]:
 
 
 class Page:
-    """Asks as the page does, and counts bytes."""
+    """A client that asks as the page does, and counts bytes."""
 
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         self.received = 0
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The answer's JSON, unpacked and read, as a browser would have it before it draws."""
+        """Return the answer's JSON, unpacked and read, as a browser would have it before it draws."""
         headers = {"accept-encoding": "gzip"} | ({"content-type": "application/json"} if body is not None else {})
         self._connection.request(method, path, None if body is None else json.dumps(body), headers)
         answer = self._connection.getresponse()
@@ -98,21 +90,26 @@ class Page:
         return dict(found)
 
 
+def legal_actions(place: dict[str, Any], nvec: Sequence[int]) -> list[list[int]]:
+    """Return the legal choices of each component of an action."""
+    flags = "".join(f"{byte:08b}" for byte in base64.b64decode(place["legal"]))
+    starts = [sum(nvec[:component]) for component in range(len(nvec))]
+    return [
+        [choice for choice in range(count) if flags[start + choice] == "1"]
+        for start, count in zip(starts, nvec, strict=True)
+    ]
+
+
 def _choice(view: dict[str, Any], nvec: Sequence[int], draw: random.Random) -> list[int]:
-    """A legal action, uniform by component; turns of Cloth of Gold end after a few units."""
-    flags = "".join(f"{byte:08b}" for byte in base64.b64decode(view["legal"]))
-    end = view["controls"].get("end")
-    if end is not None and flags[end] == "1" and draw.random() < _END_TURN:
+    """Return a legal action, uniform by component; turns of Cloth of Gold end after a few units."""
+    legal, end = legal_actions(view, nvec), view["controls"].get("end")
+    if end is not None and end in legal[0] and draw.random() < _END_TURN:
         return [end]
-    action, start = [], 0
-    for count in nvec:
-        action.append(draw.choice([choice for choice in range(count) if flags[start + choice] == "1"]))
-        start += count
-    return action
+    return [draw.choice(choices) for choices in legal]
 
 
 def _awaited(page: Page, path: str, view: dict[str, Any]) -> dict[str, Any]:
-    """The view when agents have moved."""
+    """Return the view when agents have moved."""
     while view["thinking"]:
         query = f"?epoch={view['epoch']}&since={view['turn']}&wait=true"
         view = page.ask("GET", path + query)["view"]
@@ -120,7 +117,7 @@ def _awaited(page: Page, path: str, view: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple[float, float, int]]:
-    """Times in seconds to the answer and to the last picture, and the answer's bytes, of every move.
+    """Return the seconds to the answer and to the last picture, and the answer's bytes, of every move.
 
     Args:
         port: of the server.
@@ -150,49 +147,43 @@ def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple
     return found
 
 
-def _row(id: str, times: Sequence[tuple[float, float, int]]) -> dict[str, Any]:
-    """A game's numbers, in seconds and bytes."""
-    answers, whole, sizes = zip(*times, strict=True)
-    return {
-        "game": id,
-        "moves": len(times),
-        "answer_median": statistics.median(answers),
-        "answer_p95": statistics.quantiles(answers, n=20)[-1],
-        "answer_max": max(answers),
-        "whole_median": statistics.median(whole),
-        "whole_max": max(whole),
-        "bytes_median": statistics.median(sizes),
-    }
+def spread(times: Sequence[float], name: str = "") -> dict[str, float]:
+    """Return the median, the 95th percentile and the longest of some times, named by a word before."""
+    ordered = statistics.quantiles(times, n=20, method="inclusive")
+    return {f"{name}median": statistics.median(times), f"{name}p95": ordered[-1], f"{name}max": max(times)}
 
 
-def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: int) -> str:
-    """Write the page and its numbers; return the table."""
-    columns = ("game", "moves", "answer, median ms", "95 %", "longest", "with all pictures, median ms", "longest", "kB")
-    lines = []
-    for row in rows:
-        times = [row[name] for name in ("answer_median", "answer_p95", "answer_max", "whole_median", "whole_max")]
-        shown = [f"{1000 * value:.0f}" for value in times]
-        lines.append([row["game"], str(row["moves"]), *shown, f"{row['bytes_median'] / 1000:.1f}"])
-    table = Table("", columns, lines, text=("game",))
-    head = machine_head(options.command, "torch", "fastapi")
-    page = (
-        listed(head),
-        "From sending a person's move over a kept connection on the same machine, server and client in one process, "
-        "the person in one seat after the other: to the answer, with the move played and drawn; and until all that "
-        "follows from it can be drawn, too: moves of `random` in the other seats, Life's generations, an animation. "
-        "An answer waits up to 100 ms for agents and for Life, and what takes longer is asked for again; "
-        f"the goal for the answer is {1000 * GOAL_S:.0f} ms. kB are those of "
-        "the answer, compressed, median.",
-        table,
-        f"All files of the page together have {weight / 1000:.0f} kB uncompressed.",
-    )
-    title = "The page: how long a move takes"
-    write_page(options.out / "web.md", title, page, {**head, "goal_s": GOAL_S, "page_bytes": weight, "rows": rows})
+def write(
+    out: Path, title: str, command: str, text: str, columns: Sequence[str], rows: Sequence[dict[str, Any]]
+) -> str:
+    """Write a page and its numbers; return its table.
+
+    Args:
+        out: the page.
+        title: its heading.
+        command: that made it.
+        text: below the heading.
+        columns: headings of the keys of `rows`; seconds are shown in milliseconds.
+        rows: the numbers.
+    """
+    lines = [[f"{1000 * cell:.0f}" if isinstance(cell, float) else str(cell) for cell in row.values()] for row in rows]
+    table = Table("", columns, lines, text=tuple(columns[: sum(isinstance(cell, str) for cell in rows[0].values())]))
+    head = machine_head(command, "torch", "fastapi")
+    write_page(out, title, (listed(head), text, table), {**head, "goal_s": GOAL_S, "rows": list(rows)})
     return markdown_table(table)
 
 
+TEXT = (
+    "From sending a person's move over a kept connection on the same machine, server and client in one process, the "
+    "person in one seat after the other: to the answer, with the move played and drawn; and until all that follows "
+    "from it can be drawn, too: moves of `random` in the other seats, Life's generations, an animation. An answer "
+    "waits up to 100 ms for agents and for Life, and what takes longer is asked for again; the goal for the answer is "
+    f"{1000 * GOAL_S:.0f} ms. kB are those of the answer, compressed, median."
+)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; the exit code."""
+    """Measure and write the page; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.arena.page_speed", description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", metavar="GAME", choices=GAMES, default=GAMES, help="some of the games")
     parser.add_argument("--games", type=int, default=4, metavar="N", help="of each kind (default 4)")
@@ -203,18 +194,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if options.games < 1 or options.moves < 2:
         parser.error("--games must be 1 or more, and --moves 2 or more")
-    try:
-        from cellgames.web.routes.server import STATIC
-    except ImportError as error:
-        parser.error(str(error))
-    options.command = shlex.join(["python", "-m", "benchmarks.arena.page_speed", *given])
     rows = []
     with serving(options.out) as port:
         for id in options.only:
-            began = time.perf_counter()
-            rows.append(_row(id, measure(port, id, options.games, options.moves, options.seed)))
-            print(f"{id}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    print(_write(options, rows, sum(path.stat().st_size for path in STATIC.rglob("*") if path.is_file())))
+            answers, whole, sizes = zip(*measure(port, id, options.games, options.moves, options.seed), strict=True)
+            times = spread(answers, "answer_") | spread(whole, "whole_")
+            rows.append({"game": id, "moves": len(answers), **times, "kB": round(statistics.median(sizes) / 1000)})
+            print(f"{id}: done", file=sys.stderr)
+    columns = (
+        *("game", "moves", "answer, median ms", "95 %", "longest"),
+        *("with all pictures, median ms", "95 %", "longest", "kB"),
+    )
+    command = typed_command("benchmarks.arena.page_speed", given)
+    print(write(options.out / "web.md", "The page: how long a move takes", command, TEXT, columns, rows))
     return 0
 
 

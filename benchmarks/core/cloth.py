@@ -1,45 +1,265 @@
-"""Cells, masks, rounds and moves of Cloth of Gold a second: `python -m benchmarks.core.cloth`."""
+"""Cells, masks, rounds and moves of Cloth of Gold a second: `python -m benchmarks.core.cloth`.
+
+All play on the default 100 x 100 worlds.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.contestants import Benchmark, Contestant
+import numpy as np
 
-__all__ = ["CLOTH"]
+from benchmarks.harness import Benchmark, Row, Work, timed, use_cores
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["CLOTH", "GENERATIONS", "ground_work", "random_worlds"]
+
+WORLDS, SIZE, GENERATIONS = 1024, 100, 168
+DENSITY = 0.15  # of each side's units at the start
 
 
-def _contestant(name: str, about: str, rival: str = "") -> Contestant:
-    return Contestant(name, "benchmarks.core.cloth_boards", about, rival)
+def random_worlds() -> Tensor:
+    """Return random worlds, int64 [4, S, N, n]."""
+    import torch
+
+    from cellgames.envs.boards.bitboards import Grid
+
+    lots = torch.rand(WORLDS, SIZE, SIZE, generator=torch.Generator().manual_seed(0))
+    bounds = torch.tensor([DENSITY, 2 * DENSITY])
+    kind = torch.bucketize(lots, bounds, right=True)
+    grid = Grid(SIZE, SIZE, wrap=False)
+    return torch.stack([grid.pack(kind == side) for side in (0, 1)] + 2 * [grid.pack(torch.zeros_like(kind))])
 
 
-_WORLDS = "168 generations of 1,024 worlds; "
+def generations(seconds: float, *, cores: int | None = None) -> Work:
+    """Measure `simulation.advance`, which plays every generation of every world."""
+    from cellgames.envs.boards.bitboards import Grid
+    from cellgames.envs.cloth_of_gold.simulation import advance
+
+    use_cores(cores)
+    grid, planes = Grid(SIZE, SIZE, wrap=False), random_worlds()
+
+    def play() -> int:
+        advance(grid, planes, GENERATIONS, compile="always")
+        return GENERATIONS * WORLDS * SIZE * SIZE
+
+    play()
+    return timed(play, seconds)
+
+
+def naive(seconds: float) -> Work:
+    """Measure the first code that comes to mind, padded bytes and eight slices a side; 128 worlds, since it is slow."""
+    import torch
+
+    from cellgames.envs.boards.bitboards import Grid
+    from cellgames.envs.cloth_of_gold.simulation import advance
+
+    grid, planes = Grid(SIZE, SIZE, wrap=False), random_worlds()[..., :128].contiguous()
+    a, b, killed = (grid.unpack(planes[kind]).to(torch.uint8) for kind in (0, 1, 3))
+
+    def neighbours(cells: Tensor) -> Tensor:
+        wide = torch.nn.functional.pad(cells, (1, 1, 1, 1))
+        shifts = [(row, col) for row in range(3) for col in range(3) if (row, col) != (1, 1)]
+        return sum(wide[:, row : row + SIZE, col : col + SIZE] for row, col in shifts)  # type: ignore[return-value]
+
+    def play() -> int:
+        nonlocal a, b, killed
+        near_a, near_b = neighbours(a), neighbours(b)
+        total = near_a + near_b
+        middle = (total == 2) | (total == 3)
+        born = (total == 3) & (a + b + killed == 0)
+        stay_a, stay_b = (a == 1) & middle & (near_a >= near_b), (b == 1) & middle & (near_b >= near_a)
+        dead = (((a == 1) & (near_a < near_b)) | ((b == 1) & (near_b < near_a))) & middle
+        a, b = (
+            (stay_a | (born & (near_a > near_b))).to(torch.uint8),
+            (stay_b | (born & (near_b > near_a))).to(torch.uint8),
+        )
+        killed = dead.to(torch.uint8)
+        return len(a) * SIZE * SIZE
+
+    play()
+    after = advance(grid, planes, 1, compile="never")
+    if not all(torch.equal(grid.unpack(after[kind]), plane != 0) for kind, plane in ((0, a), (1, b), (3, killed))):
+        raise RuntimeError("the slices do not play Cloth of Gold")
+    return timed(play, seconds)
+
+
+def ground_work(bools: bool = False) -> tuple[Tensor, Callable[[], tuple[Tensor, list[Tensor]]]]:
+    """Return the units of both players in positions with some dozen, [2, S, N, n], and what finds their ground.
+
+    That returns the territory of both players as bitboards [2, S, N, n], and the legal cells of each, as bitboards
+    [n, S, N] or bools [n, 10001].
+    """
+    import torch
+
+    import cellgames
+    from cellgames.envs.cloth_of_gold.game import ClothOfGold
+    from cellgames.envs.cloth_of_gold.placement import legal_cells
+    from cellgames.envs.cloth_of_gold.territory import territory
+    from cellgames.envs.core import seeds
+
+    game = cellgames.make("cloth-of-gold-v0")
+    assert isinstance(game, ClothOfGold)
+    units = random_worlds()[:2] & random_worlds().roll(7, -1)[:2] & random_worlds().roll(31, -1)[:2]
+    units[1] &= ~units[0]
+    new = game.init(seeds(0, WORLDS))
+    state = new.replace(
+        units=units.movedim(-1, 0),
+        territory=territory(game.grid, units, game.radius).movedim(-1, 0),
+        live=torch.full_like(new.live, 1),
+    )
+    turns = [state.replace(current_player=torch.full_like(state.current_player, seat)) for seat in (0, 1)]
+
+    def work() -> tuple[Tensor, list[Tensor]]:
+        field = territory(game.grid, units, game.radius)
+        return field, [game.legal_actions(turn) if bools else legal_cells(game.grid, turn) for turn in turns]
+
+    return units, work
+
+
+def masks(seconds: float) -> Work:
+    """Measure territory as bitboards and masks as bools [1024, 10001], 10 MB for each player."""
+    from cellgames.envs.kernels import compiling
+
+    compiling.BREAK_EVEN = 0  # from the first call on
+    _, work = ground_work(bools=True)
+
+    def play() -> int:
+        work()
+        return WORLDS
+
+    play()
+    return timed(play, seconds)
+
+
+def rounds(seconds: float) -> Work:
+    """Measure random agents unit by unit in games that start over: the vector's step, the agent's protocol."""
+    import torch
+
+    import cellgames
+    from cellgames.agents.cloth_of_gold.turns import ClothRandom
+
+    vector, agent = cellgames.make("cloth-of-gold-v0").vector(WORLDS), ClothRandom()
+    env_ids, generator = torch.arange(WORLDS), torch.Generator().manual_seed(0)
+    agent.start(vector.game, vector.state.current_player, env_ids)
+
+    def play() -> int:
+        before = vector.state.round.clone()
+        vector.step(agent.act_on_state(vector.state, env_ids, generator), checked=False)
+        return int(((vector.state.round != before) & (before > 0)).sum())
+
+    for _ in range(350):  # until envs are in all phases, and the code is compiled
+        play()
+    return timed(play, seconds)
+
+
+def turns(seconds: float, **options: Any) -> Work:
+    """Measure random agents turn by turn, as rollouts play, in games with options of the rules."""
+    import cellgames
+    from cellgames.agents.cloth_of_gold.turns import random_turns
+    from cellgames.envs.cloth_of_gold.game import ClothOfGold
+    from cellgames.envs.core import seeds
+    from cellgames.envs.kernels import compiling
+
+    compiling.BREAK_EVEN = 0  # from the first call on
+    game = cellgames.make("cloth-of-gold-v0", **options)
+    assert isinstance(game, ClothOfGold)
+    state, number = game.init(seeds(0, WORLDS)), 0
+
+    def play() -> int:
+        nonlocal state, number
+        played = 0
+        for _ in range(2):
+            number += 1
+            after = game.play_turn(state, random_turns(game, state, seeds(number, WORLDS), 1).squeeze(1))
+            played += int((after.done | ((after.round != state.round) & (state.round > 0))).sum())
+            done = after.done.nonzero().squeeze(1)
+            state = after.put(done, game.init(seeds(number, len(done)))) if len(done) else after
+        return played
+
+    for _ in range(12):
+        play()
+    return timed(play, seconds)
+
+
+def aec(seconds: float) -> Work:
+    """Measure one game through PettingZoo's AEC interface, `last` and `step`, by turns of five random units.
+
+    The actions that end a turn are left out, since a round's generations run in every other one.
+    """
+    from time import perf_counter
+
+    from cellgames.envs import cloth_of_gold_v0
+
+    env, random = cloth_of_gold_v0.env(), Random(0)
+    moves, clock = 0, 0.0
+    while clock < seconds:
+        env.reset(seed=moves)
+        placed = 0
+        for _ in env.agent_iter():
+            start = perf_counter()
+            observation, _, terminated, truncated, _ = env.last()
+            seen = perf_counter() - start
+            if terminated or truncated:
+                env.step(None)
+                continue
+            assert observation is not None
+            legal = np.flatnonzero(observation["action_mask"])
+            placed = 0 if placed == 5 else placed + 1
+            action = int(legal[-1]) if not placed else int(legal[random.randrange(len(legal))])
+            start = perf_counter()
+            env.step(action)
+            if placed:
+                clock += seen + perf_counter() - start
+                moves += 1
+    return moves, clock
+
+
+_ALONE: dict[str, tuple[str, dict[str, Any]]] = {
+    "terrain": ("terrain", {"terrain": True}),
+    "weather": ("terrain and weather", {"terrain": True, "weather": True}),
+    "perks": ("perks", {"perks": True}),
+    "borders": ("borders", {"territory": "hull"}),
+    "wildlife": ("wildlife", {"wildlife": (6, 2, 2)}),
+}
+_ALL = {name: value for _, options in _ALONE.values() for name, value in options.items()}
+_WORLDS = f"{GENERATIONS} generations of 1,024 worlds; "
 _GROUND = "territory and legal cells of both players, 1,024 worlds; "
 _RANDOM = "rounds of random agents that place shapes, 1,024 games that start over, all cores; "
-_WILD = _RANDOM + "turn by turn; with "
+
+
+def _cells(name: str, about: str, **how: Any) -> Row:
+    return Row(name, _WORLDS + about, partial(generations, **how), "cells", WORLDS, "torch_slices")
+
+
+def _wild(name: str, what: str, options: dict[str, Any]) -> Row:
+    about, rival = f"{_RANDOM}turn by turn; with {what}", "cloth_random_turns"
+    return Row(f"cloth_wild_{name}", about, partial(turns, **options), "rounds", WORLDS, rival)
+
 
 CLOTH = Benchmark(
     "Cloth of Gold on 100 x 100 worlds",
     "benchmarks.core.cloth",
     Path("results/benchmarks/cloth.md"),
     (
-        _contestant("cloth_generations", _WORLDS + "all cores", "torch_slices"),
-        _contestant("cloth_generations_one_core", _WORLDS + "one core", "torch_slices"),
-        _contestant("cloth_generations_neutral", _WORLDS + "with neutral cells, all cores", "torch_slices"),
-        _contestant("torch_slices", "generations of 128 worlds as slices of bytes, eager torch, all cores"),
-        _contestant("cloth_ground", _GROUND + "bitboards, all cores"),
-        _contestant("cloth_ground_one_core", _GROUND + "bitboards, one core"),
-        _contestant("cloth_masks", _GROUND + "masks of bools, all cores"),
-        _contestant("cloth_random_units", _RANDOM + "unit by unit"),
-        _contestant("cloth_random_turns", _RANDOM + "turn by turn, as in rollouts"),
-        _contestant("cloth_wild_terrain", _WILD + "terrain", "cloth_random_turns"),
-        _contestant("cloth_wild_weather", _WILD + "terrain and weather", "cloth_random_turns"),
-        _contestant("cloth_wild_perks", _WILD + "perks", "cloth_random_turns"),
-        _contestant("cloth_wild_borders", _WILD + "borders", "cloth_random_turns"),
-        _contestant("cloth_wild_wildlife", _WILD + "wildlife", "cloth_random_turns"),
-        _contestant("cloth_wild_all", _WILD + "all wild options", "cloth_random_turns"),
-        _contestant("cloth_aec", "placements in one game through PettingZoo's AEC interface"),
+        _cells("cloth_generations", "all cores"),
+        _cells("cloth_generations_one_core", "one core", cores=1),
+        Row(
+            "torch_slices", "generations of 128 worlds as slices of bytes, eager torch, all cores", naive, "cells", 128
+        ),
+        Row("cloth_masks", _GROUND + "masks of bools, all cores", masks, "worlds", WORLDS),
+        Row("cloth_random_units", _RANDOM + "unit by unit", rounds, "rounds", WORLDS),
+        Row("cloth_random_turns", _RANDOM + "turn by turn, as in rollouts", turns, "rounds", WORLDS),
+        *(_wild(name, what, options) for name, (what, options) in _ALONE.items()),
+        _wild("all", "all wild options", _ALL),
+        Row("cloth_aec", "placements in one game through PettingZoo's AEC interface", aec),
     ),
 )
 

@@ -1,20 +1,178 @@
-"""Cells, games and seasons of Life a second, ours and others': `python -m benchmarks.core.life_speed`."""
+"""Cells, games and seasons of Life a second, ours and others': `python -m benchmarks.core.life_speed`.
+
+All of single-colour Life advance 4096 boards of 64 x 64 on tori, random at first; units are cell updates. The
+boards have been loaded before the clock starts, and nothing but the next generation is made.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.contestants import Benchmark, Contestant
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["LIFE"]
+from benchmarks.harness import Benchmark, Row, Work, timed, use_cores
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["LIFE", "random_cup_boards"]
+
+BOARDS, SIZE = 4096, 64
+CELLS = BOARDS * SIZE * SIZE
+GENERATIONS = 24  # a call
+GAMES = 1000  # of the Cup
+
+
+@cache
+def _start() -> npt.NDArray[np.bool_]:
+    return np.random.default_rng(0).random((BOARDS, SIZE, SIZE)) < 0.35
+
+
+def _check(cells: npt.NDArray[Any]) -> None:
+    """Raise a `RuntimeError` unless a contestant's first generation is Life's."""
+    import torch
+
+    from cellgames.envs.boards.life import Life
+
+    boards = Life(SIZE, SIZE, BOARDS, compile="never")
+    boards.load(torch.from_numpy(_start()))
+    boards.advance()
+    if not np.array_equal(boards.cells().numpy(), cells != 0):
+        raise RuntimeError("the contestant does not play Life")
+
+
+def life(seconds: float, *, cores: int | None = None, compiled: bool = True, generations: int = GENERATIONS) -> Work:
+    """Measure `boards.life.Life`, by native code or, not `compiled`, by eager torch code."""
+    import torch
+
+    from cellgames.envs.boards.life import Life
+    from cellgames.envs.native import without_native
+
+    use_cores(cores)
+    boards = Life(SIZE, SIZE, BOARDS, compile="always" if compiled else "never")
+    boards.load(torch.from_numpy(_start()))
+
+    def play() -> int:
+        with nullcontext() if compiled else without_native():
+            boards.advance(generations)
+        return generations * CELLS
+
+    play()
+    return timed(play, seconds)
+
+
+def naive(seconds: float) -> Work:
+    """Measure the first code that comes to mind: bytes, eight rolls, a sum."""
+    import torch
+
+    cells = torch.from_numpy(_start().astype(np.uint8))
+    shifts = [(row, col) for row in (-1, 0, 1) for col in (-1, 0, 1) if row or col]
+
+    def play() -> int:
+        nonlocal cells
+        neighbours = cells.roll(shifts[0], (1, 2))
+        for shift in shifts[1:]:
+            neighbours = neighbours + cells.roll(shift, (1, 2))
+        cells = ((neighbours == 3) | ((neighbours == 2) & (cells == 1))).to(torch.uint8)
+        return CELLS
+
+    play()
+    _check(cells.numpy())
+    return timed(play, seconds)
+
+
+def jax_rolls(seconds: float) -> Work:
+    """Measure bytes and rolls in JAX, jitted, `GENERATIONS` in one loop."""
+    import jax
+    import jax.numpy as jnp
+
+    def generation(_: int, cells: jax.Array) -> jax.Array:
+        columns = cells + jnp.roll(cells, 1, 1) + jnp.roll(cells, -1, 1)
+        neighbours = columns + jnp.roll(columns, 1, 2) + jnp.roll(columns, -1, 2) - cells
+        return ((neighbours == 3) | ((neighbours == 2) & (cells == 1))).astype(jnp.uint8)
+
+    advance = jax.jit(lambda cells: jax.lax.fori_loop(0, GENERATIONS, generation, cells))
+    cells = jnp.asarray(_start(), dtype=jnp.uint8)
+
+    _check(np.asarray(jax.jit(generation)(0, cells)))
+
+    def play() -> int:
+        nonlocal cells
+        cells = advance(cells).block_until_ready()
+        return GENERATIONS * CELLS
+
+    play()
+    return timed(play, seconds)
+
+
+def random_cup_boards(games: int = 1024) -> Tensor:
+    """Return boards of 40 x 280 on which a seventh of the cells is live, int8 [games, 40, 280]."""
+    import torch
+
+    from cellgames.envs.toroidal_cup import COLS, ROWS
+
+    generator = torch.Generator().manual_seed(0)
+    board = torch.randint(0, 3, (games, ROWS, COLS), generator=generator, dtype=torch.int8)
+    board[torch.rand(board.shape, generator=generator) < 0.8] = 0
+    return board
+
+
+def two_colours(seconds: float, *, cores: int | None = None) -> Work:
+    """Measure games of the Cup on 40 x 280 until shortly before the first may end; both teams counted."""
+    from cellgames.envs.toroidal_cup.end import WINDOW
+    from cellgames.envs.toroidal_cup.simulator import run
+
+    use_cores(cores)
+    board = random_cup_boards()
+
+    def play() -> int:
+        run(board, 2, max_generations=WINDOW, compile="always")
+        return WINDOW * board.numel()
+
+    play()
+    return timed(play, seconds)
+
+
+def games(seconds: float, *, cores: int | None = None) -> Work:
+    """Measure `toroidal_cup.simulate` from random arrangements of all patterns to the ends."""
+    from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulate
+
+    use_cores(cores)
+    generator = np.random.default_rng(0)
+    patterns = list(PATTERNS)
+    starts = [arrange(patterns[i % len(patterns)], generator) for i in range(GAMES)]
+
+    def play() -> int:
+        simulate(starts, compile="always")
+        return GAMES
+
+    play()
+    return timed(play, seconds)
+
 
 _LIFE = "Life, 4096 boards of 64 x 64 on tori; "
 _CUP = "Toroidal Cup 40 x 280; "
+_BOTH = "generations with recolouring and both counts, "
 
 
-def _contestant(name: str, about: str, rival: str = "") -> Contestant:
-    return Contestant(name, "benchmarks.core.life_boards", about, rival)
+def _row(
+    name: str, about: str, measure: Callable[[float], Work], rival: str = "", packages: tuple[str, ...] = ("torch",)
+) -> Row:
+    return Row(name, _LIFE + about, measure, "cells", BOARDS, rival, packages)
+
+
+def _ours(name: str, about: str, rival: str, **how: Any) -> Row:
+    return _row(name, about, partial(life, **how), rival, ("cellgames", "torch"))
+
+
+def _cup(name: str, about: str, measure: Callable[[float], Work], unit: str, batch: int) -> Row:
+    return Row(name, _CUP + about, measure, unit, batch)
 
 
 LIFE = Benchmark(
@@ -22,21 +180,22 @@ LIFE = Benchmark(
     "benchmarks.core.life_speed",
     Path("results/benchmarks/life.md"),
     (
-        _contestant("life_compiled", _LIFE + "compiled, 24 generations a call, all cores", "torch_rolls"),
-        _contestant("life_compiled_one_a_call", _LIFE + "compiled, one generation a call, all cores", "torch_rolls"),
-        _contestant("life_compiled_one_core", _LIFE + "compiled, 24 generations a call, one core", "cpp_one_core"),
-        _contestant("life_eager", _LIFE + "no compiler, all cores", "torch_rolls"),
-        _contestant("cpp_one_core", _LIFE + "a C++ loop, same layout, every generation through all boards, one core"),
-        _contestant("cpp_one_core_chunks", _LIFE + "the same loop, 24 generations for 1024 boards at a time, one core"),
-        _contestant("torch_rolls", _LIFE + "eight rolls of bytes, all cores"),
-        _contestant("torch_conv2d", _LIFE + "a convolution of floats, all cores"),
-        _contestant("jax_rolls", _LIFE + "rolls of bytes, jitted, XLA's threads"),
-        _contestant("cup_two_colours", _CUP + "generations with recolouring and both counts, all cores"),
-        _contestant("cup_two_colours_one_core", _CUP + "generations with recolouring and both counts, one core"),
-        _contestant("cup_games", _CUP + "whole games from random arrangements, all cores"),
-        _contestant("cup_games_one_core", _CUP + "whole games from random arrangements, one core"),
-        _contestant("cup_games_eager", _CUP + "whole games, no compiler, all cores"),
-        _contestant("cup_season", _CUP + "a season of 20 teams and 49 days with its playoffs, by the command"),
+        _ours("life_compiled", "compiled, 24 generations a call, all cores", "torch_rolls"),
+        _ours("life_compiled_one_a_call", "compiled, one generation a call, all cores", "torch_rolls", generations=1),
+        _ours("life_compiled_one_core", "compiled, 24 generations a call, one core", "torch_rolls", cores=1),
+        _ours("life_eager", "no compiler, all cores", "torch_rolls", compiled=False),
+        _row("torch_rolls", "eight rolls of bytes, all cores", naive),
+        _row("jax_rolls", "rolls of bytes, jitted, XLA's threads", jax_rolls, packages=("jax",)),
+        _cup("cup_two_colours", _BOTH + "all cores", two_colours, "cells", 1024),
+        _cup("cup_two_colours_one_core", _BOTH + "one core", partial(two_colours, cores=1), "cells", 1024),
+        _cup("cup_games", "whole games from random arrangements, all cores", games, "games", GAMES),
+        _cup(
+            "cup_games_one_core",
+            "whole games from random arrangements, one core",
+            partial(games, cores=1),
+            "games",
+            GAMES,
+        ),
     ),
 )
 

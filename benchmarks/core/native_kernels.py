@@ -1,5 +1,7 @@
 """Native kernels against the torch code that they replace: `python -m benchmarks.core.native_kernels`.
 
+`networks` after it measures networks and their searches.
+
 Both do the same work in one process by turns, on one thread, and the time is the processor's, so other processes
 disturb both alike. The first call of each is timed apart: torch code is compiled in it.
 """
@@ -7,23 +9,26 @@ disturb both alike. The first call of each is timed apart: torch code is compile
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 import torch
 
 import cellgames
-from benchmarks.core.cloth_boards import ground_work
-from benchmarks.pages import head, write_page
+from benchmarks.commands import typed_command
+from benchmarks.core.cloth import ground_work
+from benchmarks.harness import rounded
+from benchmarks.pages import listed, machine_head, write_page
 from cellgames.agents.cloth_of_gold.turns import ClothRandom
-from cellgames.agents.search import PlayoutEvaluator, UCTSearch
+from cellgames.agents.networks.trained import search_network
+from cellgames.agents.search import GumbelSearch, NetworkEvaluator, PlayoutEvaluator, UCTSearch
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import Life
 from cellgames.envs.cloth_of_gold import simulation
@@ -34,15 +39,13 @@ from cellgames.envs.kernels.compiling import ENDLESS, planned
 from cellgames.envs.native import library, status, without_native
 from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulator
 from cellgames.envs.torus import filling
-from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Part, Table
 
-__all__ = ["CASES", "Case", "compare", "measure"]
+__all__ = ["CASES", "Case", "main", "measure"]
 
-OUT = Path("results/benchmarks/native_kernels.md")
+OUT = Path("results/benchmarks")
 ROUNDS = 5
 GAMES, SIMULATIONS = 256, 200
-STEPS = 1 << 18  # of envs, in a call
 FILLED, WORLDS, ROUND = 4096, 1024, 168
 CUPS, UNFINISHED = 128, 240  # games end after 243 generations or more
 CUP_GAMES = 1000
@@ -53,38 +56,12 @@ BOARDS, GENERATIONS = 4096, 24  # of Life
 
 @dataclass(frozen=True)
 class Case:
-    """A piece of work.
-
-    Attributes:
-        what: it is.
-        unit: of its amount.
-        amount: in one call.
-        run: does it.
-    """
+    """A piece of work: its description, the unit and the amount of one call, and the call."""
 
     what: str
     unit: str
     amount: float
     run: Callable[[], object]
-
-
-@dataclass(frozen=True)
-class Found:
-    """The figures of a case, in units a second of the processor.
-
-    Attributes:
-        native: with the library.
-        torch: without.
-        ratio: the median of the rounds' ratios.
-        first_native: seconds of the first call.
-        first_torch: the same without the library.
-    """
-
-    native: float
-    torch: float
-    ratio: float
-    first_native: float
-    first_torch: float
 
 
 def _uct(playouts: int) -> Case:
@@ -180,7 +157,7 @@ def _grid(masks: bool) -> Case:
 
 
 def _steps(num_envs: int) -> Case:
-    game, lots, steps = cellgames.make("torus-v0"), torch.Generator().manual_seed(0), max(30, STEPS // num_envs)
+    game, lots, steps = cellgames.make("torus-v0"), torch.Generator().manual_seed(0), 30
     vectors: dict[str, Vector] = {}
 
     def run() -> None:
@@ -194,100 +171,97 @@ def _steps(num_envs: int) -> Case:
     return Case(what, "moves", num_envs * steps, run)
 
 
-CASES: tuple[Callable[[], Case], ...] = (
-    lambda: _uct(1),
-    lambda: _uct(4),
-    lambda: _steps(64),
-    lambda: _steps(1024),
-    lambda: _steps(4096),
-    lambda: _steps(16384),
-    _filling,
-    _cloth,
-    lambda: _ground(False),
-    lambda: _ground(True),
-    lambda: _cloth_steps("cloth-of-gold-v0", 1024),
-    lambda: _cloth_steps("cloth-of-gold-v0", 64),
-    lambda: _cloth_steps("cloth-of-gold-small-v0", 1024),
-    _life,
-    _cup_generations,
-    _cup_games,
-    lambda: _grid(False),
-    lambda: _grid(True),
-)
+def _network(size: int, positions: int, learn: bool) -> Case:
+    network, game = search_network(cellgames.make("torus-v0", size=size)).eval(), cellgames.make("torus-v0", size=size)
+    state = game.init(seeds(0, positions))
+    observation = game.observe(state, state.current_player)
+
+    def run() -> None:
+        with torch.set_grad_enabled(learn):
+            logits, value, _ = network(observation)
+            if learn:
+                (logits.square().mean() + value.square().mean()).backward()
+
+    what = f"network of Torus n = {size}{', with gradients of all weights' * learn}, positions at once: {positions}"
+    return Case(what, "positions", positions, run)
 
 
-def _library(used: bool) -> AbstractContextManager[None]:
-    """Let the rules use the library or not."""
-    return nullcontext() if used else without_native()
+def _gumbel(games: int) -> Case:
+    game = cellgames.make("torus-v0", size=5)
+    search = GumbelSearch(game, NetworkEvaluator(search_network(game)), 64)
+    state, generator = game.init(seeds(0, games)), torch.Generator().manual_seed(0)
+    what = f"gumbel:64 on Torus n = 5, games at the same time: {games}"
+    return Case(what, "simulations", games * 64, lambda: search.run(state, generator))
 
 
-def measure(case: Case, rounds: int = ROUNDS) -> Found:
-    """Return the figures of a case."""
-    firsts: dict[bool, float] = {}
-    times: dict[bool, list[float]] = {True: [], False: []}
+CASES: dict[str, tuple[Callable[[], Case], ...]] = {
+    "kernels": (
+        *(partial(_uct, playouts) for playouts in (1, 4)),
+        *(partial(_steps, num_envs) for num_envs in (64, 1024, 4096, 16384)),
+        _filling,
+        _cloth,
+        *(partial(_ground, bools) for bools in (False, True)),
+        *(partial(_cloth_steps, "cloth-of-gold-v0", num_envs) for num_envs in (1024, 64)),
+        partial(_cloth_steps, "cloth-of-gold-small-v0", 1024),
+        _life,
+        _cup_generations,
+        _cup_games,
+        *(partial(_grid, masks) for masks in (False, True)),
+    ),
+    "networks": (
+        *(partial(_network, size, 64, learn=False) for size in (5, 8)),
+        *(partial(_network, size, 512, learn=True) for size in (5, 8)),
+        *(partial(_gumbel, games) for games in (1, 64)),
+    ),
+}
+"""Pieces of work by the page that they are on."""
+
+
+def measure(case: Case, rounds: int = ROUNDS) -> dict[str, float]:
+    """Return the figures of a case: units a second of the processor, the median ratio, seconds of the first calls."""
+    ways = {"native": nullcontext, "torch": without_native}
+    firsts: dict[str, float] = {}
+    times: dict[str, list[float]] = {way: [] for way in ways}
     with torch.no_grad(), planned("always", ENDLESS):
-        for used in (True, False):
-            with _library(used):
-                start = perf_counter()
-                case.run()
-                firsts[used] = perf_counter() - start
-        for _ in range(rounds):
-            for used in (True, False):
-                with _library(used):
-                    start = process_time()
+        for turn in range(rounds + 1):
+            for way, context in ways.items():
+                with context():
+                    wall, start = perf_counter(), process_time()
                     case.run()
-                    times[used].append(process_time() - start)
-    ratios = [slow / quick for slow, quick in zip(times[False], times[True], strict=True)]
-    native, without = (case.amount / median(times[used]) for used in (True, False))
-    return Found(native, without, median(ratios), firsts[True], firsts[False])
+                    if turn:
+                        times[way].append(process_time() - start)
+                    else:
+                        firsts[f"first_{way}"] = perf_counter() - wall
+    ratio = median(slow / quick for slow, quick in zip(times["torch"], times["native"], strict=True))
+    return {**{way: case.amount / median(taken) for way, taken in times.items()}, "ratio": ratio, **firsts}
 
 
-def compare(command: str, out: Path, title: str, cases: Sequence[Callable[[], Case]]) -> int:
-    """Measure cases, write a page, and return the command's exit status."""
+def main() -> int:
+    """Measure all cases and write the page; return the exit code."""
     if status().problem:
-        print(f"{command}: {status()}", file=sys.stderr)
+        print(f"benchmarks.core.native_kernels: {status()}", file=sys.stderr)
         return 2
     torch.set_num_threads(1)
-    rows = []
-    for make in cases:
+    page = "networks" if sys.argv[1:] == ["networks"] else "kernels"
+    rows: list[dict[str, Any]] = []
+    for make in CASES[page]:
         case = make()
-        found = measure(case)
-        rows.append({"what": case.what, "unit": case.unit, **vars(found)})
-        print(f"{case.what}: {found.native:,.0f} {case.unit} a second, {found.ratio:.1f} times torch", flush=True)
-    numbers = {
-        **head(command),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "cpu": cpu_model(),
-        "threads": 1,
-        "torch": torch.__version__,
-    }
-    columns = (
-        "what",
-        "a second of",
-        "native",
-        "torch, compiled",
-        "native / torch",
-        "first call, s",
-        "the same in torch",
-    )
+        rows.append({"what": case.what, "unit": case.unit, **measure(case)})
+        print(f"{case.what}: {rows[-1]['native']:,.0f} {case.unit} a second, {rows[-1]['ratio']:.1f} times", flush=True)
+    numbers = {**machine_head(typed_command("benchmarks.core.native_kernels", None), "torch"), "threads": 1}
+    columns = ("what", "a second of", "native", "torch, compiled", "native / torch", "first call, s", "in torch")
     cells = [
         (
-            str(row["what"]),
-            str(row["unit"]),
-            *(f"{row[name]:,.3g}" if row[name] < 1000 else f"{row[name]:,.0f}" for name in ("native", "torch")),
-            f"{row['ratio']:.1f}",
+            *(row["what"], row["unit"], rounded(row["native"]), rounded(row["torch"]), f"{row['ratio']:.1f}"),
             *(f"{row[name]:.2f}" for name in ("first_native", "first_torch")),
         )
         for row in rows
     ]
-    parts: list[Part] = [
-        "\n".join(f"- {key}: {text}" for key, text in numbers.items()),
-        Table("", columns, cells, text=("what", "a second of")),
-    ]
-    write_page(out, title, parts, numbers | {"cases": rows})
+    parts: list[Part] = [listed(numbers), Table("", columns, cells, text=("what", "a second of"))]
+    title = f"Native {page} and the torch code that they replace"
+    write_page(OUT / f"native_{page}.md", title, parts, numbers | {"cases": rows})
     return 0
 
 
 if __name__ == "__main__":
-    TITLE = "Native kernels and the torch code that they replace"
-    sys.exit(compare("python -m benchmarks.core.native_kernels", OUT, TITLE, CASES))
+    sys.exit(main())

@@ -23,8 +23,8 @@ from pathlib import Path
 import torch
 
 from benchmarks.commands import typed_command
-from benchmarks.contestants import rounded
 from benchmarks.gpu.lines import Line
+from benchmarks.harness import rounded
 from benchmarks.pages import head, write_page
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Cell, Part, Section, Table

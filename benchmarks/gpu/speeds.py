@@ -10,8 +10,7 @@ import numpy as np
 import torch
 
 import cellgames
-from benchmarks.training.learning_maskable import Settings
-from benchmarks.training.learning_ours import Learning, make_ppo
+from benchmarks.training.learning import Learning, Settings, make_ppo
 from cellgames.agents.search import PlayoutEvaluator, UCTSearch
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import Life

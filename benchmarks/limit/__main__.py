@@ -21,12 +21,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch: a thread th
 import torch
 
 from benchmarks.commands import typed_command
-from benchmarks.contestants import rounded
+from benchmarks.harness import NOT_INSTALLED, rounded
 from benchmarks.limit import board_rows, grid_rows, openspiel_rows, torus_rows
 from benchmarks.limit.first_steps import GAMES, LONGEST, first_step
 from benchmarks.limit.measuring import SCALING, Row, Speeds, measure, usable_cores
 from benchmarks.limit.programs import NoCompilerError, compiler_version, programs
-from benchmarks.measurement import NOT_INSTALLED
 from benchmarks.pages import head, write_page
 from cellgames.envs.kernels.compiling import ENDLESS, planned
 from cellgames.envs.native import status

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.core.cloth_boards import GENERATIONS as CLOTH_GENERATIONS
-from benchmarks.core.cloth_boards import ground_work, random_worlds
-from benchmarks.core.life_boards import random_cup_boards
+from benchmarks.core.cloth import GENERATIONS as CLOTH_GENERATIONS
+from benchmarks.core.cloth import ground_work, random_worlds
+from benchmarks.core.life_speed import random_cup_boards
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import Life
 from cellgames.envs.cloth_of_gold.simulation import advance

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from browser import DESKTOP, PHONE, expect, page
-from paths import ROOT
 from web_server import served
 
 _MADE = """async ([game, parameters, seat, agents, seed]) => {
@@ -419,17 +414,3 @@ def test_a_pattern_is_placed_by_taps_on_a_phone(chromium: Any, site: str) -> Non
         )
         assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         assert not complaints
-
-
-@pytest.mark.slow
-def test_the_benchmark_of_films_writes_what_was_painted(tmp_path: Path, site: str) -> None:
-    cup = "Toroidal Cup, 40 x 280"
-    words = ["-m", "benchmarks.arena.page_films", "--only", cup, "--length", "120", "--out", str(tmp_path)]
-    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=True)
-    rows = json.loads((tmp_path / "web_films.json").read_text())["rows"]
-    assert [(row["film"], row["where"]) for row in rows] == [(cup, "page of play"), (cup, "viewer")]
-    for row in rows:
-        assert row["generations"] == 120, "each of them was painted"
-        assert 0 < row["paint_ms"] <= row["paint_p95_ms"]
-        assert row["per_second"] < 70
-    assert done.stdout.strip() in (tmp_path / "web_films.md").read_text()

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from benchmarks.arena import scenario_scores
 
 from cellgames.agents.loading import load
 from cellgames.arena.play.match_options import MatchOptions
@@ -150,16 +149,3 @@ def test_list_shows_all_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)
     assert [scenario["id"] for scenario in data["scenarios"]] == list(SCENARIOS)
     assert data["scenarios"][0]["background"] == ["greedy"] * 7
-
-
-def test_the_pages_of_results_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scenario_scores, "AGENTS", {"grid-adaptation-v0": (), "toroidal-cup-small-v0": ("random",)})
-    monkeypatch.setattr(scenario_scores, "scenarios_of", lambda game: (TINY,))
-    line = ["--games", "4", "--only", "toroidal-cup-small-v0", "--out", str(tmp_path)]
-    assert scenario_scores.main(line) == 0
-    page = tmp_path / "toroidal-cup-small-v0.json"
-    before, number = page.stat().st_mtime_ns, json.loads(page.read_text())["scenarios"][0]["scores"][0]["games"]
-    assert number == 4
-    assert scenario_scores.main(line) == 0
-    assert page.stat().st_mtime_ns == before
-    assert "[toroidal-cup-small-v0](toroidal-cup-small-v0.md)" in (tmp_path / "README.md").read_text()
