@@ -104,16 +104,12 @@ bench: setup
 	$(BIN)/python -m benchmarks.core.cloth
 	$(BIN)/python -m benchmarks.core.grid
 	$(BIN)/python -m benchmarks.core.single_games
-	$(BIN)/python -m benchmarks.core.native_kernels
-	$(BIN)/python -m benchmarks.core.native_kernels networks
 	$(BIN)/python -m benchmarks.limit
 	$(BIN)/python -m benchmarks.training.learning
 	$(BIN)/python -m benchmarks.agents.search
 	$(BIN)/python -m benchmarks.arena.census_speed
 	$(BIN)/python -m cellgames.lab.studies.worth_of_objects
-	$(BIN)/python -m benchmarks.arena.tournament
 	$(BIN)/python -m benchmarks.arena.page_speed
-	$(BIN)/python -m benchmarks.arena.analysis_speed
 	$(BIN)/python -m benchmarks.arena.bot_overhead
 	$(BIN)/python -m benchmarks.training.scaling
 	$(BIN)/python -m benchmarks.training.defaults

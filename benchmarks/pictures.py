@@ -2,7 +2,7 @@
 
 It makes films of games and pictures of the page, and writes them to docs/images/ as WebP, which all browsers show. A
 film is a game of good agents, made again by the same seed. The page is shown light and dark (`NAME_dark.webp`), and the
-site shows the one that fits. `--only NAME` makes some of them. `OTHERS` names the other pictures.
+site shows the one that fits. `--only NAME` makes some of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cellgames.arena.records.replays import animate
 from cellgames.cli.main import main as cellgames
 from cellgames.utils.run_folders import write_atomic
 
-__all__ = ["OTHERS", "PICTURES", "Film", "main"]
+__all__ = ["PICTURES", "Film", "main"]
 
 OUT = Path("docs/images")
 SIDE = 320
@@ -55,35 +55,6 @@ PICTURES = {
     "grid_adaptation": Film(("grid-adaptation-small-v0",), ("mcts:64", "trained", "greedy", "trained"), 5, 0.42, 900),
     "toroidal_cup": Film(("toroidal-cup-small-v0",), ("champion", "greedy"), 1, 0.5, 300),
 }
-
-
-_KEPT = "drawn once, its moves were not kept:"
-_TUTORIAL = "python tests/support/tutorials.py"
-
-OTHERS = {
-    "analysis.png": 'cellgames analyse torus-small-v0 --moves "c3 a1+ b2 d4 c4" --out analysis.png',
-    "answers.png": "cellgames analyse torus-small-v0 --agents random greedy rollout:256 trained --games 100",
-    "cloth_of_gold.png": f"{_KEPT} cloth-of-gold-v0 in round 2",
-    "cloth_of_gold_wild.png": f"{_KEPT} cloth-of-gold-wild-small-v0 in round 4",
-    "drift.png": "cellgames analyse --run results/train/size4 --agents greedy random",
-    "grid_adaptation.png": f"{_KEPT} grid-adaptation-v0 after its last round",
-    "hex.png": f"{_KEPT} hex-v0 at its end",
-    "logo.svg": "written as SVG",
-    "probes.png": "cellgames probe results/train/size4 --games 200",
-    "toroidal_cup.png": f"{_KEPT} a season of toroidal-cup-v0 at its end",
-    "torus.png": f"{_KEPT} torus-v0 at its end",
-    "tutorial_1_first_environment.svg": f"{_TUTORIAL} 1_first_environment",
-    "tutorial_2_first_agent.gif": f"{_TUTORIAL} 2_first_agent",
-    "tutorial_3_bot_in_a_tournament.gif": f"{_TUTORIAL} 3_bot_in_a_tournament",
-    "tutorial_4_training_loop.png": f"{_TUTORIAL} 4_training_loop",
-    "tutorial_5_add_a_game.svg": f"{_TUTORIAL} 5_add_a_game",
-    "tutorial_6_who_is_better.png": f"{_TUTORIAL} 6_who_is_better",
-    "tutorial_7_strategies.png": f"{_TUTORIAL} 7_strategies",
-    "tutorial_8_search_and_alphazero.png": f"{_TUTORIAL} 8_search_and_alphazero",
-    "worth.png": "cellgames explain --kinds placement, of champion against greedy with pattern=donutmultums, seed 1",
-    "y.png": f"{_KEPT} y-v0 of size 9 at its end",
-}
-"""The sources of the pictures that this command does not make, or what they show, by their files."""
 
 
 def film(shown: Film) -> bytes:

@@ -31,7 +31,7 @@ from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
-__all__ = ["GAMES", "GOAL_S", "OUT", "Page", "legal_actions", "main", "measure", "serving", "spread", "write"]
+__all__ = ["GAMES", "main", "measure", "serving"]
 
 GAMES = (
     *("torus-v0", "torus-small-v0", "hex-v0", "y-v0"),
@@ -90,22 +90,17 @@ class Page:
         return dict(found)
 
 
-def legal_actions(place: dict[str, Any], nvec: Sequence[int]) -> list[list[int]]:
-    """Return the legal choices of each component of an action."""
-    flags = "".join(f"{byte:08b}" for byte in base64.b64decode(place["legal"]))
-    starts = [sum(nvec[:component]) for component in range(len(nvec))]
-    return [
-        [choice for choice in range(count) if flags[start + choice] == "1"]
-        for start, count in zip(starts, nvec, strict=True)
-    ]
-
-
 def _choice(view: dict[str, Any], nvec: Sequence[int], draw: random.Random) -> list[int]:
     """Return a legal action, uniform by component; turns of Cloth of Gold end after a few units."""
-    legal, end = legal_actions(view, nvec), view["controls"].get("end")
-    if end is not None and end in legal[0] and draw.random() < _END_TURN:
+    flags = "".join(f"{byte:08b}" for byte in base64.b64decode(view["legal"]))
+    end = view["controls"].get("end")
+    if end is not None and flags[end] == "1" and draw.random() < _END_TURN:
         return [end]
-    return [draw.choice(choices) for choices in legal]
+    starts = [sum(nvec[:component]) for component in range(len(nvec))]
+    return [
+        draw.choice([choice for choice in range(count) if flags[start + choice] == "1"])
+        for start, count in zip(starts, nvec, strict=True)
+    ]
 
 
 def _awaited(page: Page, path: str, view: dict[str, Any]) -> dict[str, Any]:
@@ -147,30 +142,10 @@ def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple
     return found
 
 
-def spread(times: Sequence[float], name: str = "") -> dict[str, float]:
+def _spread(times: Sequence[float], name: str) -> dict[str, float]:
     """Return the median, the 95th percentile and the longest of some times, named by a word before."""
-    ordered = statistics.quantiles(times, n=20, method="inclusive")
-    return {f"{name}median": statistics.median(times), f"{name}p95": ordered[-1], f"{name}max": max(times)}
-
-
-def write(
-    out: Path, title: str, command: str, text: str, columns: Sequence[str], rows: Sequence[dict[str, Any]]
-) -> str:
-    """Write a page and its numbers; return its table.
-
-    Args:
-        out: the page.
-        title: its heading.
-        command: that made it.
-        text: below the heading.
-        columns: headings of the keys of `rows`; seconds are shown in milliseconds.
-        rows: the numbers.
-    """
-    lines = [[f"{1000 * cell:.0f}" if isinstance(cell, float) else str(cell) for cell in row.values()] for row in rows]
-    table = Table("", columns, lines, text=tuple(columns[: sum(isinstance(cell, str) for cell in rows[0].values())]))
-    head = machine_head(command, "torch", "fastapi")
-    write_page(out, title, (listed(head), text, table), {**head, "goal_s": GOAL_S, "rows": list(rows)})
-    return markdown_table(table)
+    last = statistics.quantiles(times, n=20, method="inclusive")[-1]
+    return {f"{name}_median": statistics.median(times), f"{name}_p95": last, f"{name}_max": max(times)}
 
 
 TEXT = (
@@ -198,15 +173,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with serving(options.out) as port:
         for id in options.only:
             answers, whole, sizes = zip(*measure(port, id, options.games, options.moves, options.seed), strict=True)
-            times = spread(answers, "answer_") | spread(whole, "whole_")
+            times = _spread(answers, "answer") | _spread(whole, "whole")
             rows.append({"game": id, "moves": len(answers), **times, "kB": round(statistics.median(sizes) / 1000)})
             print(f"{id}: done", file=sys.stderr)
     columns = (
         *("game", "moves", "answer, median ms", "95 %", "longest"),
         *("with all pictures, median ms", "95 %", "longest", "kB"),
     )
-    command = typed_command("benchmarks.arena.page_speed", given)
-    print(write(options.out / "web.md", "The page: how long a move takes", command, TEXT, columns, rows))
+    lines = [[f"{1000 * cell:.0f}" if isinstance(cell, float) else str(cell) for cell in row.values()] for row in rows]
+    table = Table("", columns, lines, text=("game",))
+    head = machine_head(typed_command("benchmarks.arena.page_speed", given), "torch", "fastapi")
+    numbers = {**head, "goal_s": GOAL_S, "rows": rows}
+    write_page(options.out / "web.md", "The page: how long a move takes", (listed(head), TEXT, table), numbers)
+    print(markdown_table(table))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Cells, games and seasons of Life a second, ours and others': `python -m benchmarks.core.life_speed`.
+"""Cells of Life a second, ours and others': `python -m benchmarks.core.life_speed`.
 
 All of single-colour Life advance 4096 boards of 64 x 64 on tori, random at first; units are cell updates. The
 boards have been loaded before the clock starts, and nothing but the next generation is made.
@@ -11,22 +11,18 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Benchmark, Row, Work, timed, use_cores
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-__all__ = ["LIFE", "random_cup_boards"]
+__all__ = ["LIFE"]
 
 BOARDS, SIZE = 4096, 64
 CELLS = BOARDS * SIZE * SIZE
 GENERATIONS = 24  # a call
-GAMES = 1000  # of the Cup
 
 
 @cache
@@ -111,54 +107,7 @@ def jax_rolls(seconds: float) -> Work:
     return timed(play, seconds)
 
 
-def random_cup_boards(games: int = 1024) -> Tensor:
-    """Return boards of 40 x 280 on which a seventh of the cells is live, int8 [games, 40, 280]."""
-    import torch
-
-    from cellgames.envs.toroidal_cup import COLS, ROWS
-
-    generator = torch.Generator().manual_seed(0)
-    board = torch.randint(0, 3, (games, ROWS, COLS), generator=generator, dtype=torch.int8)
-    board[torch.rand(board.shape, generator=generator) < 0.8] = 0
-    return board
-
-
-def two_colours(seconds: float, *, cores: int | None = None) -> Work:
-    """Measure games of the Cup on 40 x 280 until shortly before the first may end; both teams counted."""
-    from cellgames.envs.toroidal_cup.end import WINDOW
-    from cellgames.envs.toroidal_cup.simulator import run
-
-    use_cores(cores)
-    board = random_cup_boards()
-
-    def play() -> int:
-        run(board, 2, max_generations=WINDOW, compile="always")
-        return WINDOW * board.numel()
-
-    play()
-    return timed(play, seconds)
-
-
-def games(seconds: float, *, cores: int | None = None) -> Work:
-    """Measure `toroidal_cup.simulate` from random arrangements of all patterns to the ends."""
-    from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulate
-
-    use_cores(cores)
-    generator = np.random.default_rng(0)
-    patterns = list(PATTERNS)
-    starts = [arrange(patterns[i % len(patterns)], generator) for i in range(GAMES)]
-
-    def play() -> int:
-        simulate(starts, compile="always")
-        return GAMES
-
-    play()
-    return timed(play, seconds)
-
-
 _LIFE = "Life, 4096 boards of 64 x 64 on tori; "
-_CUP = "Toroidal Cup 40 x 280; "
-_BOTH = "generations with recolouring and both counts, "
 
 
 def _row(
@@ -171,12 +120,8 @@ def _ours(name: str, about: str, rival: str, **how: Any) -> Row:
     return _row(name, about, partial(life, **how), rival, ("cellgames", "torch"))
 
 
-def _cup(name: str, about: str, measure: Callable[[float], Work], unit: str, batch: int) -> Row:
-    return Row(name, _CUP + about, measure, unit, batch)
-
-
 LIFE = Benchmark(
-    "Life: cells and games a second",
+    "Life: cells a second",
     "benchmarks.core.life_speed",
     Path("results/benchmarks/life.md"),
     (
@@ -186,16 +131,6 @@ LIFE = Benchmark(
         _ours("life_eager", "no compiler, all cores", "torch_rolls", compiled=False),
         _row("torch_rolls", "eight rolls of bytes, all cores", naive),
         _row("jax_rolls", "rolls of bytes, jitted, XLA's threads", jax_rolls, packages=("jax",)),
-        _cup("cup_two_colours", _BOTH + "all cores", two_colours, "cells", 1024),
-        _cup("cup_two_colours_one_core", _BOTH + "one core", partial(two_colours, cores=1), "cells", 1024),
-        _cup("cup_games", "whole games from random arrangements, all cores", games, "games", GAMES),
-        _cup(
-            "cup_games_one_core",
-            "whole games from random arrangements, one core",
-            partial(games, cores=1),
-            "games",
-            GAMES,
-        ),
     ),
 )
 

@@ -1,8 +1,8 @@
 """Tests, equality with the CPU and speeds on a GPU: `python -m benchmarks.gpu`, or `make gpu`.
 
-Sections run one after the other, each in a process of its own and for a limited time; the page is written after every
-line that they give. So a section that fails, or hangs, costs its own lines only. `--device cpu` goes the same ways with
-little work, without CUDA: to try the program, not to measure.
+Sections run one after the other, each in a process of its own and for a limited time; the page is written after each.
+So a section that fails, or hangs, costs its own lines only. `--device cpu` goes the same ways with little work, without
+CUDA: to try the program, not to measure.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -25,11 +23,11 @@ import torch
 from benchmarks.commands import typed_command
 from benchmarks.gpu.lines import Line
 from benchmarks.harness import rounded
-from benchmarks.pages import head, write_page
+from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Cell, Part, Section, Table
 
-__all__ = ["SECTIONS", "Task", "main"]
+__all__ = ["SECTIONS", "main"]
 
 OUT = Path("results/benchmarks/gpu.md")
 TRIED = Path("build/gpu/gpu.md")  # of other devices than CUDA's
@@ -37,33 +35,21 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = "pytest.mark.gpu"  # collecting the other files takes longer than the tests
 
 
-@dataclass(frozen=True)
-class Task:
-    """A section of the page.
-
-    Attributes:
-        title: its heading.
-        limit: seconds after which it is ended; all together are less than ten minutes.
-    """
-
-    title: str
-    limit: float
-
-
 SECTIONS = {
-    "tests": Task("Tests that need CUDA", 120.0),
-    "games": Task("Games beside the CPU", 90.0),
-    "boards": Task("Boards beside the CPU", 40.0),
-    "searches": Task("Searches beside the CPU", 40.0),
-    "random_play": Task("Random play", 110.0),
-    "life": Task("Life", 50.0),
-    "ppo": Task("PPO", 50.0),
-    "others": Task("The other games and searches", 80.0),
+    "tests": ("Tests that need CUDA", 120.0),
+    "games": ("Games beside the CPU", 90.0),
+    "boards": ("Boards beside the CPU", 40.0),
+    "searches": ("Searches beside the CPU", 40.0),
+    "random_play": ("Random play", 110.0),
+    "life": ("Life", 50.0),
+    "ppo": ("PPO", 50.0),
+    "others": ("The other games and searches", 80.0),
 }
+"""Headings of the sections, and the seconds after which they are ended; all together are less than ten minutes."""
 
 
 def _tests(device: torch.device, small: bool) -> Iterator[Line]:
-    """Yield what pytest says of the tests that are marked `gpu`; without CUDA they are skipped."""
+    """Yield the result of the tests that are marked `gpu`; without CUDA they are skipped."""
     files = [str(path) for path in sorted((ROOT / "tests").rglob("test_*.py")) if MARK in path.read_text("utf-8")]
     command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", *files]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -83,77 +69,57 @@ def _lines(name: str, device: torch.device, small: bool) -> Iterator[Line]:
     return ways[name](device, small)
 
 
-def _run(name: str, options: argparse.Namespace, found: list[Line]) -> Iterator[None]:
-    """Run a section in a new process and add its lines to `found`, one a time; if it fails, the last says why."""
+def _run(name: str, options: argparse.Namespace) -> list[Line]:
+    """Run a section in a new process and return its lines; if it fails, the last says why."""
     command = [sys.executable, "-m", "benchmarks.gpu", "--device", options.device, "--section", name]
     command += ["--small"] if options.small else []
-    with tempfile.TemporaryDirectory() as folder:
-        told, complaints = Path(folder, "lines"), Path(folder, "errors")
-        with told.open("w") as out, complaints.open("w") as errors:
-            process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=errors, start_new_session=True)
-            end, read = time.monotonic() + SECTIONS[name].limit, 0
-            try:
-                while True:
-                    status = process.poll()
-                    for line in told.read_text().split("\n")[read:-1]:
-                        read += 1
-                        found.append(Line.from_json(line))
-                        yield
-                    if status is not None:
-                        break
-                    if time.monotonic() > end:
-                        text = f"ended after {SECTIONS[name].limit:.0f} s, before it had finished"
-                        found.append(Line("the section", text, passed=False))
-                        yield
-                        return
-                    time.sleep(0.2)
-            finally:
-                _end(process)
-        if status:
-            reason = (complaints.read_text().strip().splitlines() or [f"status {status}"])[-1]
-            found.append(Line("the section", f"failed: {reason[:300]}", passed=False))
-            yield
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and those that it has started, as far as they still run."""
-    if process.poll() is None:
-        if sys.platform != "win32":
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-    process.wait()
+    limit = SECTIONS[name][1]
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=errors, start_new_session=True)
+        try:
+            status = process.wait(limit)
+            errors.seek(0)
+            problem = (
+                f"failed: {(errors.read().strip().splitlines() or [f'status {status}'])[-1][:300]}" if status else ""
+            )
+        except subprocess.TimeoutExpired:
+            problem = f"ended after {limit:.0f} s, before it had finished"
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        out.seek(0)
+        lines = [Line.from_json(line) for line in out.read().split("\n")[:-1]]
+    return [*lines, Line("the section", problem, passed=False)] if problem else lines
 
 
 def _part(name: str, lines: Sequence[Line]) -> Section:
     """Return a section of the page."""
-    measured = any(line.unit for line in lines)
-    if not measured:
-        rows: list[list[Cell]] = [[line.what, str(line.found), "yes" if line.passed else "NO"] for line in lines]
-        return Section(SECTIONS[name].title, [Table("", ("what", "result", "passed"), rows, text=("what", "result"))])
-    rows = []
+    rows: list[list[Cell]] = []
+    if not any(line.unit for line in lines):
+        rows = [[line.what, str(line.found), "yes" if line.passed else "NO"] for line in lines]
+        return Section(SECTIONS[name][0], [Table("", ("what", "result", "passed"), rows, text=("what", "result"))])
     for line in lines:
-        if isinstance(line.found, str):
-            rows.append([line.what, line.found, "", "", ""])
-            continue
-        reached = "" if line.target is None else "yes" if line.found >= line.target else "no"
-        target = "" if line.target is None else rounded(line.target)
-        rows.append([line.what, rounded(line.found), line.unit, target, reached])
+        found = line.found if isinstance(line.found, str) else rounded(line.found)
+        if line.target is None or isinstance(line.found, str):
+            rows.append([line.what, found, line.unit, "", ""])
+        else:
+            rows.append(
+                [line.what, found, line.unit, rounded(line.target), "yes" if line.found >= line.target else "no"]
+            )
     columns = ("what", "a second", "unit", "target", "reached")
-    return Section(SECTIONS[name].title, [Table("", columns, rows, text=("what", "unit"))])
+    return Section(SECTIONS[name][0], [Table("", columns, rows, text=("what", "unit"))])
 
 
 def _write(options: argparse.Namespace, found: Mapping[str, Sequence[Line]]) -> None:
     device = torch.device(options.device)
     cuda = device.type == "cuda"
     facts = {
-        **head(options.command),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        **machine_head(options.command, "torch"),
         "device": torch.cuda.get_device_name(device) if cuda else f"{cpu_model()}, a trial of the program",
-        "CPU": cpu_model(),
-        "torch": torch.__version__,
         "CUDA": str(torch.version.cuda) if cuda else "none",
     }
-    parts: list[Part] = ["\n".join(f"- {key}: {text}" for key, text in facts.items())]
+    parts: list[Part] = [listed(facts)]
     if not cuda or options.small:
         parts.append("This is a trial with little work. Its speeds say nothing.")
     parts += [_part(name, lines) for name, lines in found.items() if lines]
@@ -198,23 +164,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     found: dict[str, list[Line]] = {}
     try:
         for name in options.sections:
-            lines = found.setdefault(name, [])
-            for _ in _run(name, options, lines):
-                _write(options, found)
-                _tell(name, lines[-1])
+            found[name] = _run(name, options)
+            _write(options, found)
+            for line in found[name]:
+                value = line.found if isinstance(line.found, str) else f"{rounded(line.found)} {line.unit}/s"
+                print(f"{name:12} {line.what}: {value}", flush=True)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    finally:
-        if any(found.values()):
-            _write(options, found)
-            print(f"wrote {options.out} and {options.out.with_suffix('.json').name}")
+    print(f"wrote {options.out} and {options.out.with_suffix('.json').name}")
     return int(any(not line.passed for lines in found.values() for line in lines))
-
-
-def _tell(name: str, line: Line) -> None:
-    value = line.found if isinstance(line.found, str) else f"{rounded(line.found)} {line.unit}/s"
-    print(f"{name:12} {line.what}: {value}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,9 @@ from benchmarks.limit import board_rows, grid_rows, openspiel_rows, torus_rows
 from benchmarks.limit.first_steps import GAMES, LONGEST, first_step
 from benchmarks.limit.measuring import SCALING, Row, Speeds, measure, usable_cores
 from benchmarks.limit.programs import NoCompilerError, compiler_version, programs
-from benchmarks.pages import head, write_page
+from benchmarks.pages import listed, machine_head, write_page
 from cellgames.envs.kernels.compiling import ENDLESS, planned
 from cellgames.envs.native import status
-from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Cell, Part, Table
 
 __all__ = ["ROWS", "Found", "main"]
@@ -91,6 +89,10 @@ class Found:
         return row | {"one": asdict(self.one), "two": self.two and asdict(self.two), "met": self.met}
 
 
+def _yes(met: bool | None) -> str:
+    return "" if met is None else "yes" if met else "no"
+
+
 def _peers(found: Sequence[Found]) -> Table:
     columns = ("work", "ours, ms a move", "OpenSpiel", "times as fast", "bar", "met", "by the clock: ours", "OpenSpiel")
     lines: list[list[Cell]] = []
@@ -99,8 +101,8 @@ def _peers(found: Sequence[Found]) -> Table:
         ours, theirs, *clock = (
             f"{1e3 / speed:.2f}" for speed in (speeds.ours, speeds.limit, speeds.ours_wall, speeds.limit_wall)
         )
-        met = "yes" if one.met["share"] else "no"
-        lines.append([one.row.what, ours, theirs, f"{speeds.share:.1f}", f"{one.row.bar:g}", met, *clock])
+        bar = (f"{speeds.share:.1f}", f"{one.row.bar:g}", _yes(one.met["share"]))
+        lines.append([one.row.what, ours, theirs, *bar, *clock])
     return Table("", columns, lines, text=("work",))
 
 
@@ -111,35 +113,27 @@ def _table(found: Sequence[Found]) -> Table:
     )
     lines: list[list[Cell]] = []
     for one in found:
-        met = {name: "yes" if reached else "no" for name, reached in one.met.items()}
-        ours, limit = rounded(one.one.ours), rounded(one.one.limit)
-        line: list[Cell] = [one.row.what, one.row.unit, ours, limit, f"{one.one.share:.2f}", f"{one.row.bar:g}"]
-        line += [met["share"], "" if one.row.target is None else rounded(one.row.target), met.get("target", "")]
+        row, target = one.row, "" if one.row.target is None else rounded(one.row.target)
+        line: list[Cell] = [row.what, row.unit, rounded(one.one.ours), rounded(one.one.limit), f"{one.one.share:.2f}"]
+        line += [f"{row.bar:g}", _yes(one.met["share"]), target, _yes(one.met.get("target"))]
+        two: list[Cell] = [""] * 5
         if one.two is not None and one.scaling is not None:
-            line += [rounded(one.two.ours), rounded(one.two.limit), *(f"{part:.2f}" for part in one.scaling)]
-            line += [met["two threads"]]
-        else:
-            line += [""] * 5
-        lines.append(line)
+            two = [rounded(one.two.ours), rounded(one.two.limit), *(f"{part:.2f}" for part in one.scaling)]
+            two += [_yes(one.met["two threads"])]
+        lines.append(line + two)
     return Table("", columns, lines, text=("work", "unit"))
 
 
 def _write(options: argparse.Namespace, found: Sequence[Found], firsts: dict[str, tuple[float, float]]) -> None:
-    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
     idle = min((speeds.idle for one in found for speeds in (one.one, one.two) if speeds), default=1.0)
     numbers = {
-        **head(options.command),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "CPU": cpu_model(),
-        "cores": usable_cores(),
-        "load at the end": load,
+        **machine_head(options.command, "torch"),
         "least part of a core that a contestant had": f"{idle:.2f}",
         "C++ compiler": f"{compiler_version()}, -O3 -march=native",
-        "torch": torch.__version__,
         "native kernels": str(status()).removeprefix("native kernels: ").split(",")[0],
         "rounds": f"{options.rounds} of {options.seconds:g} s, contestants by turns",
     }
-    parts: list[Part] = ["\n".join(f"- {key}: {text}" for key, text in numbers.items())]
+    parts: list[Part] = [listed(numbers)]
     if rows := [one for one in found if one.row.rival == "C++"]:
         parts += [
             "Units a second of processor time of the busiest thread; the ratio is the median of the rounds' ratios. "
@@ -155,7 +149,7 @@ def _write(options: argparse.Namespace, found: Sequence[Found], firsts: dict[str
         ]
     if firsts:
         lines: list[list[Cell]] = [
-            [game, f"{GAMES[game]:,}", f"{imports:.2f}", f"{step:.2f}", "yes" if step <= LONGEST else "no"]
+            [game, f"{GAMES[game]:,}", f"{imports:.2f}", f"{step:.2f}", _yes(step <= LONGEST)]
             for game, (imports, step) in firsts.items()
         ]
         parts += [
@@ -188,13 +182,12 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(argv)
     if options.rounds < 1 or options.seconds <= 0:
         parser.error("--rounds must be at least 1 and --seconds above 0")
-    wanted = options.rows.split(",")
-    for word in wanted:
-        if not any(name.startswith(word) for name in names) or not word:
+    words = options.rows.split(",")
+    for word in words:
+        if not word or not any(name.startswith(word) for name in names):
             parser.error(f"--rows: expected names of rows, or their beginnings, got {word!r}; rows: {', '.join(names)}")
-    exact = [word for word in wanted if word in names]
-    begun = tuple(word for word in wanted if word not in names)
-    options.names = [name for name in names if name in exact or (begun and name.startswith(begun))]
+    begun = tuple(word for word in words if word not in names)
+    options.names = [name for name in names if name in words or (begun and name.startswith(begun))]
     options.command = typed_command("benchmarks.limit", argv)
     return options
 

@@ -1,4 +1,4 @@
-"""What a second core gives, by Ray workers, actors and ranks: `python -m benchmarks.training.scaling`.
+"""Seconds of whole commands, and what a second core gives: `python -m benchmarks.training.scaling`.
 
 Each line is a whole command, from the start of the process (and of the Ray cluster that it starts) to the last file,
 on one thread a process. Rounds alternate over the ways to do the same thing, and the medians of the clock are compared.
@@ -21,14 +21,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.arena.tournament import OTHERS, networks
 from benchmarks.commands import check_least, typed_command
 from benchmarks.pages import listed, machine_head, write_page
+from cellgames.cli.main import main as command_line
 from cellgames.utils.report.model import Table
 
 __all__ = ["CASES", "Case", "digest", "main"]
 
 OUT = Path("results/benchmarks/scaling.md")
+SNAPSHOTS = Path("results/train/round-robin-networks")
 ONE = "one process"
 WORKERS = {ONE: ("", ""), "two Ray workers": ("", "--ray --ray-workers 2")}
 LEARNING = {
@@ -37,7 +38,7 @@ LEARNING = {
     "two ranks": ("-m torch.distributed.run --standalone --nproc-per-node 2", ""),
 }
 NETWORKS = "NETWORKS"
-"""Stands for the networks of `benchmarks.arena.tournament` in a command."""
+"""Stands for seven networks in a command, snapshots of a short run of training."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,13 @@ class Case:
 
 
 CASES = {
+    "ten_agents": Case(
+        "ten agents, seven of them networks, on torus-small-v0, 200 games a pair, with a store",
+        "round-robin torus-small-v0 --games 200 --chunk 100 --seed 1 --quiet "
+        f"--agents random greedy rollout:32 {NETWORKS}",
+        {ONE: ("", "")},
+        same=False,
+    ),
     "round_robin": Case(
         "six agents on torus-small-v0, 400 games a pair, 20 openings a chunk",
         "round-robin torus-small-v0 --games 400 --chunk 20 --seed 1 --quiet --no-store "
@@ -73,7 +81,7 @@ CASES = {
     "round_robin_fast": Case(
         "ten fast agents on torus-small-v0, 1,200 games a pair, 50 openings a chunk",
         "round-robin torus-small-v0 --games 1200 --chunk 50 --seed 1 --quiet --no-store "
-        f"--agents {' '.join(OTHERS)} {NETWORKS}",
+        f"--agents random greedy rollout:32 {NETWORKS}",
         WORKERS,
         same=True,
     ),
@@ -101,7 +109,18 @@ CASES = {
 
 @cache
 def _networks() -> list[str]:
-    return [str(path) for path in networks()]
+    """Return files of weights, snapshots of a run of training, which is played where it is missing."""
+    count = 7
+    code = command_line(
+        [
+            *("train", "torus-small-v0", "--total-steps", str(4 * count * 128 * 32), "--seed", "1", "--threads", "1"),
+            *("--snapshot-every", "4", "--eval-every", str(4 * count), "--eval-games", "20", "--out", str(SNAPSHOTS)),
+        ]
+    )
+    found = sorted((SNAPSHOTS / "pool").glob("*.safetensors"))[-count:]
+    if code or len(found) < count:
+        sys.exit(code or f"expected {count} snapshots in {SNAPSHOTS / 'pool'}, got {len(found)}; remove the folder")
+    return [str(path) for path in found]
 
 
 def timed(case: Case, way: str) -> tuple[float, str]:
@@ -109,7 +128,7 @@ def timed(case: Case, way: str) -> tuple[float, str]:
     with tempfile.TemporaryDirectory() as folder:
         called = [sys.executable, *case.ways[way][0].split(), "-m", "cellgames", *case.words(way)]
         began = time.perf_counter()
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "CELLGAMES_STORE": f"{folder}/store.sqlite"}
         subprocess.run([*called, "--out", f"{folder}/run"], check=True, stdout=subprocess.DEVNULL, env=environment)
         return time.perf_counter() - began, digest(Path(folder) / "run")
 

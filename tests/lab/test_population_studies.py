@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.arena import tournament
 
 import cellgames
 from cellgames.agents.loading import load
@@ -93,7 +92,6 @@ def test_the_study_of_talk_trains_measures_and_goes_on(
         (league, "rounds"),
         (robustness, "grid-steps"),
         (cup_designs, "iterations"),
-        (tournament, "chunk"),
         (worth_of_objects, "threads"),
     ],
 )

@@ -67,7 +67,7 @@ def test_a_run_writes_a_page_that_is_no_measurement(tmp_path: Path) -> None:
 def test_a_section_that_hangs_or_fails_stops_no_other(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(gpu.SECTIONS, "life", gpu.Task("Life", 0.0))
+    monkeypatch.setitem(gpu.SECTIONS, "life", ("Life", 0.0))
     page = tmp_path / "gpu.md"
     assert gpu.main(["--device", "cpu", "--sections", "life", "boards", "--out", str(page)]) == 1
     sections = json.loads(page.with_suffix(".json").read_text())["sections"]
@@ -83,9 +83,7 @@ def test_without_cuda_it_ends_at_once_with_one_line(capsys: pytest.CaptureFixtur
     assert message.startswith("benchmarks.gpu: expected a CUDA device")
     assert message.count("\n") == 1
     options = gpu._options(["--sections", "boards"])
-    found: list[Line] = []
-    list(gpu._run("boards", options, found))  # what a section's process says when it fails
-    (line,) = found
+    (line,) = gpu._run("boards", options)  # what a section's process says when it fails
     assert not line.passed
     assert "expected a CUDA device" in str(line.found)
 
@@ -98,4 +96,4 @@ def test_the_device_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_all_sections_together_take_less_than_ten_minutes() -> None:
-    assert sum(task.limit for task in gpu.SECTIONS.values()) < 600
+    assert sum(limit for _, limit in gpu.SECTIONS.values()) < 600

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -221,13 +220,3 @@ def test_the_first_answer_of_a_game_of_life_needs_no_simulation(client: Any, id:
     then = asked(client, "/api/analysis", **body, simulations=engine["efforts"][1], review=False)
     assert then["visits"] == engine["efforts"][1]
     assert {move["move"] for move in then["moves"]} <= {move["move"] for move in first["moves"]}
-
-
-def test_the_benchmark_writes_what_it_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from benchmarks.arena.analysis_speed import main
-
-    assert main(["--only", "hex-v0", "--positions", "2", "--out", str(tmp_path)]) == 0
-    rows = json.loads((tmp_path / "analysis.json").read_text())["rows"]
-    assert [row["request"] for row in rows] == ["move", "gumbel:16", "gumbel:64", "gumbel:256"]
-    assert all(0 < row["median"] <= row["p95"] <= row["max"] and row["requests"] == 2 for row in rows)
-    assert capsys.readouterr().out.strip() in (tmp_path / "analysis.md").read_text()
