@@ -56,6 +56,7 @@ def expected() -> set[str]:
     source = ROOT / "src"
     front = {file.relative_to(source).as_posix() for file in (source / "cellgames").rglob("*.py")}
     front |= {file.relative_to(source).as_posix() for file in (source / "cellgames/web/static").iterdir()}
+    front |= {file.relative_to(source).as_posix() for file in (source / "cellgames/plugins").glob("*.toml")}
     rooms = {
         f"cellgames/{file.relative_to(ROOT).as_posix()}"
         for room in ROOT.iterdir()

@@ -18,7 +18,7 @@ import cellgames
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_moves
 from cellgames.web.lessons.guided_game import GuidedGame
-from cellgames.web.lessons.lookup import lesson_of
+from cellgames.web.lessons.lesson import lesson_of
 from cellgames.web.live_game import RefusedError
 
 GAMES = ("torus-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0", "hex-v0", "y-v0")

@@ -36,7 +36,7 @@ from cellgames.arena.records.store.store import Store
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.games import Fixture
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.registry import REGISTRY, GamePlugin, GameSpec, plugins
+from cellgames.envs.registry import REGISTRY, GameSpec, plugins
 from cellgames.web import agent_seats, live_game
 from cellgames.web.catalog import check_parameters, load_agent, offered, settings_of
 from cellgames.web.frames import replay_data, step_data
@@ -629,11 +629,26 @@ def test_all_yes_no_parameters_of_games_are_offered(client: Any, monkeypatch: py
     assert "a whole number from 2 to 22" in answer.json()["error"]
 
 
-def test_a_yes_no_parameter_without_a_setting_is_offered_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neutral_cells_of_cloth_of_gold_are_set_in_the_form(client: Any) -> None:
+    (game,) = (game for game in client.get("/api/games").json() if game["id"] == "cloth-of-gold-small-v0")
+    choices = {one["name"]: one["choices"] for one in game["settings"] if one["choices"]}
+    assert choices["neutral_stance"] == ["passive", "defensive", "aggressive"]
+    assert choices["neutral_density"][:2] == [0.0, 0.05]
+    wish = {"game": game["id"], "parameters": {"neutral_density": 0.05, "neutral_stance": "aggressive"}}
+    answer = client.post("/api/play", json=wish)
+    assert answer.status_code == 201
+    assert answer.json()["about"]["parameters"]["neutral_stance"] == "aggressive"
+    for wrong in ({"neutral_stance": "aggressive"}, {"neutral_density": 0.5}, {"neutral_stance": 1}):
+        assert client.post("/api/play", json=wish | {"parameters": wrong}).status_code == 400
+
+
+def test_a_yes_no_parameter_without_a_setting_is_offered_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = tmp_path / "hex.toml"
+    texts.write_text('[settings]\nsize = { label = "Board size", low = 2, high = 22 }\n', encoding="utf-8")
     entry = REGISTRY["hex-v0"]
-    assert entry.plugin.page is not None
-    page = dataclasses.replace(entry.plugin.page, settings=entry.plugin.page.settings[:1])
-    bare = dataclasses.replace(entry, plugin=dataclasses.replace(entry.plugin, page=page))
+    bare = dataclasses.replace(entry, plugin=dataclasses.replace(entry.plugin, texts=(texts,)))
     monkeypatch.setitem(REGISTRY, "hex-v0", bare)
     found = settings_of(cellgames.make("hex-v0"))
     assert list(found) == ["size", "swap"]
@@ -644,7 +659,7 @@ def test_a_yes_no_parameter_without_a_setting_is_offered_by_its_name(monkeypatch
 def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     before = client.get("/api/games").json()
     toy = registered_toy(monkeypatch)
-    gone = GamePlugin(id="gone-v0", game="no_such_module:Game", page=PAGES["torus-v0"])
+    gone = dataclasses.replace(REGISTRY["torus-v0"].plugin, id="gone-v0", game="no_such_module:Game")
     monkeypatch.setitem(REGISTRY, "gone-v0", GameSpec("gone-v0", gone, "Cannot be made"))
     torus = REGISTRY["torus-v0"].plugin
     monkeypatch.setitem(REGISTRY, "torus-tiny-v0", GameSpec("torus-tiny-v0", torus, "A preset", {"size": 2}))

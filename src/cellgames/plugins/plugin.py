@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
-__all__ = ["GamePlugin", "Page", "Prompt", "Setting", "Target", "TextColours", "TrainingPreset", "Variant", "resolve"]
+from .texts import Page, Prompt, Setting, TextColours, read_texts
+
+__all__ = ["GamePlugin", "Target", "TrainingPreset", "Variant", "resolve"]
 
 Target: TypeAlias = str | Any
 """An import path, `package.module:name` or `package.module`, which is imported when it is needed; or the object."""
@@ -44,87 +48,6 @@ class TrainingPreset:
     algorithm: str
     values: Mapping[str, Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A game parameter that a visitor of the web page may set.
-
-    A yes/no parameter needs only a name and a label.
-
-    Attributes:
-        name: the parameter.
-        label: its name on the page.
-        low: the least whole number.
-        high: the largest one.
-        step: the distance between two allowed numbers.
-        choices: the allowed texts, for a parameter that is no number.
-    """
-
-    name: str
-    label: str
-    low: int = 0
-    high: int = 0
-    step: int = 1
-    choices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Page:
-    """The data with which the web page lets visitors play a game.
-
-    Attributes:
-        view: target of a subclass of `web.views.View`.
-        rules: the rules in brief, a paragraph each.
-        settings: the parameters that a visitor may set; the page adds the yes/no parameters that have no setting.
-        people: the names of players for people, by seat; a single one with `{}` is for all, numbered from 1. Without
-            any, the page shows the players of `GameInfo`.
-        goals: the goal of the game in a sentence, by seat; a single one is for all.
-        lesson: target of a `web.lessons.Lesson`, which teaches the game.
-    """
-
-    view: Target
-    rules: tuple[str, ...] = ()
-    settings: tuple[Setting, ...] = ()
-    people: tuple[str, ...] = ()
-    goals: tuple[str, ...] = ()
-    lesson: Target | None = None
-
-    def person(self, seat: int) -> str:
-        """Return the name of a player for people."""
-        return self.people[0].format(seat + 1) if len(self.people) == 1 else self.people[seat]
-
-    def goal(self, seat: int) -> str:
-        """Return the goal of a player."""
-        return self.goals[0] if len(self.goals) == 1 else self.goals[seat]
-
-
-@dataclass(frozen=True)
-class TextColours:
-    """Colours of a game's text on a terminal; the signs alone say everything.
-
-    Attributes:
-        row: a regular expression that matches the whole of a line of the board, whose first group is the cells.
-        signs: styles, such as "bold red", by regular expressions of parts of the cells; the first that matches holds.
-    """
-
-    row: str
-    signs: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """The text by which a language model learns a game; the parameters of the game are told beside it.
-
-    Attributes:
-        rules: the rules, a paragraph each.
-        position: an explanation of what the game's `text_for` shows.
-        moves: an explanation of the names of actions, with examples.
-    """
-
-    rules: tuple[str, ...]
-    position: str
-    moves: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,9 +95,10 @@ class GamePlugin:
         sections: functions of a game and its records to more report sections of `cellgames analyse`.
         asked_sections: functions of a game, agents by name and records, with the keywords `positions`, `seed` and
             `shown`, to more report sections of `cellgames analyse --agents`.
-        page: what the web page needs; without it, the page only replays records.
-        colours: of the text that `Game.text` returns, for `cellgames play`.
-        prompt: what language models are told; without it, they get the page's rules, the position and the legal moves.
+        view: target of a subclass of `web.views.View`, the board of the web page; without it, the page only replays
+            records.
+        texts: TOML files with texts for people and language models, as those in `cellgames/plugins/`; a later one adds
+            to those before it.
     """
 
     game: Target
@@ -199,6 +123,28 @@ class GamePlugin:
     reader: Target | None = None
     sections: tuple[Target, ...] = ()
     asked_sections: tuple[Target, ...] = ()
-    page: Page | None = None
-    colours: TextColours | None = None
-    prompt: Prompt | None = None
+    view: Target | None = None
+    texts: tuple[Path, ...] = ()
+
+    @cached_property
+    def _told(self) -> dict[str, Any]:
+        return read_texts(self.texts)
+
+    @cached_property
+    def page(self) -> Page | None:
+        """The texts of the web page; None without a view."""
+        if self.view is None:
+            return None
+        told = {name: self._told[name] for name in ("rules", "people", "goals", "lesson") if name in self._told}
+        settings = tuple(Setting(name, **limits) for name, limits in self._told.get("settings", {}).items())
+        return Page(settings=settings, **told)
+
+    @cached_property
+    def colours(self) -> TextColours | None:
+        """The colours of the text that `Game.text` returns, for `cellgames play`."""
+        return None if self._told["colours"] is None else TextColours(**self._told["colours"])
+
+    @cached_property
+    def prompt(self) -> Prompt | None:
+        """The texts for language models; without them, these get the rules of the page and the legal moves."""
+        return Prompt(**self._told["prompt"]) if "prompt" in self._told else None

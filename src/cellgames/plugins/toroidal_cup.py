@@ -1,22 +1,12 @@
-"""Toroidal Cup: its rules, agents, networks, training options, readers and page."""
+"""Toroidal Cup: its rules, agents, networks, training options, readers and view."""
 
 from __future__ import annotations
 
-from .plugin import GamePlugin, Page, Prompt, Setting, TextColours, TrainingPreset, Variant
-from .shared import LIFE_RULE, MASKABLE_PPO, SAMPLED, SLOW_GAME
+from .plugin import GamePlugin, TrainingPreset, Variant
+from .shared import MASKABLE_PPO, SAMPLED, SLOW_GAME, files
 
 __all__ = ["TOROIDAL_CUP"]
 
-_PATTERNS = (
-    "random",
-    "randys",
-    "donutpi",
-    "donutmethuselahs",
-    "donutcore",
-    "crabdonuts",
-    "quadjustyna",
-    "donutmultums",
-)
 
 _VALUES = {"learning_rate": 3e-3, "layers": 2, "eval_games": 200, "eval_every": 25, "checkpoint_every": 25}
 
@@ -76,59 +66,6 @@ TOROIDAL_CUP = GamePlugin(
         ),
     ),
     reader="cellgames.arena.analyse.toroidal_cup_reader:CupReader",
-    page=Page(
-        view="cellgames.web.views.toroidal_cup_view:CupView",
-        rules=(
-            "All teams place their next shape at once, each in its own band of the torus, turned and mirrored as they "
-            "like, not on their own cells.",
-            "After the last shape Life runs, in colours, on a board that goes on beyond every edge.",
-            LIFE_RULE,
-            "A newborn takes the majority colour of its parents, a survivor that of its neighbours; where colours tie, "
-            "the cell's place decides.",
-            "When the shares of the teams have settled, or one team alone is left, the team with most live cells wins.",
-        ),
-        settings=(
-            Setting("rows", "Rows", 8, 80, 2),
-            Setting("cols", "Columns", 16, 320, 2),
-            Setting("teams", "Teams", 2, 8),
-            Setting("pattern", "Shapes from", choices=_PATTERNS),
-            Setting("shapes", "Shapes a team at most", 1, 16),
-            Setting("max_generations", "Generations at most", 1, 10_000),
-        ),
-        lesson="cellgames.web.lessons.toroidal_cup_lesson:TOROIDAL_CUP",
-        people=("Team {}",),
-        goals=("Arrange your shapes so that, when Life has settled, more live cells have your colour than any other.",),
-    ),
-    colours=TextColours(
-        row=r"([.1-8]+)",
-        signs={
-            "1+": "bold red",
-            "2+": "bold cyan",
-            "3+": "bold yellow",
-            "4+": "bold green",
-            "5+": "bold magenta",
-            "6+": "bold blue",
-            "7+": "bold bright_red",
-            "8+": "bold",
-        },
-    ),
-    prompt=Prompt(
-        rules=(
-            "Teams arrange shapes on a torus: the right edge is joined to the left one, and the bottom to the top. "
-            "Every team has a band of columns, all of one width, the first team the leftmost. In each step all teams "
-            "place their next shape at the same time, inside their own band and not on their own cells.",
-            "After the last shape Conway's Life runs: an empty cell with exactly three live neighbours of eight comes "
-            "alive in the colour of most of them; a live cell with two or three stays alive and takes the colour of "
-            "most of its neighbours (with survivors=keep it keeps its own); every other cell dies. Where colours tie, "
-            "the place of the cell decides.",
-            "When the shares of the teams no longer change, or one team alone is left, the team with most live cells "
-            "wins.",
-        ),
-        position="A digit is a live cell of the team with that number, and a dot an empty cell. On wide boards one "
-        "sign stands for a block of cells: the team with most of them. The line of your team says which shapes you "
-        "place, the next one first.",
-        moves="A move is r6c10/3: the centre of the shape lies in row 6 and column 10 of your own band, both counted "
-        "from 0 at its upper left corner, and the shape has orientation 3 of 0 to 7 (0 to 3 are quarter turns, and 4 "
-        "to 7 the same of its mirror image).",
-    ),
+    view="cellgames.web.views.toroidal_cup_view:CupView",
+    texts=files("toroidal_cup"),
 )

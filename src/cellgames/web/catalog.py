@@ -68,7 +68,7 @@ def _check_setting(setting: Setting, game: str, value: object, default: object) 
             raise ValueError(f"{start} true or false, got {shown(value)}")
     elif setting.choices:
         if value not in setting.choices:
-            raise ValueError(f"{start} one of {', '.join(setting.choices)}, got {shown(value)}")
+            raise ValueError(f"{start} one of {', '.join(map(str, setting.choices))}, got {shown(value)}")
     elif isinstance(value, bool) or not isinstance(value, int) or not setting.low <= value <= setting.high:
         raise ValueError(f"{start} a whole number from {setting.low} to {setting.high}, got {shown(value)}")
     elif (value - setting.low) % setting.step:
@@ -110,7 +110,7 @@ def _offer(id: str) -> Mapping[str, Any] | None:
         if page.people
         else list(info.players),
         "goals": list(page.goals),
-        "lesson": page.lesson is not None,
+        "lesson": bool(page.lesson),
         "simultaneous": info.simultaneous,
         "settings": [
             asdict(setting) | {"default": most_shapes if defaults[setting.name] is None else defaults[setting.name]}

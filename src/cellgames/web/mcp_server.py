@@ -44,7 +44,7 @@ def make_server(games: AssistantGames) -> MCPServer[Any]:
         return done(games.list_games)
 
     @tool()
-    def read_rules(game: str, parameters: dict[str, bool | int | str] | None = None) -> str:
+    def read_rules(game: str, parameters: dict[str, bool | int | float | str] | None = None) -> str:
         """Read the rules of a game, how to read its positions, and how its moves are named."""
         return done(games.rules, game, parameters)
 
@@ -53,7 +53,7 @@ def make_server(games: AssistantGames) -> MCPServer[Any]:
         game: str,
         agent: str = "greedy",
         seat: str | None = None,
-        parameters: dict[str, bool | int | str] | None = None,
+        parameters: dict[str, bool | int | float | str] | None = None,
         seed: int | None = None,
     ) -> str:
         """Start a game against an agent on all other seats. Returns its number, the position and the legal moves.

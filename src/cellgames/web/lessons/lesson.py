@@ -1,4 +1,4 @@
-"""Lessons as data: pages that teach a game with boards, and a guided first game.
+"""Lessons: pages that teach a game with boards, and a guided first game, from the texts of its plugin.
 
 Positions are moves that the real game plays, so a change of its rules changes the pictures, or fails loudly.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from cellgames.agents.play_loop import parse_moves
@@ -17,7 +17,7 @@ from cellgames.envs.core import Game, State
 from cellgames.web.frames import frame, layout
 from cellgames.web.views import view_of
 
-__all__ = ["Board", "Guide", "Lesson", "Part", "Step", "clicks"]
+__all__ = ["Board", "Guide", "Lesson", "Part", "Step", "clicks", "lesson_of"]
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,21 @@ class Lesson:
             "caption": board.caption,
             "marked": marked,
         }
+
+
+def lesson_of(id: str) -> Lesson | None:
+    """Return the lesson of a game by its id or that of a preset; None if it has none."""
+    return _lesson(registry.spec(id).plugin.id) if id in registry.REGISTRY else None
+
+
+@cache
+def _lesson(game: str) -> Lesson | None:
+    page = registry.spec(game).plugin.page
+    if page is None or not page.lesson:
+        return None
+    parts, guide = page.lesson["parts"], page.lesson["guide"]
+    sections = [Part(**part | {"boards": [Board(**board) for board in part.get("boards", ())]}) for part in parts]
+    return Lesson(game, sections, Guide(**guide | {"steps": [Step(**step) for step in guide["steps"]]}))
 
 
 def clicks(game: Game, move: str) -> dict[str, Any]:

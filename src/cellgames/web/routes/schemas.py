@@ -39,7 +39,7 @@ class NewGame(Body):
     """A game to play. Settings and agents are those of /api/games and /api/agents."""
 
     game: str = Field(max_length=100)
-    parameters: dict[str, bool | int | str] = Field(default_factory=dict, max_length=20)
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict, max_length=20)
     seat: _Name | Annotated[list[_Name], Field(max_length=256)] | None = Field(
         default=None, description="The person's, or a list of those of several people; null lets agents play all seats."
     )

@@ -84,7 +84,7 @@
     function chosen() {
       const found = {};
       for (const [name, [setting, input]] of settings) {
-        const value = input.type === "checkbox" ? input.checked : setting.choices.length ? input.value : Number(input.value);
+        const value = input.type === "checkbox" ? input.checked : setting.choices.length ? setting.choices[input.selectedIndex] : Number(input.value);
         if (value !== setting.default) found[name] = value;
       }
       return found;

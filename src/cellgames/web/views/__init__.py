@@ -13,11 +13,10 @@ __all__ = ["Frame", "View", "has_board", "view_of"]
 
 def view_of(game: Game) -> View:
     """Return the view of the game's plugin, else one that shows the pictures that the game draws."""
-    page = plugin_of(game).page
-    view: View = resolve(f"{__name__}.pictures:PictureView" if page is None else page.view)(game)
+    view: View = resolve(plugin_of(game).view or f"{__name__}.pictures:PictureView")(game)
     return view
 
 
 def has_board(game: Game) -> bool:
     """Return True if the page has a board for the game, on which it can be played."""
-    return plugin_of(game).page is not None
+    return plugin_of(game).view is not None
