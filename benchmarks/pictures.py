@@ -21,7 +21,7 @@ from benchmarks.screenshots import SHOTS, screenshots
 from cellgames.arena.records.record_lines import Record, read_records
 from cellgames.arena.records.replays import animate
 from cellgames.cli.main import main as cellgames
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.files import write_atomic
 
 __all__ = ["PICTURES", "Film", "main"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
+from cellgames.utils.files import replacing
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import replacing
 
 __all__ = ["read_state", "write_state"]
 

@@ -26,8 +26,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, distributed, nn
 
+from cellgames.runs.run_folder import RunError
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import RunError
 
 from .arguments import Arguments
 from .machine import choose_device

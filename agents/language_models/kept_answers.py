@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellgames.runs.comparing import ANSWERS
 from cellgames.utils.last_call import run_folder
-from cellgames.utils.run_folders import ANSWERS
 
 from .spending import SPENDING
 

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.utils.extras import install
+from cellgames.utils.files import write_atomic
 from cellgames.utils.foreign_text import MOST_SHOWN, clipped, shown
-from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.version import __version__
 
 from .networks import Network, Size, make_network

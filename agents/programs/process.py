@@ -29,9 +29,9 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from cellgames.runs.comparing import LOGS
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.last_call import run_folder
-from cellgames.utils.run_folders import LOGS
 
 if sys.platform == "linux":
     import fcntl

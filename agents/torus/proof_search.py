@@ -24,7 +24,7 @@ from cellgames.envs.native import library, pointer, status
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
-from cellgames.utils.run_folders import replacing
+from cellgames.utils.files import replacing
 
 from .table_file import table_file
 

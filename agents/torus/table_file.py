@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellgames.utils.run_folders import exclusive, replacing
+from cellgames.runs.run_folder import exclusive
+from cellgames.utils.files import replacing
 
 __all__ = ["table_file"]
 

@@ -26,8 +26,8 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.play.match import derive
 from cellgames.envs.core import Game
+from cellgames.runs.seeds import derive
 from cellgames.utils.progress import progress
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 

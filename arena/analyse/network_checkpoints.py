@@ -20,12 +20,13 @@ from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.agents.playouts.random_agent import has_compound_turns
 from cellgames.agents.selection import select
 from cellgames.arena.play.evaluation import play_evaluation
-from cellgames.arena.play.match import derive, generator
+from cellgames.arena.play.match import generator
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, plain
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
+from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
 

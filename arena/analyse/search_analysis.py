@@ -20,15 +20,15 @@ from torch import Tensor
 from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.base import AnyAgent, StateAgent, acting, draw_seeds, takes_states
 from cellgames.agents.loading import load
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.positions import check_unfinished
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.drawing import Notes, Picture, to_svg
 from cellgames.envs.core.raster import require_pillow, to_png
+from cellgames.runs.seeds import derive
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import percent, plain_table, rounded
-from cellgames.utils.run_folders import PathLike
 
 if TYPE_CHECKING:
     from cellgames.agents.search import SearchResult

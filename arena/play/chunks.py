@@ -11,7 +11,6 @@ the games before them (`UntilCertain`). Round robins and free-for-all games use 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -28,23 +27,27 @@ from cellgames.arena.records.replays import verify
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs.core import Game
+from cellgames.runs.comparing import ANSWERS, differences
+from cellgames.runs.run_folder import COMMITMENT, START_OVER, RunError, RunFolder, check_agents
+from cellgames.runs.secret_seed import SecretSeed, commitment, covered, is_revealed, revealed_line
+from cellgames.runs.seeds import derive
 from cellgames.utils import last_call
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.progress import progress as show_progress
-from cellgames.utils.run_folders import ANSWERS, START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
 from cellgames.utils.version import __version__
 
 from .chunk_work import Chunk, ChunkWork, Key
-from .match import derive, play_games
-from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions, SecretSeed
-from .same_run import refuse_changed
-from .secret_seed import COMMITMENT, commitment, covered, is_revealed, revealed_line
+from .match import play_games
+from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from .until_certain import UntilCertain
 from .work_units import Parcel
 
-__all__ = ["RUN", "ChunkedRun", "Settings", "check_anchor"]
+__all__ = ["FILES", "RUN", "ChunkedRun", "Settings", "check_anchor"]
 
 RUN = "run.json"
+FILES = (RECORDS, FORFEIT_LOG, ANSWERS)
+"""Names of the other files that all these runs write."""
+
 _PATIENCE_S = 2.0  # before progress is shown
 
 Keep: TypeAlias = Callable[[Sequence[Record]], None]
@@ -91,8 +94,6 @@ class Settings:
 
     counted: ClassVar[str] = "games"
     """The name of `games` in the file; every kind of run has its own."""
-    may_join: ClassVar[bool] = False
-    """True if a run that is continued may have more agents."""
 
     @classmethod
     def of(cls, game: Game, agents: Mapping[str, str | AnyAgent], options: MatchOptions, **more: Any) -> Self:
@@ -125,18 +126,14 @@ class Settings:
             data[COMMITMENT] = commitment(self.seed)
         return data
 
-    def refuse(self, found: Mapping[str, Any]) -> str:
-        """Return why a run with the settings `found` cannot be continued as this one, "" for no such reason."""
-        return ""
-
-    def to_json(self, games: bytes | None = None) -> str:
-        """Return the text of the file; `games` is games.jsonl of a finished run, whose seed is no secret any more."""
+    def write(self, run: RunFolder, games: bytes | None = None) -> None:
+        """Write the file; `games` is games.jsonl of a finished run, whose seed is no secret any more."""
         data = self.to_data()
         if games is not None:
             data = finish(data, {RECORDS: games})
         elif self.secret:
             data = covered(data)
-        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+        run.write(data)
 
 
 def check_anchor(options: RoundRobinOptions | FreeForAllOptions, names: Sequence[str]) -> None:
@@ -155,7 +152,7 @@ class ChunkedRun:
         agents: the same agents as workers get them, specs or objects by name (`work_units`).
         options: of the run.
         settings: of the run.
-        folder: of the run.
+        run: its folder.
         warn: gets a line for each thing left out, such as a torn line.
     """
 
@@ -164,8 +161,13 @@ class ChunkedRun:
     agents: Mapping[str, str | AnyAgent]
     options: RoundRobinOptions | FreeForAllOptions
     settings: Settings
-    folder: Path
+    run: RunFolder
     warn: Callable[[str], None]
+
+    @property
+    def folder(self) -> Path:
+        """Return the path of the folder."""
+        return self.run.path
 
     @property
     def files(self) -> list[Path]:
@@ -174,25 +176,25 @@ class ChunkedRun:
         return [self.folder / RUN, self.folder / RECORDS, *([log] if log.exists() else [])]
 
     @contextmanager
-    def opened(self, kind: str, files: Iterable[str], store: AnyStore) -> Iterator[Keep]:
-        """Lock the folder, check what it holds, and open the store; yields what adds games to the store.
+    def opened(self, store: AnyStore) -> Iterator[Keep]:
+        """Lock the folder, check that it holds this run or a smaller one, and open the store.
 
         Args:
-            kind: of the run, for the store.
-            files: the names of the files that a run of this kind writes besides `RUN` and `RECORDS`.
             store: gets the games.
+
+        Yields:
+            A function that adds games to the store.
 
         Raises:
             RunError: the folder holds something else or another run, or another process uses it.
             StoreError: the store is another kind of file, or cannot be created.
         """
-        names = (RUN, RECORDS, FORFEIT_LOG, ANSWERS, *files)
         with (
-            opened(self.folder, names),
+            self.run,
             last_call.kept_in(self.folder, self.warn),
-            feeding(store, kind, self.folder, self.settings.identities, self.warn) as keep,
+            feeding(store, self.run.kind.name, self.folder, self.settings.identities, self.warn) as keep,
         ):
-            self._prepare(names)
+            self.run.begin(self.settings.to_data(), resume=self.options.resume)
             yield keep
 
     def play(
@@ -231,8 +233,8 @@ class ChunkedRun:
             return plan.get(key) or (growth.possible(key) if growth is not None else None)
 
         kept, clean = self._finished(chunk_of, progress=progress)
-        revealed = self.settings.secret and is_revealed(self._read_settings())
-        write_atomic(self.folder / RUN, self.settings.to_json())
+        revealed = self.settings.secret and is_revealed(self.run.read() or {})
+        self.settings.write(self.run)
         if not clean:
             rewrite(path, _lines(kept))
         if kept:  # a run that was killed between its file and the store has left the store behind
@@ -266,7 +268,7 @@ class ChunkedRun:
             raise RunError(f"{path}: not of this run, games of {match} from opening {opening} on; {START_OVER}")
         if list(kept) != list(ordered):
             rewrite(path, _lines(ordered))
-        write_atomic(self.folder / RUN, self.settings.to_json(path.read_bytes()))
+        self.settings.write(self.run, path.read_bytes())
         if self.settings.secret:
             self.warn(revealed_line(self.settings.seed))
         return tuple(record for records in ordered.values() for record in records), played
@@ -287,7 +289,7 @@ class ChunkedRun:
             return here
         parcel = Parcel.pack(self.game, self.agents)
         # A file of weights may have changed since it was looked at.
-        refuse_changed(self.folder, self.settings.identities, parcel.identities)
+        check_agents(self.folder, self.settings.identities, parcel.identities)
         work = ChunkWork(parcel, self.options)
 
         def there(chunks: Sequence[Chunk], finished: Callable[[int], None]) -> Iterator[tuple[Chunk, list[Record]]]:
@@ -300,75 +302,6 @@ class ChunkedRun:
                 finished(len(records))
 
         return there
-
-    # ------------------------------------------------------------ the folder
-
-    def _prepare(self, names: Iterable[str]) -> None:
-        """Check that the folder is empty or holds this run or a smaller one, or else start over.
-
-        Without `resume` the run in the folder is deleted; run.json stays until the new one takes its place.
-
-        Raises:
-            RunError: the folder holds something else, or a run of another kind, or, to be resumed, another run.
-        """
-        path, settings, resume = self.folder / RUN, self.settings, self.options.resume
-        refuse_foreign(self.folder, RUN)
-        if not path.exists():
-            return
-        found: dict[str, Any] = {}
-        try:
-            found = self._read_settings()
-            games, agents = int(found[settings.counted]), list(found["agents"])
-        except (ValueError, KeyError, TypeError) as error:
-            if found and settings.counted not in found:
-                raise RunError(
-                    f"{self.folder} holds a run of another kind: expected {settings.counted!r} in {RUN}, got none; "
-                    "choose another folder (--out)"
-                ) from None
-            if resume:
-                raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
-        else:
-            if resume:
-                self._check_smaller(found, games, agents)
-        if not resume:
-            for name in names:
-                if name != RUN:
-                    (self.folder / name).unlink(missing_ok=True)
-
-    def _read_settings(self) -> dict[str, Any]:
-        """Return the content of run.json, {} if there is none."""
-        path = self.folder / RUN
-        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
-
-    def _check_smaller(self, found: Mapping[str, Any], games: int, agents: list[str]) -> None:
-        """Raise a `RunError` unless the run that was found, with so many games, is this one or can grow into it."""
-        folder, settings = self.folder, self.settings
-        expected = settings.to_data()
-        if why := settings.refuse(found):
-            raise RunError(f"{folder} holds another run: {why}; {START_OVER}")
-        grown = {settings.counted, "identities", "specs", "until_certain", "budget"}
-        grown |= {"agents"} if settings.may_join else set()
-        if settings.secret != (COMMITMENT in found):
-            raise RunError(
-                f"{folder} holds a run {'without' if settings.secret else 'with'} a secret seed (secret_seed=True, "
-                f"--secret-seed); {START_OVER}"
-            )
-        grown |= {"seed"} if settings.secret else set()
-        wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
-        if wrong:
-            raise RunError(f"{folder} holds another run. {wrong}; {START_OVER}")
-        if games > settings.games:
-            raise RunError(
-                f"{folder} holds more {settings.counted.replace('_per_', ' a ')}: expected {games} or more, "
-                f"got {settings.games}; {START_OVER}"
-            )
-        if missing := sorted(set(agents) - set(settings.agents)):
-            raise RunError(
-                f"{folder} holds games of other agents: expected {', '.join(agents)} or more, but "
-                f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-                f"{_renamed(missing, found.get('identities'), settings)}; {START_OVER}"
-            )
-        refuse_changed(folder, found.get("identities"), settings.identities)
 
     def _finished(
         self, chunk_of: Callable[[Key], Chunk | None], *, progress: bool
@@ -422,15 +355,6 @@ class ChunkedRun:
 
     def _key(self, pairing: Pairing) -> Key:
         return pairing.match, pairing.opening - pairing.opening % self.settings.chunk
-
-
-def _renamed(missing: Sequence[str], before: object, settings: Settings) -> str:
-    """Return a hint where a missing agent seems to have another name now, "" for none."""
-    known = before if isinstance(before, dict) else {}
-    new = {identity: name for name, identity in settings.identities.items() if name not in known}
-    pairs = [(name, new[known[name]]) for name in missing if known.get(name) in new and known[name] != __version__]
-    hints = [f"{other} is the same agent as {name} was" for name, other in pairs]
-    return f" ({'; '.join(hints)}: records have names, so an agent keeps its name in a run)" if hints else ""
 
 
 def _is_whole(records: Sequence[Record], chunk: Chunk | None) -> bool:

@@ -29,20 +29,26 @@ from cellgames.arena.stats.deviation import count_tables
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
+from cellgames.runs.run_folder import RunFolder, RunKind
+from cellgames.runs.secret_seed import with_seed
+from cellgames.runs.seeds import derive
+from cellgames.utils.files import PathLike
 from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
-from cellgames.utils.run_folders import PathLike
 
+from . import chunks
 from .chunk_work import Chunk, Key
-from .chunks import RUN, ChunkedRun, Settings, check_anchor
-from .match import derive, generator, load_agents
+from .chunks import ChunkedRun, Settings, check_anchor
+from .match import generator, load_agents
 from .match_options import FreeForAllOptions
-from .secret_seed import with_seed
 
 __all__ = ["MATCH", "FreeForAll", "every_table", "free_for_all", "seatings"]
 
 MATCH = "free-for-all"
 """The match that all games of a run belong to, in their records."""
+
+
+FREE_FOR_ALL = RunKind("free-for-all", chunks.RUN, (*chunks.FILES, *FILES), grows=("games",))
 
 
 @dataclass(frozen=True)
@@ -108,16 +114,15 @@ def free_for_all(
             f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
             f"{seats} seats, got {options.games}"
         )
-    options = with_seed(options, folder, RUN, warn)
-    run = ChunkedRun(
-        game, players, agents, options, Settings.of(game, agents, options, all_tables=options.all_tables), folder, warn
-    )
-    with run.opened("free-for-all", FILES, store) as keep:
+    options = with_seed(options, folder, FREE_FOR_ALL, warn)
+    settings = Settings.of(game, agents, options, all_tables=options.all_tables)
+    run = ChunkedRun(game, players, agents, options, settings, RunFolder(folder, FREE_FOR_ALL), warn)
+    with run.opened(store) as keep:
         records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
             tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))
-            report = run_report(tables, run.settings.to_data(), game.info.players)
+            report = run_report(tables, settings.to_data(), game.info.players)
             files += write_report(folder, report, warn, outdated=FILES)
     return FreeForAll(Path(out), tables, records, played, tuple(files))
 

@@ -9,7 +9,6 @@ Letters: `B` games (in a match two an opening), `P` players.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from cellgames.arena.records.record_lines import Forfeit, Pairing, Record
 from cellgames.arena.records.replays import results
 from cellgames.arena.stats.tables import Tally, tally
 from cellgames.envs.core import Game, State
+from cellgames.runs.seeds import derive
 from cellgames.utils.version import __version__
 
 from .match_options import MatchOptions
@@ -35,7 +35,6 @@ __all__ = [
     "MatchResult",
     "both_seats",
     "counter",
-    "derive",
     "generator",
     "load_agents",
     "load_two_player_agents",
@@ -48,12 +47,6 @@ __all__ = [
 
 
 _DIGITS = 5  # of probabilities that are kept
-
-
-def derive(*parts: str | int) -> int:
-    """Return a seed from 0 to 2^63 - 1: the first 63 bits of BLAKE2b over the parts as a JSON list."""
-    digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1
 
 
 def match_id(first: str, second: str) -> str:

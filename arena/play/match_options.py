@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cellgames.agents.time_control import TimeControl
+from cellgames.runs.run_folder import RunOptions
+from cellgames.runs.secret_seed import SecretSeed
 from cellgames.utils.options import Options, option
-from cellgames.utils.run_folders import RunOptions
 
-__all__ = ["EvaluationOptions", "FreeForAllOptions", "MatchOptions", "RoundRobinOptions", "SecretSeed"]
+__all__ = ["EvaluationOptions", "FreeForAllOptions", "MatchOptions", "RoundRobinOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +49,6 @@ class MatchOptions(Options):
         """Return the numbers of the openings of each chunk; only the last one may be short."""
         openings = self.games // self.per_opening
         return [range(start, min(start + self.chunk, openings)) for start in range(0, openings, self.chunk)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SecretSeed(Options):
-    """The option of a run in which the seed is drawn and stays secret until the end (`secret_seed`)."""
-
-    secret_seed: bool = option(
-        False, "draw the seed, show its SHA-256 at the start and the seed itself only at the end"
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

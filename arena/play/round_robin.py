@@ -11,8 +11,8 @@ A run can grow by more agents and more games, one with the option `until_certain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,22 +26,34 @@ from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
+from cellgames.runs.run_folder import RunFolder, RunKind
+from cellgames.runs.secret_seed import with_seed
+from cellgames.runs.seeds import derive
 from cellgames.utils.extras import no_pictures
+from cellgames.utils.files import PathLike
 from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
-from cellgames.utils.run_folders import PathLike
 
 from . import chunks
 from .chunk_work import Chunk, Key
 from .chunks import ChunkedRun, check_anchor
-from .match import both_seats, derive, load_two_player_agents, match_id
+from .match import both_seats, load_two_player_agents, match_id
 from .match_options import MatchOptions, RoundRobinOptions
-from .secret_seed import with_seed
 from .until_certain import UntilCertain
 
 __all__ = ["RoundRobin", "Settings", "round_robin", "top_game"]
 
 GIF = "top_game.gif"
+
+ROUND_ROBIN = RunKind(
+    "round robin",
+    chunks.RUN,
+    (*chunks.FILES, GIF, *ROUND_ROBIN_FILES),
+    grows=("games_per_pair", "agents"),
+    free=("until_certain", "budget"),
+)
+# What is played after the first games follows from all of them, so only the budget may grow.
+_UNTIL_CERTAIN = replace(ROUND_ROBIN, grows=("budget",), free=())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +69,6 @@ class Settings(chunks.Settings):
     budget: int | None = None
 
     counted: ClassVar[str] = "games_per_pair"
-    may_join: ClassVar[bool] = True
 
     def to_data(self) -> dict[str, Any]:
         """See `chunks.Settings`."""
@@ -65,18 +76,6 @@ class Settings(chunks.Settings):
         if not self.until_certain:
             del data["until_certain"], data["budget"]
         return data
-
-    def refuse(self, found: Mapping[str, Any]) -> str:
-        """See `chunks.Settings`; what is played after the first games follows from all of them."""
-        if not found.get("until_certain"):
-            return ""
-        if not self.until_certain:
-            return "it was played until the order was certain (until_certain=True, --until-certain)"
-        if self.games != found[self.counted] or self.agents != found["agents"]:
-            return "a run until the order is certain keeps its agents and its first games; only its budget may grow"
-        if self.budget is not None and self.budget < int(found.get("budget") or 0):
-            return f"budget: expected {found['budget']} or more, got {self.budget}"
-        return ""
 
 
 @dataclass(frozen=True)
@@ -141,13 +140,16 @@ def round_robin(
     players = load_two_player_agents(game, agents)
     names = sorted(players)
     check_anchor(options, names)
-    options = with_seed(options, folder, chunks.RUN, warn)
+    options = with_seed(options, folder, ROUND_ROBIN, warn)
     plan = _plan(names, options)
     growth = UntilCertain(names, options, plan) if options.until_certain else None
     budget = None if growth is None else growth.budget
     settings = Settings.of(game, agents, options, until_certain=options.until_certain, budget=budget)
-    run = ChunkedRun(game, players, agents, options, settings, folder, warn)
-    with run.opened("round robin", (GIF, *ROUND_ROBIN_FILES), store) as keep:
+    place = RunFolder(folder, ROUND_ROBIN)
+    if options.resume and (place.read() or {}).get("until_certain"):
+        place = RunFolder(folder, _UNTIL_CERTAIN)
+    run = ChunkedRun(game, players, agents, options, settings, place, warn)
+    with run.opened(store) as keep:
         records, played = run.play(plan, keep, growth=growth, outdated=[GIF], progress=progress, workers=workers)
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):

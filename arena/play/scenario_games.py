@@ -20,6 +20,7 @@ from cellgames.arena.records.record_lines import Pairing, Record, plain
 from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs import registry
 from cellgames.envs.core import Game
+from cellgames.runs.seeds import derive
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.report.model import Cell, Report, Table
 from cellgames.utils.statistics import mean_interval
@@ -144,7 +145,7 @@ def play_scenario(
     many = FreeForAllOptions(
         games=options.games,
         # Games of a scenario are the same whatever other scenarios are played.
-        seed=match.derive(options.seed, "scenario", scenario.id),
+        seed=derive(options.seed, "scenario", scenario.id),
         chunk=options.chunk,
         clock=options.clock,
         move_time=options.move_time,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.agents.identity import digest
-from cellgames.utils.run_folders import PathLike
+from cellgames.utils.files import PathLike
 
 __all__ = [
     "CHECKSUM",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from cellgames.envs.core.drawing import Picture
 from cellgames.envs.core.raster import to_rgb
 from cellgames.utils.animations import save_animation
-from cellgames.utils.run_folders import PathLike
+from cellgames.utils.files import PathLike
 
 __all__ = ["save_film"]
 

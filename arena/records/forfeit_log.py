@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path
 
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.files import write_atomic
 
 from .record_lines import Record
 

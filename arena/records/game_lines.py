@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from cellgames.utils.files import write_atomic
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import write_atomic
 
 from .checksums import RecordError, has_changed, has_checksum, sign
 

@@ -9,8 +9,8 @@ from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import brief
 from cellgames.envs.core.state import S
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import PathLike
 
 from .record_lines import Outcome, Record, RecordError, read_records
 from .replays import replay, result, start

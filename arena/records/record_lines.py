@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
+from cellgames.utils.files import PathLike, naming
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import PathLike, naming
 
 from .checksums import RecordError, check_finished, has_changed, has_checksum, plain, sign
 from .variations import Variation, variations_data, variations_of

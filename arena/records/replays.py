@@ -18,9 +18,9 @@ from cellgames.agents.play_loop import parse_move, parse_moves
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.progress import progress as show_progress
-from cellgames.utils.run_folders import PathLike
 
 from .record_lines import Forfeit, Outcome, Record, Result
 

@@ -17,10 +17,11 @@ from typing import Any
 from cellgames.arena.records.store.store import Setting, Source
 from cellgames.arena.stats.tables import Standing
 from cellgames.envs.titles import setting_title
+from cellgames.runs.run_folder import RunFolder, RunKind
+from cellgames.utils.files import PathLike
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, percent, plain_table
-from cellgames.utils.run_folders import PathLike, refuse_foreign
 
 from .leaderboard import Leaderboard, title
 from .rating_tables import (
@@ -109,7 +110,7 @@ def write_leaderboards(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    refuse_foreign(folder, DATA)
+    RunFolder(folder, RunKind("leaderboard", DATA)).refuse_foreign()
     pages = []
     for board in boards:
         report = _report(board)

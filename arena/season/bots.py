@@ -29,8 +29,8 @@ from cellgames.arena.records.record_lines import Record, plain
 from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.parameters import check_whole
+from cellgames.runs.comparing import differences
 from cellgames.utils import last_call
-from cellgames.utils.run_folders import differences
 
 from .games import Fixture, PackedUmpire, Played, places_of
 from .teams import Team

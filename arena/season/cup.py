@@ -13,14 +13,14 @@ from typing import Any, get_args
 
 import numpy as np
 
-from cellgames.arena.play.match import derive
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
+from cellgames.runs.comparing import differences
+from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import differences
 
 from .games import Fixture, PackedUmpire, Played, places_of
 

@@ -20,8 +20,8 @@ from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, simul
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.simulator import Result, Survivors, boards
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import PathLike
 
 from .cup import CUP, ENDED, PARAMETERS, start_of
 from .games import Fixture

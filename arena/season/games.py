@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record, to_line
+from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import clipped, shown
 
 from .standings import SIDES, Die, GameResult, roll_off

@@ -18,7 +18,8 @@ from cellgames.arena.records.forfeit_log import ForfeitLog
 from cellgames.arena.records.game_lines import read_sound, rewrite
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.store.feed import AnyStore, feeding
-from cellgames.utils.run_folders import START_OVER, PathLike, RunError
+from cellgames.runs.run_folder import START_OVER, RunError
+from cellgames.utils.files import PathLike
 
 from .games import AgentUmpire, Fixture, Played, Umpire
 

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import TypeAlias
 
-from cellgames.arena.play.match_options import SecretSeed
+from cellgames.runs.run_folder import RunOptions
+from cellgames.runs.secret_seed import SecretSeed
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, option
-from cellgames.utils.run_folders import RunOptions
 
 from .schedule_days import Counts, Pair, deal_days, deal_seats
 

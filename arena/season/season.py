@@ -24,18 +24,19 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from cellgames.agents.agent_names import split_name
-from cellgames.arena.play.match import derive
-from cellgames.arena.play.same_run import prepare
-from cellgames.arena.play.secret_seed import COMMITMENT, commitment, covered, revealed_line, with_seed
 from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
+from cellgames.runs.comparing import ANSWERS
+from cellgames.runs.run_folder import COMMITMENT, RunError, RunFolder, RunKind
+from cellgames.runs.secret_seed import commitment, covered, revealed_line, with_seed
+from cellgames.runs.seeds import derive
 from cellgames.utils import last_call
+from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.progress import waiting
-from cellgames.utils.run_folders import ANSWERS, PathLike, RunError, opened, write_atomic
 from cellgames.utils.version import __version__
 
 from . import season_reports as reports
@@ -52,7 +53,7 @@ __all__ = ["AnySeason", "Form", "Run", "Season", "SeasonIO", "conduct", "play_se
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
 # Files of every form, since a season that starts over may take the place of one of another form.
-_FILES = (SETTINGS, GAMES, FORFEIT_LOG, ANSWERS, *reports.FILES, FINAL_FILE)
+SEASON = RunKind("season", SETTINGS, (GAMES, FORFEIT_LOG, ANSWERS, *reports.FILES, FINAL_FILE))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,12 +119,10 @@ class Form(Protocol):
     Attributes:
         schedule: the days.
         replays: the most of a game of the days without a winner.
-        files: names of the files that `write` may write, for the folder to know them.
     """
 
     schedule: SeasonSchedule
     replays: int
-    files: Sequence[str]
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -201,7 +200,7 @@ def conduct(
     """
     folder, warn = Path(io.out).absolute(), io.warn
     check_names(teams)
-    options = with_seed(options, folder, SETTINGS, warn)
+    options = with_seed(options, folder, SEASON, warn)
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)
     seed, progress, say = options.seed, io.say is not None, io.say or (lambda message: None)
@@ -214,15 +213,14 @@ def conduct(
         label = f"{options.days} days" if progress else ""
         player = Ahead(umpire, io.workers, seed, batches, label, form.replays)
         progress, say = False, beside_bar(say)
-    files = (*_FILES, *form.files)
     with (
-        opened(folder, files),
+        RunFolder(folder, SEASON) as place,
         last_call.kept_in(folder, warn),
         feeding_games(io.store, "season", folder, umpire, warn) as (keep, noted),
         player as plays,
     ):
-        prepare(folder, files, settings, _compared, resume=options.resume, other="another season")
-        write_atomic(folder / SETTINGS, reports.to_text(covered(settings) if options.secret_seed else settings))
+        place.begin(settings, resume=options.resume)
+        place.write(covered(settings) if options.secret_seed else settings)
         write_atomic(folder / reports.SCHEDULE, reports.to_text(form.schedule_data()))
         days = {fixture for batch in batches for fixture in batch.fixtures}
         journal = Journal(folder / GAMES, plays, seed, warn, keep, ForfeitLog(folder), days=days)
@@ -241,7 +239,7 @@ def conduct(
         with waiting("Writing the report", shown=io.say is not None):
             written = form.write(folder, summary, warn)
         data = {path.name: path.read_bytes() for path in (folder / GAMES, *written) if path.suffix.startswith(".json")}
-        write_atomic(folder / SETTINGS, reports.to_text(finish(settings, data)))
+        place.write(finish(settings, data))
     return form, AnySeason(
         out=Path(io.out),
         teams=teams,
@@ -346,7 +344,6 @@ class _LeagueForm:
     """Two leagues of two divisions, games of two teams, and playoffs."""
 
     replays = REPLAYS
-    files: Sequence[str] = ()  # those of `season_reports`, which `_FILES` has
 
     def __init__(self, teams: Sequence[Team], options: SeasonOptions) -> None:
         self.teams, self.leagues, self._within = teams, by_league(teams), options.within
@@ -403,13 +400,3 @@ class _LeagueForm:
     def write(self, folder: Path, season: reports.AnySummary, warn: Callable[[str], None]) -> list[Path]:
         summary = reports.Summary(**vars(season), table=tuple(self.table), bracket=self.bracket)
         return reports.write_season(folder, summary, warn)
-
-
-def _compared(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a season which goes on cannot change, a field for each team: messages stay short."""
-    teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
-    if "title" in settings:
-        settings = {**settings, "title": str(Title.from_data(settings["title"]))}
-    apart = {"teams", "identities", "specs", *(["seed"] if settings.get(COMMITMENT) else [])}
-    others = {name: value for name, value in settings.items() if name not in apart}
-    return {**others, **teams}

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Options, Strings, option, redefault
-from cellgames.utils.run_folders import PathLike
 
 __all__ = [
     "LEAST",

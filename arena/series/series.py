@@ -21,8 +21,6 @@ from typing import Any
 
 from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.play.match import derive
-from cellgames.arena.play.same_run import prepare
 from cellgames.arena.records.checksums import finish
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
 from cellgames.arena.records.record_lines import RECORDS
@@ -35,11 +33,14 @@ from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.core import Game
 from cellgames.envs.core.errors import brief
 from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.runs.comparing import ANSWERS
+from cellgames.runs.run_folder import RunFolder, RunKind
+from cellgames.runs.seeds import derive
 from cellgames.utils import last_call
+from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
-from cellgames.utils.run_folders import ANSWERS, PathLike, opened, write_atomic
 from cellgames.utils.version import __version__
 
 from .series_matches import SeriesUmpire, ending_of
@@ -50,7 +51,8 @@ from .series_rules import GIVERS, Contestant, Gift, MatchEnd, after_match, agent
 __all__ = ["SERIES", "PlayedMatch", "Series", "SeriesRun", "play_series"]
 
 SERIES, STANDINGS = "series.json", "standings.json"
-_FILES = (SERIES, RECORDS, FORFEIT_LOG, ANSWERS, STANDINGS, "report.md")
+_FILES = (RECORDS, FORFEIT_LOG, STANDINGS, "report.md")
+_SERIES = RunKind("run of series", SERIES, (*_FILES, ANSWERS))
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,9 @@ def play_series(
     most = game.players - 1 if options.matches is None else min(options.matches, game.players - 1)
     umpire = SeriesUmpire(game, named, players, options.time_control)
     settings = _settings(umpire, named, players, options)
-    with opened(folder, _FILES), last_call.kept_in(folder, warn):
-        prepare(folder, _FILES, settings, _compared, resume=options.resume, other="other series")
-        write_atomic(folder / SERIES, to_text(settings))
+    with RunFolder(folder, _SERIES) as place, last_call.kept_in(folder, warn):
+        place.begin(settings, resume=options.resume)
+        place.write(settings)
         with feeding_games(store, "series", folder, umpire, warn) as (keep, noted):
             journal = Journal(folder / RECORDS, umpire, options.seed, warn, keep, ForfeitLog(folder), days=())
             run = _Run(game, list(players), umpire, journal, options, most, warn)
@@ -159,8 +161,8 @@ def play_series(
         with waiting("Writing the report", shown=progress):
             write_report(folder, report, warn)
         data = {name: (folder / name).read_bytes() for name in (RECORDS, STANDINGS)}
-        write_atomic(folder / SERIES, to_text(finish(settings, data)))
-    paths = tuple(folder / name for name in _FILES if (folder / name).exists() and name != ANSWERS)
+        place.write(finish(settings, data))
+    paths = tuple(folder / name for name in (SERIES, *_FILES) if (folder / name).exists())
     return SeriesRun(Path(out), players, tuple(found), journal.games, journal.played, paths, notes)
 
 
@@ -189,11 +191,6 @@ def _settings(
         "identities": umpire.identities,
         **({"specs": specs} if specs else {}),
     }
-
-
-def _compared(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that series which go on cannot change."""
-    return {name: value for name, value in settings.items() if name not in ("identities", "specs")}
 
 
 @dataclass(frozen=True)

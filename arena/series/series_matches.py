@@ -25,8 +25,8 @@ from cellgames.arena.season.games import Fixture, Played, places_of
 from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
+from cellgames.runs.comparing import differences
 from cellgames.utils import last_call
-from cellgames.utils.run_folders import differences
 
 from .series_rules import Ending
 

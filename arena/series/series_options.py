@@ -7,8 +7,8 @@ from typing import Literal
 
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.runs.run_folder import RunOptions
 from cellgames.utils.options import option, redefault
-from cellgames.utils.run_folders import RunOptions
 
 __all__ = ["Gifts", "SeriesOptions"]
 

@@ -28,9 +28,9 @@ from cellgames.arena.play.match import play_games
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Pairing, plain
 from cellgames.plugins.levels import FILE, NAMES
+from cellgames.utils.files import write_atomic
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Cell, Part, Section, Table
-from cellgames.utils.run_folders import write_atomic
 
 __all__ = ["CANDIDATES", "main", "spread"]
 

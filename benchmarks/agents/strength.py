@@ -31,9 +31,9 @@ from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, plain
 from cellgames.envs.core import Game
+from cellgames.utils.files import write_atomic
 from cellgames.utils.report.model import Cell, Part, Section, Table
 from cellgames.utils.report.text import markdown_table
-from cellgames.utils.run_folders import write_atomic
 
 __all__ = ["SETTINGS", "Setting", "main"]
 

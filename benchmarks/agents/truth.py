@@ -43,9 +43,9 @@ from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus.game import Torus
 from cellgames.lab.solving.connection_solver import MOST_FREE
 from cellgames.lab.solving.connection_solver import solver as connection_solver
+from cellgames.utils.files import write_atomic
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table, percent
-from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.statistics import wilson_interval
 
 __all__ = ["AGENTS", "Judged", "answers", "judged", "main", "sample"]

@@ -19,6 +19,7 @@ import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import listed, machine_head, write_page
 from cellgames.agents.loading import load
+from cellgames.runs.comparing import TIMING
 from cellgames.training import compare
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.runs.run import Progress, train
@@ -26,7 +27,6 @@ from cellgames.utils.progress import StatusLine
 from cellgames.utils.report.model import Plot, Table
 from cellgames.utils.report.plots import FAINT, line_style, prepare, remove_frame
 from cellgames.utils.report.text import percent
-from cellgames.utils.run_folders import TIMING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

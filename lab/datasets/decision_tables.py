@@ -16,8 +16,8 @@ import torch
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, Step, game_of, stepped
 from cellgames.envs.core import Game
+from cellgames.utils.files import PathLike, replacing
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import PathLike, replacing
 
 __all__ = ["COLUMNS", "META", "POLICY", "Decisions", "Written", "arrow", "decisions", "export_decisions", "finished"]
 

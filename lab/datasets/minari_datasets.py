@@ -14,8 +14,8 @@ import numpy as np
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.adapters.pettingzoo_common import action_space_of, observation_space_of
 from cellgames.envs.core import Game
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import PathLike
 
 from .decision_tables import POLICY, Decisions, Written, decisions, finished
 

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import PathLike
 
 from .decision_tables import COLUMNS, META, POLICY, arrow
 

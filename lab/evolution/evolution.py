@@ -7,7 +7,6 @@ end the champion, its games and the report. A run that is killed at any moment g
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -21,30 +20,22 @@ from cellgames.agents.networks.file_names import CHAMPION_FILE
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match import load_two_player_agents
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.records.record_lines import Record, plain, to_lines
 from cellgames.cluster.workers import Workers
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.runs.run_folder import RunFolder, RunKind, reading
+from cellgames.runs.seeds import derive_short
+from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.report.files import write_report
-from cellgames.utils.report.text import json_text
-from cellgames.utils.run_folders import (
-    START_OVER,
-    PathLike,
-    RunError,
-    differences,
-    opened,
-    reading,
-    refuse_foreign,
-    write_atomic,
-)
 from cellgames.utils.version import __version__
 
 from .cloth_space import ClothSpace
 from .cup_space import CupOpponents, CupSpace, cup_spaces
 from .design_space import DesignSpace
 from .evolve_options import EvolveOptions
-from .family import FamilyRun, chosen_measures, seed_of
+from .family import FamilyRun, chosen_measures
 
 __all__ = ["EVOLVED", "GAMES", "SETTINGS", "Evolution", "evolve"]
 
@@ -53,7 +44,13 @@ EVOLVED = "evolved"
 """The name of the champion in records."""
 
 _FAMILIES, _OPPONENTS = "families", "opponents"
-_GROWING = ("rounds", "champions", "games", "starts")  # options that may change when a run goes on
+_EVOLUTION = RunKind(
+    "evolution",
+    SETTINGS,
+    (_FAMILIES, _OPPONENTS, GAMES, CHAMPION_FILE),
+    grows=("rounds",),
+    free=("champions", "games", "starts"),
+)
 
 
 @dataclass(frozen=True)
@@ -117,8 +114,11 @@ def evolve(
         **{known.name: plain({"": getattr(options, known.name)})[""] for known in options.options()},
     }
     out = Path(out)
-    with opened(out, [SETTINGS, GAMES, CHAMPION_FILE]):
-        _prepare(out, settings, resume=resume)
+    with RunFolder(out, _EVOLUTION) as run:
+        run.begin(settings, resume=resume)
+        run.write(settings)
+        for name in (_FAMILIES, _OPPONENTS):
+            (out / name).mkdir(exist_ok=True)
         families = {}
         for number, space in enumerate(spaces, 1):
             family = FamilyRun(space, options, _pools(out, space, options), workers)
@@ -136,30 +136,6 @@ def _spaces(game: Game) -> Sequence[DesignSpace[Any]]:
     raise ValueError(f"evolution knows designs of the Toroidal Cup and of Cloth of Gold, got {game.id}")
 
 
-def _prepare(out: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
-    """Open a folder that is empty or holds this run."""
-    refuse_foreign(out, SETTINGS)
-    if not resume:
-        for name in (_FAMILIES, _OPPONENTS):
-            shutil.rmtree(out / name, ignore_errors=True)
-        for name in (SETTINGS, GAMES, CHAMPION_FILE):
-            (out / name).unlink(missing_ok=True)
-    if (out / SETTINGS).exists():
-        with reading(out / SETTINGS):
-            before = json.loads((out / SETTINGS).read_bytes())
-            fixed = {name: value for name, value in before.items() if name not in _GROWING}
-            rounds = int(before["rounds"])
-        if wrong := differences(fixed, settings):
-            raise RunError(f"{out} is another evolution's. {wrong}; {START_OVER}")
-        if rounds > settings["rounds"]:
-            raise RunError(
-                f"{out} holds an evolution of {rounds} rounds, got {settings['rounds']}; a run can only grow"
-            )
-    for name in (_FAMILIES, _OPPONENTS):
-        (out / name).mkdir(exist_ok=True)
-    write_atomic(out / SETTINGS, json_text(settings))
-
-
 def _pools(out: Path, space: DesignSpace[Any], options: EvolveOptions) -> dict[str, Any]:
     """Return the opponents of each agent, from the folder if they are there."""
     pools = {}
@@ -169,7 +145,7 @@ def _pools(out: Path, space: DesignSpace[Any], options: EvolveOptions) -> dict[s
             with reading(path), np.load(path) as saved:
                 pools[agent] = space.opponents(**saved)
             continue
-        pools[agent] = space.pool(agent, options.pool, seed_of(options.seed, space.name, agent))
+        pools[agent] = space.pool(agent, options.pool, derive_short(options.seed, space.name, agent))
         content = BytesIO()
         np.savez_compressed(content, **vars(pools[agent]))
         write_atomic(path, content.getvalue())
@@ -206,7 +182,7 @@ def _finish(
     ]
     write_atomic(out / CHAMPION_FILE, to_text(game.id, plain(game.parameters), designs))
     results, records = _measured(game, options, out / CHAMPION_FILE)
-    write_atomic(out / GAMES, "".join(record.to_json() + "\n" for record in records))
+    write_atomic(out / GAMES, to_lines(records))
     against = {name: _against_starts(families[name], opponents) for name, opponents in published.items()}
     written = write_report(out, evolution_report(game, options, families, results, against, command), warn)
     return Evolution(out, families, results, against, [*written, out / CHAMPION_FILE, out / GAMES])

@@ -10,7 +10,6 @@ as if nothing had happened.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from cellgames.cluster.workers import Workers
+from cellgames.runs.seeds import derive_short
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played
 from .emitter import DesignEmitter, elites_of, make_archive
 from .evolve_options import EvolveOptions
 
-__all__ = ["Champion", "FamilyRun", "chosen_measures", "seed_of"]
+__all__ = ["Champion", "FamilyRun", "chosen_measures"]
 
 _PROMOTED = 0.125  # share of a batch that plays whole games
 _CONTENDERS = 8  # elites that may become champion
@@ -33,11 +33,6 @@ _FIRST = 4  # times as many designs in the first batch
 _SAMPLE = 256  # random designs that show how wide the archive has to be
 
 Pools = Mapping[str, Any]
-
-
-def seed_of(*parts: str | int) -> int:
-    """Return a seed made of texts and numbers."""
-    return zlib.crc32(" ".join(map(str, parts)).encode())
 
 
 def chosen_measures(space: DesignSpace[Any], names: Sequence[str]) -> tuple[Measure, Measure]:
@@ -122,14 +117,15 @@ class FamilyRun:
 
     def _ranges(self) -> list[tuple[float, float]]:
         """Return the bounds of the archive: those of random designs, and a quarter of their range on either side."""
-        generator = np.random.default_rng(seed_of(self.space.name, "ranges"))
+        generator = np.random.default_rng(derive_short(self.space.name, "ranges"))
         values = self.space.describe(self.space.random(_SAMPLE, generator))[:, self._columns]
         low, high = values.min(0), values.max(0)
         apart = np.maximum(high - low, 1e-3) / 4
         return list(zip((low - apart).tolist(), (high + apart).tolist(), strict=True))
 
     def _generator(self, purpose: str) -> np.random.Generator:
-        return np.random.default_rng(seed_of(self.options.seed, self.space.name, purpose, self.round, self.iteration))
+        seed = derive_short(self.options.seed, self.space.name, purpose, self.round, self.iteration)
+        return np.random.default_rng(seed)
 
     @property
     def iterations(self) -> int:

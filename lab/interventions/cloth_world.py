@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
@@ -26,6 +25,7 @@ from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.cloth_of_gold.wild.wild_rounds import widened
 from cellgames.envs.cloth_of_gold.wild.wild_state import wild
 from cellgames.lab.life.census import census
+from cellgames.runs.seeds import derive
 
 from .effects import Intervention, Options, Replays
 

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.core.info import DRAW, LOSS, WIN
@@ -22,6 +21,7 @@ from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.simulator import boards, run
 from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.lab.life.census import census
+from cellgames.runs.seeds import derive
 
 from .effects import Intervention, Options, Replays
 

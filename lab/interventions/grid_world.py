@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.play_loop import parse_moves
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import COMPONENTS, SLOTS, VOTE, GridState
+from cellgames.runs.seeds import derive
 
 from .effects import Intervention, Options, Replays
 

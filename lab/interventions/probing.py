@@ -21,10 +21,10 @@ from torch import Tensor, nn
 from cellgames.agents.networks.blocks import Trunk, pooled
 from cellgames.agents.networks.convolutions import convolve
 from cellgames.agents.networks.networks import Network, make_network
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.core import Game
+from cellgames.runs.seeds import derive
 from cellgames.utils.statistics import percentile_interval
 
 from .linear_probe import fit_probe

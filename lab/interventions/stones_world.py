@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import acting, draw_seeds, takes_states
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.envs.connection.game import ConnectionGame
@@ -25,6 +24,7 @@ from cellgames.envs.native import library
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus.game import Torus
+from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import shown
 
 from .effects import Intervention, Options, Replays

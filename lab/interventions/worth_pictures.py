@@ -20,7 +20,7 @@ from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.titles import board_title
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.utils.run_folders import PathLike
+from cellgames.utils.files import PathLike
 
 from .effects import Effect, Explanation
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cellgames.arena.play.match import derive
+from cellgames.runs.seeds import derive
 from cellgames.utils.report.model import Cell, Plot, Section, Table
 from cellgames.utils.report.plots import COLOURS, INK, Curve, curves, remove_frame, shorten
 from cellgames.utils.statistics import percentile_interval

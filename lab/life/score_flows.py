@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cellgames.arena.analyse.record_groups import without_forfeits
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation import rules
+from cellgames.runs.seeds import derive
 from cellgames.utils.report.model import Cell, Plot, Section, Table
 from cellgames.utils.report.plots import COLOURS, INK, Curve, Scale, curves, remove_frame
 from cellgames.utils.report.plots import matrix as draw_matrix

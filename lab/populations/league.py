@@ -29,7 +29,6 @@ import dataclasses
 import json
 import os
 import platform
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass
@@ -41,7 +40,6 @@ import numpy as np
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.agents.networks.file_names import MIXTURE_FILE, WEIGHTS_FILE
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.meta_solvers import (
@@ -58,22 +56,15 @@ from cellgames.cluster.connection import ClusterError
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs import registry
 from cellgames.envs.core import Game
+from cellgames.runs.run_folder import RunFolder, RunKind, reading
+from cellgames.runs.seeds import derive
 from cellgames.training.arguments import FREE, Arguments, arguments_of
 from cellgames.training.runs.run import Progress, train
 from cellgames.training.selfplay.opponent_mix import SELF
+from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.text import json_text, rounded
-from cellgames.utils.run_folders import (
-    START_OVER,
-    PathLike,
-    RunError,
-    differences,
-    opened,
-    reading,
-    refuse_foreign,
-    write_atomic,
-)
 
 from .exploit import check_learner
 from .exploitability import exploitability, is_solved
@@ -85,7 +76,14 @@ from .league_report import FILES, League, RoundResult, behaviour_distances, leag
 
 __all__ = ["League", "LeagueProgress", "train_league"]
 
-_SETTINGS, _GAMES, _ROUNDS, _EXACT = "league.json", "games", "rounds", "exact.json"
+_GAMES, _ROUNDS, _EXACT = "games", "rounds", "exact.json"
+_LEAGUE = RunKind(
+    "league",
+    "league.json",
+    (MEMBERS, _GAMES, _ROUNDS, MIXTURE_FILE, *FILES),
+    grows=("rounds",),
+    free=tuple(f"arguments.{name}" for name in FREE),
+)
 
 
 @dataclass(frozen=True)
@@ -153,9 +151,9 @@ def train_league(
     base = dataclasses.replace(arguments, opponents=SELF, start_from=_absolute(arguments.start_from))
     check_learner(game, dataclasses.replace(base, opponents=options.first))
     asked = _asked(base, options, solver)
-    measured = (f"{_ROUNDS}/*/{name}" for name in (_EXACT, MIXTURE_FILE))
-    with opened(folder, (_SETTINGS, MIXTURE_FILE, *FILES, *measured)):
-        _prepare(folder, asked, resume=options.resume)
+    with RunFolder(folder, _LEAGUE) as place:
+        place.begin(asked, resume=options.resume)
+        place.write(asked)
         run = _Run(game, base, options, solver, folder, store, command, report, warn, workers)
         found = run.to_the_end(Path(out))
         write_report(folder, league_report(found, asked), warn, outdated=FILES)
@@ -174,39 +172,6 @@ def _absolute(path: str) -> str:
 def _asked(base: Arguments, options: LeagueOptions, solver: str) -> dict[str, Any]:
     given = {name: value for name, value in dataclasses.asdict(options).items() if name != "resume"}
     return {**given, "meta_solver": solver, "arguments": base.to_data()}
-
-
-def _prepare(folder: Path, asked: Mapping[str, Any], *, resume: bool) -> None:
-    """Check that the folder is empty or has this league, with as many rounds or fewer, and write the settings.
-
-    Raises:
-        RunError: it has something else.
-    """
-    refuse_foreign(folder, _SETTINGS)
-    path = folder / _SETTINGS
-    if path.exists() and resume:
-        with reading(path):
-            found = json.loads(path.read_text(encoding="utf-8"))
-            rounds, wrong = int(found["rounds"]), differences(_fixed(found), _fixed(asked))
-        if wrong:
-            raise RunError(f"{folder} has another league. {wrong}; {START_OVER}")
-        if rounds > asked["rounds"]:
-            raise RunError(
-                f"{folder} has a longer league: expected {rounds} rounds or more, got {asked['rounds']}; {START_OVER}"
-            )
-    if not resume:
-        for name in (MEMBERS, _GAMES, _ROUNDS):
-            shutil.rmtree(folder / name, ignore_errors=True)
-        for name in (MIXTURE_FILE, *FILES):
-            (folder / name).unlink(missing_ok=True)
-    write_atomic(path, json.dumps(asked, indent=2, ensure_ascii=False) + "\n")
-
-
-def _fixed(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that a league which is continued cannot change."""
-    arguments = {name: value for name, value in asked["arguments"].items() if name not in FREE}
-    rest = {name: value for name, value in asked.items() if name not in ("arguments", "rounds")}
-    return {**arguments, **rest}
 
 
 # ---------------------------------------------------------------- members
@@ -230,7 +195,7 @@ class _MemberWork:
 
     def start(self) -> Callable[[Planned], None]:
         """Return the function that trains a member."""
-        if not (self.folder / _SETTINGS).exists():
+        if not (self.folder / _LEAGUE.settings).exists():
             raise ClusterError(
                 f"the worker on {platform.node()} does not see {self.folder}: members are trained there, so the folder "
                 "(--out) must be on a disk that all machines of the cluster share, under the same path"

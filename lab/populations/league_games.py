@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 
 from cellgames.arena.play.chunk_work import Chunk, Key
-from cellgames.arena.play.chunks import ChunkedRun, Settings
+from cellgames.arena.play.chunks import FILES, RUN, ChunkedRun, Settings
 from cellgames.arena.play.free_for_all import seatings
 from cellgames.arena.play.match import both_seats, load_agents, match_id
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
@@ -23,6 +23,7 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.meta_solvers import Seating, tables_of
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
+from cellgames.runs.run_folder import RunFolder, RunKind
 
 from .league_options import LeagueOptions
 
@@ -30,6 +31,7 @@ __all__ = ["RoundGames", "plan_round", "play_round", "table_payoffs"]
 
 _SHARE = 10  # a table of several members gets one in so many of the games of a pair
 _LEAST = 4
+_GAMES = RunKind("league", RUN, FILES)
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,9 @@ def play_round(
         warn: gets a line for each thing left out.
     """
     given = games.options
-    run = ChunkedRun(game, load_agents(game, agents), agents, given, Settings.of(game, agents, given), folder, warn)
-    with run.opened("league", (), store) as keep:
+    settings, place = Settings.of(game, agents, given), RunFolder(folder, _GAMES)
+    run = ChunkedRun(game, load_agents(game, agents), agents, given, settings, place, warn)
+    with run.opened(store) as keep:
         records, _ = run.play(games.plan, keep, workers=workers)
     return records
 

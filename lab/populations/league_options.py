@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from cellgames.runs.run_folder import RunOptions
 from cellgames.utils.options import option
-from cellgames.utils.run_folders import RunOptions
 
 __all__ = ["MOST_TABLES", "LeagueOptions", "Method", "Solver"]
 

@@ -34,8 +34,8 @@ from cellgames.lab.evolution.cup_space import CupSpace, cup_spaces, read_starts
 from cellgames.lab.evolution.design_space import Floats, Ints
 from cellgames.lab.evolution.evolution import evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
+from cellgames.utils.files import write_atomic
 from cellgames.utils.report.model import Cell, Part, Plot, Section, Table
-from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.statistics import mean_interval, wilson_interval
 
 if TYPE_CHECKING:

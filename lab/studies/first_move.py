@@ -29,7 +29,7 @@ from cellgames.agents.play_loop import play, random_openings
 from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import SOLVED_SIZES, solver
 from cellgames.arena.analyse.search_analysis import Searcher
-from cellgames.arena.play.match import derive, generator
+from cellgames.arena.play.match import generator
 from cellgames.envs.core import WIN, seeds
 from cellgames.envs.core.drawing import Notes, grid
 from cellgames.envs.core.raster import to_rgb
@@ -37,6 +37,7 @@ from cellgames.envs.torus.filling import winners
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import cell_to_name, num_cells
 from cellgames.envs.torus.state import TorusState
+from cellgames.runs.seeds import derive
 from cellgames.utils.progress import progress
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table

@@ -30,13 +30,13 @@ from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.arena.analyse.agent_games import play_some
 from cellgames.arena.analyse.behaviour import compare
 from cellgames.arena.analyse.queries import draw_positions
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.payoffs import payoffs
 from cellgames.envs.core import Game
 from cellgames.lab import LeagueOptions, train_league
 from cellgames.lab.life.grid_rounds import Flows, read
 from cellgames.lab.life.score_flows import alliances, by_distance
+from cellgames.runs.seeds import derive
 from cellgames.training import PPOArguments, train
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.files import write_report

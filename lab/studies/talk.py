@@ -27,18 +27,18 @@ from benchmarks.pages import head
 import cellgames
 from cellgames.agents.loading import load
 from cellgames.arena.analyse.agent_games import play_some
-from cellgames.arena.play.match import derive
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.lab.life.grid_rounds import read
 from cellgames.lab.studies.grid_league import measured
 from cellgames.lab.talk.listening import dependence
 from cellgames.lab.talk.talk_measures import claims, coalition_gain, information, read_talk
+from cellgames.runs.seeds import derive
 from cellgames.training import PPOArguments, train
+from cellgames.utils.files import write_atomic
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Plot, Report, Section, Table
 from cellgames.utils.report.plots import prepare
-from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.statistics import student_t
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.envs.grid_adaptation_talk.state import TalkState
+from cellgames.runs.seeds import derive
 from cellgames.utils.progress import progress
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 

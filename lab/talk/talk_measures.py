@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.grid_adaptation.state import FLIP
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 from cellgames.envs.grid_adaptation_talk.state import BASE
+from cellgames.runs.seeds import derive
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
 __all__ = [

@@ -26,8 +26,8 @@ from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.envs.registry import REGISTRY
+from cellgames.runs.run_folder import RunError
 from cellgames.training import PPOArguments, train
-from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=2)
 PAIR = RoundRobinOptions(games=4, gif=False)

@@ -21,8 +21,9 @@ from cellgames.arena.records.replays import result_differs
 from cellgames.arena.season.games import Fixture
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv
 from cellgames.envs.adapters.pettingzoo_aec import wrapped
+from cellgames.runs.comparing import differences
+from cellgames.runs.run_folder import RunError
 from cellgames.training.runs import checkpoints
-from cellgames.utils.run_folders import RunError, differences
 
 TORUS = cellgames.make("torus-v0", size=2)
 GRID = cellgames.make("grid-adaptation-v0", size=5, players=3, rounds=3, flip_rounds=(2,))
@@ -90,7 +91,7 @@ def test_arguments_that_are_no_arguments_are_refused(tmp_path: Path) -> None:
     for text in ("[" * 100_000, '{"algorithm": "ppo", "game": "torus-v0", "total_steps": null}'):
         path.write_text(text)
         with pytest.raises(RunError, match=r"arguments\.json"):
-            checkpoints.prepare(tmp_path, tiny(), resume=True)
+            checkpoints.prepare(checkpoints.run_of(tmp_path, tiny()), tiny(), resume=True)
         assert path.read_text() == text
 
 

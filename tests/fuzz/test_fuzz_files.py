@@ -23,8 +23,8 @@ from training_runs import network_for, tiny
 import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.arena.records.store.store import Store, StoreError
+from cellgames.runs.run_folder import RunError
 from cellgames.training.runs import checkpoints
-from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=2)
 CPU = torch.device("cpu")
@@ -252,7 +252,7 @@ def test_arguments_of_runs(folder: Path, made: tuple[Any, ...]) -> None:
     path = run / checkpoints.ARGUMENTS
     path.write_bytes(content)
     with documented(RunError):
-        checkpoints.prepare(run, tiny(), resume=True)
+        checkpoints.prepare(checkpoints.run_of(run, tiny()), tiny(), resume=True)
         return
     assert path.read_bytes() == content, "a refused run is left as it is"
     assert [entry.name for entry in run.iterdir()] == [path.name]

@@ -25,7 +25,7 @@ from cellgames.lab.evolution.cloth_space import ClothSpace
 from cellgames.lab.evolution.evolution import GAMES, evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.lab.evolution.family import FamilyRun
-from cellgames.utils.run_folders import different_files
+from cellgames.runs.comparing import different_files
 
 pytest.importorskip("ribs")
 

@@ -27,13 +27,13 @@ from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.payoffs import Payoffs, payoffs_of
 from cellgames.cli.main import main
 from cellgames.lab import LeagueOptions, train_league
-from cellgames.lab.populations import league
 from cellgames.lab.populations.league import LeagueProgress
 from cellgames.lab.populations.league_agent import LeagueAgent, read_mixture
 from cellgames.lab.populations.league_plan import league_round, psro_round, response_score
+from cellgames.runs.comparing import different_files
+from cellgames.runs.run_folder import RunError
 from cellgames.training import PPOArguments
 from cellgames.training.runs.interrupts import Stopped
-from cellgames.utils.run_folders import RunError, different_files
 
 TINY: dict[str, Any] = {
     **{"num_envs": 8, "num_steps": 8, "num_epochs": 1, "minibatch_size": 32, "channels": 4, "layers": 1},
@@ -114,44 +114,6 @@ def test_the_score_of_a_response_is_the_mean_over_shares() -> None:
 # ---------------------------------------------------------------- runs
 
 
-@pytest.mark.slow
-def test_a_killed_league_goes_on_to_the_bit(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process ends in the middle of a training, of games, and of a measurement; the folder then is that of a whole
-    league."""
-
-    class KilledError(BaseException):
-        pass
-
-    folder, calls = tmp_path / "league", 0
-    train, play_round, mixture = (vars(league)[name] for name in ("train", "play_round", "mixture_text"))
-
-    def dying(original: Any, at: int) -> Any:
-        def function(*arguments: Any, **more: Any) -> Any:
-            nonlocal calls
-            calls += 1
-            if calls == at:
-                if "report" not in more:
-                    raise KilledError
-
-                def report(progress: Any) -> None:
-                    if progress.steps > 40:
-                        raise KilledError
-
-                more["report"] = report
-            return original(*arguments, **more)
-
-        return function
-
-    for name, original, at in (("train", train, 2), ("play_round", play_round, 1), ("mixture_text", mixture, 3)):
-        calls = 0
-        monkeypatch.setattr(league, name, dying(original, at))
-        with pytest.raises(KilledError):
-            train_league(BASE, folder, OPTIONS)
-        monkeypatch.setattr(league, name, original)
-    train_league(BASE, folder, OPTIONS)
-    assert different_files(finished, folder) == []
-
-
 def test_a_league_that_is_stopped_in_each_training_ends_alike(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,18 +141,6 @@ def test_files_of_a_round_are_mended_or_refused_by_name(finished: Path, tmp_path
     (folder / "rounds" / "001" / "exact.json").write_text("")
     with pytest.raises(RunError, match=r"001/exact\.json"):
         train_league(BASE, folder, OPTIONS)
-
-
-def test_more_rounds_let_a_league_grow(finished: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "league"
-    train_league(BASE, folder, LeagueOptions(rounds=1, games=4))
-    assert not (folder / "members" / "psro-002").exists()
-    train_league(BASE, folder, OPTIONS)
-    assert different_files(finished, folder) == []
-    with pytest.raises(RunError, match="a longer league"):
-        train_league(BASE, folder, LeagueOptions(rounds=1, games=4))
-    with pytest.raises(RunError, match="games: expected 4, got 6"):
-        train_league(BASE, folder, LeagueOptions(rounds=2, games=6))
 
 
 def test_the_report_tells_weights_and_exact_exploitability(finished: Path) -> None:

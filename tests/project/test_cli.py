@@ -25,7 +25,8 @@ from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.cli.console import program
 from cellgames.cli.main import main, parser
-from cellgames.utils.run_folders import different_files, write_atomic
+from cellgames.runs.comparing import different_files
+from cellgames.utils.files import write_atomic
 
 SMALL = ("torus-v0", "--size", "3")
 

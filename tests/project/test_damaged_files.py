@@ -18,9 +18,10 @@ from training_runs import block_extras, network_for, tiny
 import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.arena import RoundRobinOptions, round_robin
+from cellgames.runs.comparing import compared_files
+from cellgames.runs.run_folder import RunError
 from cellgames.training import train
 from cellgames.training.runs import checkpoints
-from cellgames.utils.run_folders import RunError, compared_files
 
 GAME = cellgames.make("torus-v0", size=3)
 CPU = torch.device("cpu")

@@ -24,10 +24,11 @@ from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, Resul
 from cellgames.arena.records.store.export_table import COLUMNS
 from cellgames.arena.records.store.store import Store
 from cellgames.cli.main import main
+from cellgames.runs.comparing import NOT_COMPARED, compared_files, different_files
 from cellgames.training.checkpoint_files import write_state
 from cellgames.training.runs.timing import TIMING_METRICS
+from cellgames.utils.files import write_atomic
 from cellgames.utils.report import files as report_files
-from cellgames.utils.run_folders import NOT_COMPARED, compared_files, different_files, write_atomic
 
 PAGE = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
 

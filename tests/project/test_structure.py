@@ -19,6 +19,7 @@ from paths import ROOT
 LAYERS = """
     plugins
     utils
+    runs
     cluster
     envs.native
     envs.kernels

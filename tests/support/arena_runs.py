@@ -16,8 +16,8 @@ from paths import ROOT
 from cellgames.agents import play_loop as loop
 from cellgames.arena.records.record_lines import Line, read_records
 from cellgames.cli.main import main
+from cellgames.utils.files import PathLike
 from cellgames.utils.options import Options
-from cellgames.utils.run_folders import PathLike
 
 if TYPE_CHECKING:  # the processes that are killed need it not
     import pytest
@@ -129,20 +129,6 @@ def kill_each(run: Callable[[str, str], object], root: str, *moments: str) -> No
 
 def _die() -> None:
     os.kill(os.getpid(), KILL)
-
-
-def die_within(number: int, append: Append, lost: int) -> Append:
-    """`append`, but the process dies in the `number`-th call, `lost` bytes before its end."""
-    calls: list[PathLike] = []
-
-    def append_or_die(path: PathLike, games: Sequence[Line]) -> None:
-        calls.append(path)
-        append(path, games)
-        if len(calls) == number:
-            os.truncate(path, os.path.getsize(path) - lost)
-            _die()
-
-    return append_or_die
 
 
 def die_after(number: int, append: Append) -> Append:

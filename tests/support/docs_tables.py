@@ -19,12 +19,12 @@ from cellgames.envs import registry
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.lab.populations.exploit_options import ExploitOptions
 from cellgames.lab.populations.league_options import LeagueOptions
+from cellgames.runs.comparing import TIMING
 from cellgames.training.algorithms import ALGORITHMS, all_options
 from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 from cellgames.training.runs.timing import TIMING_METRICS
 from cellgames.utils.options import Option, Options
-from cellgames.utils.run_folders import TIMING
 
 PAGES = {
     "agents.md": ("shipped weights",),

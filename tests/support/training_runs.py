@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from killing import KILL
 
 import cellgames
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.envs.core import Game
-from cellgames.training import PPOArguments, train
-from cellgames.training.ppo.ppo_learner import PPOLearner
+from cellgames.runs.comparing import compared_files
+from cellgames.training import PPOArguments
 from cellgames.training.runs.checkpoints import CHECKPOINT
-from cellgames.utils.run_folders import compared_files
 
 SMALL = Size(4, 1)
 
@@ -68,32 +63,3 @@ def equal(one: Any, other: Any) -> bool:
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(equal, one, other))
     return bool(one == other)
-
-
-# ---------------------------------------------------------------- killed
-
-
-def _dies(number: int, function: Callable[..., object] = lambda *_: None) -> Any:
-    """`function`, but the process is killed when it is called for the `number`-th time."""
-    calls = itertools.count(1)
-
-    def call(*arguments: Any) -> object:
-        if next(calls) == number:
-            os.kill(os.getpid(), KILL)
-        return function(*arguments)
-
-    return call
-
-
-MOMENTS = ("at the start", "after iteration 5", "in the third checkpoint")
-
-
-def train_until_killed(moment: str, folder: str) -> None:
-    """A tiny run in a process that dies at one of the `MOMENTS`; what is changed here dies with it."""
-    block_extras(sys.modules.__setitem__)
-    report = _dies(6 if moment == MOMENTS[1] else 100)  # the first report comes before the first iteration
-    if moment == MOMENTS[0]:
-        PPOLearner.snapshot = _dies(1)  # type: ignore[method-assign]
-    elif moment == MOMENTS[2]:
-        torch.save = _dies(3, torch.save)  # its file is open by then
-    train(tiny(), folder, report=report)

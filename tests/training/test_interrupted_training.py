@@ -16,6 +16,7 @@ from slow import slow_except
 from training_runs import block_extras, content, equal
 
 import cellgames
+from cellgames.runs.run_folder import RunError
 from cellgames.training import train
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
@@ -23,7 +24,6 @@ from cellgames.training.checkpoint_files import write_state
 from cellgames.training.runs import run
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept
 from cellgames.training.runs.interrupts import Interrupts, Stopped
-from cellgames.utils.run_folders import RunError
 
 SHARED = {
     **{"num_envs": 8, "num_steps": 6, "num_epochs": 2, "minibatch_size": 16, "channels": 4, "layers": 1},

@@ -22,13 +22,13 @@ from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game
+from cellgames.runs.comparing import different_files
 from cellgames.training.maskable.maskable_arguments import MaskableArguments
 from cellgames.training.runs.logs import Logs
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Member, Pool
 from cellgames.training.selfplay.rollouts import SelfPlay
-from cellgames.utils.run_folders import different_files
 
 pytest.importorskip("sb3_contrib", reason="the extra 'train'")
 

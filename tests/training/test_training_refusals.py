@@ -15,11 +15,10 @@ import torch
 from slow import slow_except
 from training_runs import block_extras, content, equal, tiny
 
-import cellgames
 from cellgames.cli.main import main
-from cellgames.training import PPOArguments, RunError, train
+from cellgames.runs.comparing import different_files
+from cellgames.training import RunError, train
 from cellgames.training.runs.checkpoints import ARGUMENTS, CHECKPOINT, FORMAT
-from cellgames.utils.run_folders import different_files
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +44,7 @@ def started(tmp_path: Path) -> Path:
     [
         (
             {"learning_rate": 0.01},
-            rf"another run's\. learning_rate: expected {tiny().learning_rate}, got 0.01; choose another folder",
+            rf"learning_rate: expected {tiny().learning_rate}, got 0.01; choose another folder",
         ),
         ({"seed": 3, "clip_range": 0.3}, r"seed: expected 0, got 3; clip_range: expected 0.2, got 0.3"),
         ({"checkpoint_every": 7}, "checkpoint_every: expected 3, got 7"),
@@ -59,19 +58,10 @@ def test_a_run_with_other_arguments_is_refused(settings: dict[str, Any], message
     assert equal(content(started), before)
 
 
-def test_a_run_of_another_game_is_refused(started: Path, tmp_path: Path) -> None:
-    bigger = PPOArguments.fitted(cellgames.make("torus-v0", size=3), total_steps=1)
-    with pytest.raises(RunError, match=r"parameters: expected \{'size': 2\}, got \{'size': 3\}"):
-        train(bigger, started)
-    cup = PPOArguments.fitted(cellgames.make("toroidal-cup-small-v0", max_generations=10), total_steps=1)
-    with pytest.raises(RunError, match="game: expected torus-v0, got toroidal-cup-v0"):
-        train(cup, started)
-
-
 def test_a_checkpoint_from_elsewhere_is_refused(started: Path) -> None:
     """Also where arguments.json would let it pass."""
     changed(started, lambda data: data["arguments"].update(parameters={"size": 4}))
-    with pytest.raises(RunError, match=r"checkpoint.pt is another run's\. parameters: expected \{'size': 4\}"):
+    with pytest.raises(RunError, match=r"checkpoint.pt holds another run of training\. parameters\.size: expected 4"):
         train(tiny(total_steps=1), started)
 
 
@@ -98,8 +88,9 @@ def test_an_older_checkpoint_is_refused(started: Path) -> None:
 
 def test_a_shorter_run_is_refused(tmp_path: Path) -> None:
     train(tiny(total_steps=100), tmp_path)
-    with pytest.raises(RunError, match="of a longer run: expected at least 100 steps, got 99"):
+    with pytest.raises(RunError) as error:
         train(tiny(total_steps=99), tmp_path)
+    assert error.value.fields == ("total_steps",)
 
 
 @pytest.mark.parametrize("name", ["checkpoint.pt", "arguments.json"])
@@ -188,14 +179,6 @@ def test_arguments_of_another_program_are_left_alone(theirs: str, tmp_path: Path
             train(tiny(total_steps=1), tmp_path, resume=resume)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arguments.json", "checkpoint.pt", "pool"]
     assert (tmp_path / "arguments.json").read_text() == theirs
-
-
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "precious.txt").write_text("mine")
-    for resume in (True, False):
-        with pytest.raises(RunError, match=r"is not empty and holds no arguments.json, but precious.txt"):
-            train(tiny(total_steps=1), tmp_path, resume=resume)
-    assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from arena_runs import killed_at
-from training_runs import MOMENTS, block_extras, content, equal, tiny
+from training_runs import block_extras, content, equal, tiny
 
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.saved import load_network, read_about
+from cellgames.runs.comparing import TIMING
 from cellgames.training import Finished, PPOArguments, Progress, train
 from cellgames.training.machine import isolated
 from cellgames.training.ppo.ppo_learner import PPOLearner
@@ -27,10 +27,6 @@ from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 from cellgames.training.runs.timing import TIMING_METRICS
 from cellgames.training.selfplay.learner import Purpose, derive
-from cellgames.utils.run_folders import TIMING
-
-SCRIPT = "import sys; from arena_runs import kill_each; from training_runs import train_until_killed as run\n"
-SCRIPT += "kill_each(run, *sys.argv[1:])"
 
 
 @pytest.fixture(autouse=True)
@@ -44,12 +40,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     with pytest.MonkeyPatch.context() as patch:
         block_extras(partial(patch.setitem, sys.modules))
         return train(tiny(), tmp_path_factory.mktemp("whole"))
-
-
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folders of tiny runs that were killed, by moment."""
-    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
 
 
 # ---------------------------------------------------------------- learning
@@ -288,21 +278,6 @@ def test_a_run_reports_every_iteration(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- killed and continued
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_run_that_was_killed_ends_like_one_that_was_not(moment: str, killed: Path, whole: Finished) -> None:
-    folder = killed / moment
-    assert (folder / CHECKPOINT).exists() == (moment != MOMENTS[0])
-    finished = train(tiny(), folder)
-    assert finished.steps == whole.steps
-    assert (finished.before > 0) == (moment != MOMENTS[0])
-    one, other = content(folder), content(whole.out)
-    assert one["learner"].keys() == other["learner"].keys() == {"network", "optimizer", "generator", "pool"}
-    for part, value in other.items():
-        assert equal(one[part], value), part
-    assert (folder / "progress.csv").read_text().count("\n") == 1 + len(whole.history)
-
-
 def test_games_of_several_who_act_at_once_are_continued_alike(tmp_path: Path) -> None:
     """With opponents that remember what they saw."""
 
@@ -351,13 +326,6 @@ def test_snapshots_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:
     assert len(one["snapshots"]) == 2
 
 
-def test_a_run_that_is_done_does_nothing_more(whole: Finished) -> None:
-    before = (whole.out / CHECKPOINT).read_bytes()
-    again = train(tiny(), whole.out)
-    assert again.steps == again.before == whole.steps
-    assert (whole.out / CHECKPOINT).read_bytes() == before
-
-
 def test_a_run_that_is_done_mends_its_agent(tmp_path: Path) -> None:
     agent = train(tiny(), tmp_path).agent
     sound = agent.read_bytes()
@@ -378,17 +346,6 @@ def test_more_steps_go_on_from_where_it_was(tmp_path: Path) -> None:
     assert list(map(repr, more.history[: len(first.history)])) == list(map(repr, first.history))
     assert any(line.startswith("total_steps grow from 300 to 500, and the learning rate") for line in warnings)
     assert json.loads((tmp_path / "arguments.json").read_text())["total_steps"] == 500
-
-
-def test_fresh_begins_anew(tmp_path: Path) -> None:
-    train(tiny(total_steps=300, seed=5), tmp_path)
-    anew = train(tiny(total_steps=100), tmp_path, resume=False)
-    assert anew.before == 0
-    assert read_about(anew.agent)["made"]["seed"] == 0
-    data = torch.load(tmp_path / CHECKPOINT, weights_only=True)
-    assert sorted(path.name for path in (tmp_path / "pool").iterdir()) == [
-        member["file"] for member in data["learner"]["pool"]
-    ]
 
 
 def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cellgames.runs.run_folder import RunError
 from cellgames.training.checkpoint_files import read_state, write_state
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.updates import load_optimizer
 from cellgames.utils.foreign_text import clipped, shown
-from cellgames.utils.run_folders import RunError
 
 from .callbacks import IterationCallback, SelfPlayCallback
 from .maskable_ppo import BoardPolicy

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,20 +11,13 @@ from typing import Any, Self
 import torch
 
 from cellgames.agents.networks.file_names import WEIGHTS_FILE
+from cellgames.runs.comparing import TENSORBOARD, TIMING
+from cellgames.runs.run_folder import START_OVER, RunError, RunFolder, RunKind
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.checkpoint_files import read_state, write_state
 from cellgames.training.selfplay.learner import Iteration
 from cellgames.utils.foreign_text import clipped, shown
-from cellgames.utils.run_folders import (
-    START_OVER,
-    TENSORBOARD,
-    TIMING,
-    RunError,
-    differences,
-    refuse_foreign,
-    write_atomic,
-)
 from cellgames.utils.version import __version__
 
 from .timing import TIMING_METRICS
@@ -46,6 +37,7 @@ __all__ = [
     "SavedRun",
     "prepare",
     "read",
+    "run_of",
     "steps_kept",
     "unshared",
 ]
@@ -170,9 +162,8 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
             f"{path}: expected a checkpoint of format {FORMAT}, got {shown(found)} of cellgames "
             f"{clipped(str(data.get('cellgames')), 40)}; continue it with that version, or {START_OVER}"
         )
-    _check_same(path, data.get("arguments"), arguments, processes)
     try:
-        at = data["at"]
+        before, at = dict(data["arguments"]), data["at"]
         for line in (at, *at["history"]):  # times, which older versions kept here
             for name in TIMING_METRICS:
                 line.pop(name, None)
@@ -181,6 +172,7 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
         saved = SavedRun(Checkpoint(**at), dict(data["learner"]), list(data.get("others", [])), interruption)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise RunError(f"{path} is damaged ({type(error).__name__}: {clipped(str(error))}); {START_OVER}") from error
+    run_of(folder, arguments).kind.check(path, before, _asked_for(arguments, processes))
     counters = {name: value for name, value in vars(saved.at).items() if name != "history"}
     if wrong := [name for name, value in counters.items() if type(value) is not int or value < 0]:
         raise RunError(
@@ -213,11 +205,11 @@ def unshared(value: Any, words: dict[str, str] | None = None) -> Any:
     return value
 
 
-def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
+def prepare(run: RunFolder, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
     """Check that a folder is empty or has this run, and write the arguments.
 
     Args:
-        folder: of the run, locked by `run_folders.opened`.
+        run: the folder, which is locked.
         arguments: of the run.
         resume: False deletes the run in the folder.
         processes: number of processes that learn together.
@@ -225,24 +217,33 @@ def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int 
     Raises:
         RunError: the folder has something else, or another run that would be resumed.
     """
-    check(folder, arguments, resume=resume, processes=processes)
-    if not resume:
-        for name in (POOL, TENSORBOARD):
-            shutil.rmtree(folder / name, ignore_errors=True)
-        for name in (CHECKPOINT, AGENT, PROGRESS, CURVE, TIMING):
-            (folder / name).unlink(missing_ok=True)
-    (folder / FAILURE).unlink(missing_ok=True)  # of an earlier part of the run
-    write_atomic(folder / ARGUMENTS, json.dumps(_asked_for(arguments, processes), indent=2, ensure_ascii=False) + "\n")
+    asked = _asked_for(arguments, processes)
+    _check_kind(run)
+    run.begin(asked, resume=resume)
+    run.delete(FAILURE)  # of an earlier part of the run
+    run.write(asked)
 
 
-def check(folder: Path, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
+def check(run: RunFolder, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
     """Raise the errors of `prepare`, but change nothing; the folder may be missing."""
-    path = folder / ARGUMENTS
-    if folder.is_dir():
-        refuse_foreign(folder, ARGUMENTS)
-    found = _asked(path) if path.exists() else None
-    if resume and found is not None:
-        _check_same(path, found, arguments, processes)
+    run.refuse_foreign()
+    _check_kind(run)
+    if resume and (found := run.read()) is not None:
+        run.kind.check(run.file, found, _asked_for(arguments, processes))
+
+
+def run_of(folder: Path, arguments: Arguments) -> RunFolder:
+    """Return the folder of a run of training; more steps let it grow, and what an older run lacks has its default."""
+    defaults = {option.name: option.default for option in type(arguments).options()}
+    kind = RunKind(
+        "run of training",
+        ARGUMENTS,
+        (POOL, TENSORBOARD, CHECKPOINT, AGENT, PROGRESS, CURVE, TIMING),
+        grows=(GROWS,),
+        free=tuple(FREE),
+        defaults={PROCESSES: 1, **defaults},
+    )
+    return RunFolder(folder, kind)
 
 
 def _asked_for(arguments: Arguments, processes: int) -> dict[str, Any]:
@@ -250,39 +251,11 @@ def _asked_for(arguments: Arguments, processes: int) -> dict[str, Any]:
     return {**arguments.to_data(), **({PROCESSES: processes} if processes > 1 else {})}
 
 
-def _asked(path: Path) -> dict[str, Any]:
-    """Read the file of arguments; raise a `RunError` if it belongs to something else."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path} cannot be read ({error}); choose another folder, or delete this one") from None
-    if isinstance(found, dict) and str(found.get("algorithm")) in ALGORITHMS and {"game", GROWS} <= found.keys():
-        return found
-    raise RunError(
-        f"{path} is of no run of training: expected an algorithm out of {', '.join(ALGORITHMS)}, a game and {GROWS}; "
-        "choose another folder"
-    )
-
-
-def _check_same(path: Path, found: Any, arguments: Arguments, processes: int) -> None:
-    """Raise a `RunError` unless `found` are the arguments of this run, or of the same run with fewer steps."""
-    if not isinstance(found, Mapping):
-        raise RunError(f"{path} is damaged: expected the arguments of a run, got {shown(found)}; {START_OVER}")
-    asked, before = arguments.to_data(), found.get(PROCESSES, 1)
-    if type(before) is not int or type(found.get(GROWS)) is not int:
-        raise RunError(f"{path} is damaged: expected numbers as {PROCESSES} and {GROWS}; {START_OVER}")
-    if before != processes:
-        how = f"them by torchrun --nproc-per-node={before}" if before > 1 else "it without torchrun"
+def _check_kind(run: RunFolder) -> None:
+    """Raise a `RunError` if the file of arguments belongs to another program."""
+    found = run.read()
+    if found is not None and not (str(found.get("algorithm")) in ALGORITHMS and {"game", GROWS} <= found.keys()):
         raise RunError(
-            f"{path} is of a run whose environments are shared by {before} process{'es' if before > 1 else ''}: "
-            f"expected as many, got {processes}; start {how}, or {START_OVER}"
-        )
-    # A run that is older than a setting had what is now its default.
-    found = {**{option.name: option.default for option in type(arguments).options()}, **found}
-    fixed = [name for name in {**asked, **found} if name not in (*FREE, GROWS, PROCESSES)]
-    if wrong := differences({name: found.get(name) for name in fixed}, asked):
-        raise RunError(f"{path} is another run's. {wrong}; {START_OVER}")
-    if found[GROWS] > asked[GROWS]:
-        raise RunError(
-            f"{path} is of a longer run: expected at least {found[GROWS]} steps, got {asked[GROWS]}; {START_OVER}"
+            f"{run.file} is of no run of training: expected an algorithm out of {', '.join(ALGORITHMS)}, a game and "
+            f"{GROWS}; choose another folder"
         )

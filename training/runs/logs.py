@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cellgames.runs.comparing import TENSORBOARD
 from cellgames.utils.extras import install, no_pictures
+from cellgames.utils.files import write_atomic
 from cellgames.utils.report.files import png
 from cellgames.utils.report.model import Plot
-from cellgames.utils.run_folders import TENSORBOARD, write_atomic
 
 from .checkpoints import CURVE, PROGRESS
 from .curves import draw_learning_curve

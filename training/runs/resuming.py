@@ -11,12 +11,12 @@ from typing import Any
 import torch
 
 from cellgames.agents.networks.saved import load_network
+from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import Arguments
 from cellgames.training.distributed import pack, unpack
 from cellgames.training.selfplay.learner import Learner
 from cellgames.training.selfplay.opponent_pool import like
 from cellgames.utils.foreign_text import clipped, shown
-from cellgames.utils.run_folders import START_OVER, RunError
 
 from .checkpoints import CHECKPOINT, GAMES, Checkpoint, Interruption, SavedRun, read
 

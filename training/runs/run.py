@@ -38,6 +38,7 @@ from cellgames.agents.networks.saved import check_installed, read_about
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.envs.titles import board_title
+from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
 from cellgames.training.distributed import joined_group, mean_over, pack, unpack
@@ -45,20 +46,18 @@ from cellgames.training.machine import describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank
 from cellgames.utils import last_call
-from cellgames.utils.run_folders import START_OVER, TIMING, RunError, opened, write_atomic
+from cellgames.utils.files import write_atomic
 
 from .checkpoints import (
     AGENT,
-    ARGUMENTS,
     CHECKPOINT,
-    CURVE,
     FAILURE,
     GAMES,
-    PROGRESS,
     Checkpoint,
     Interruption,
     check,
     prepare,
+    run_of,
 )
 from .interrupts import Interrupts, Stopped
 from .logs import RUN_METRICS, Logs, eval_metrics
@@ -170,13 +169,14 @@ def train(
                 learner.join(group)
             eval_opponents = _load_eval_opponents(game, arguments, learner)
             if group.first:
-                check(folder, arguments, resume=resume, processes=group.world)
+                place = run_of(folder, arguments)
+                check(place, arguments, resume=resume, processes=group.world)
                 _check_games_end(game, arguments, learner, warn)
             learner.start()
             if group.first:
-                ends.enter_context(opened(folder, (ARGUMENTS, CHECKPOINT, PROGRESS, CURVE, TIMING, FAILURE)))
+                ends.enter_context(place)
                 ends.enter_context(last_call.kept_in(folder, warn))
-                prepare(folder, arguments, resume=resume, processes=group.world)
+                prepare(place, arguments, resume=resume, processes=group.world)
         with _logging_failures(Path(out), first=group.first):
             run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
             run.exact = exact

@@ -7,7 +7,8 @@ import io
 import math
 from pathlib import Path
 
-from cellgames.utils.run_folders import TIMING, write_atomic
+from cellgames.runs.comparing import TIMING
+from cellgames.utils.files import write_atomic
 
 __all__ = ["TIMING_METRICS", "Timing"]
 

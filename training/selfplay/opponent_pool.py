@@ -16,10 +16,10 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.networks.saved import load_network, save_network
+from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import Sampling
 from cellgames.training.distributed import Group
 from cellgames.utils.foreign_text import listed, shown
-from cellgames.utils.run_folders import START_OVER, RunError
 
 __all__ = ["Member", "Pool", "like"]
 
@@ -182,7 +182,7 @@ class Pool:
         self.prune()
 
     def prune(self) -> None:
-        """Delete the files of former members, and what a killed process left unfinished.
+        """Delete the files of former members.
 
         Call it when a checkpoint with the members is on disk.
         """
@@ -193,8 +193,6 @@ class Pool:
         for path in self.folder.glob("*.safetensors"):
             if _FILE.fullmatch(path.name) and path.name not in known:
                 path.unlink()
-        for path in self.folder.glob(".*.safetensors.*.part"):  # of `run_folders.replacing`
-            path.unlink(missing_ok=True)
 
     def _has(self, file: str) -> bool:
         return file in self._loaded if self._in_memory else (self.folder / file).is_file()

@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.utils.files import PathLike, replacing
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.text import csv_cell
-from cellgames.utils.run_folders import PathLike, replacing
 
 if TYPE_CHECKING:
     from .store import Store

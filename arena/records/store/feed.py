@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TypeAlias
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.utils.run_folders import PathLike
+from cellgames.utils.files import PathLike
 
 from .store import Store, StoreError
 

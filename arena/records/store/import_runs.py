@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from cellgames.arena.records.checksums import settings_of
 from cellgames.arena.records.record_lines import RECORDS, Record, read_lines, to_line
+from cellgames.utils.files import PathLike
 from cellgames.utils.progress import progress as show_progress
-from cellgames.utils.run_folders import PathLike
 from cellgames.utils.version import __version__
 
 from .schema import StoreError

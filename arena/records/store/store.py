@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any, Self
 from cellgames.agents.identity import is_program
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, Result, append, forfeit_of
 from cellgames.arena.records.variations import merged
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import clipped, shown
-from cellgames.utils.run_folders import PathLike
 
 from . import export_table, import_runs
 from .schema import APPLICATION, SCHEMA, SCHEMA_VERSION, StoreError

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from cellgames.arena.play.match import derive
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.games import Fixture, Played, Umpire, last_attempts, make_die
 from cellgames.arena.season.prefetch import Batch
@@ -22,7 +21,8 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import AnySeason, Run, SeasonIO, conduct
 from cellgames.arena.season.standings import roll_off
 from cellgames.arena.season.teams import Team
-from cellgames.utils.run_folders import write_atomic
+from cellgames.runs.seeds import derive
+from cellgames.utils.files import write_atomic
 
 from . import table_reports as reports
 from .final_table import FINAL, FinalTable
@@ -82,7 +82,6 @@ class _TableForm:
     """Tables of one field of teams, and a final table; see `season.Form`."""
 
     replays = 0  # places that are shared are a result
-    files: Sequence[str] = reports.FILES
 
     def __init__(self, seats: int, teams: Sequence[Team], options: SeasonOptions) -> None:
         self.points = points_of_places(options.place_points, seats)

@@ -17,9 +17,10 @@ from typing import Any
 
 from cellgames.arena.records.record_lines import JsonFields
 from cellgames.arena.season.teams import Team
+from cellgames.runs.run_folder import RunError
+from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.model import Table
-from cellgames.utils.run_folders import PathLike, RunError
 
 __all__ = [
     "BRACKET_FILE",

@@ -17,7 +17,7 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.console import UserError, print_text, warn
 from cellgames.cli.shared_options import file_name, make_game, parameters
 from cellgames.envs import registry
-from cellgames.utils.run_folders import check_writable
+from cellgames.runs.run_folder import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from cellgames.utils.files import write_atomic
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import write_atomic
 
 from .console import UserError
 

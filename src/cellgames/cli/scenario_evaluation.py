@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from cellgames.agents.agent_names import by_name
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.scenarios import SCENARIOS, choose_scenarios
-from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_line, with_seed
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
-from cellgames.utils.run_folders import opened, refuse_foreign
+from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
+from cellgames.runs.secret_seed import commitment, revealed_line, with_seed
 
 from .console import UserError, print_next, print_table, print_text, recorded, warn
 from .shared_options import parameters
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from cellgames.arena.play.scenario_games import ScenarioScore
     from cellgames.arena.records.record_lines import Record
 
-__all__ = ["add_scenarios", "evaluate_scenarios"]
+__all__ = ["EVALUATION", "add_scenarios", "evaluate_scenarios"]
+
+EVALUATION = RunKind("evaluation", "evaluation.json")
 
 BASELINES = ("random", "greedy")
 """Agents that play in the place of the measured one where no others are given."""
@@ -44,7 +46,7 @@ def add_scenarios(command: argparse.ArgumentParser) -> None:
 
 
 def evaluate_scenarios(
-    arguments: argparse.Namespace, options: EvaluationOptions, game: str, data: str, files: Mapping[str, str]
+    arguments: argparse.Namespace, options: EvaluationOptions, game: str, files: Mapping[str, str]
 ) -> None:
     """Play the scenarios, show the table and write the files.
 
@@ -52,7 +54,6 @@ def evaluate_scenarios(
         arguments: of `cellgames evaluate`.
         options: the same as a dataclass.
         game: id.
-        data: name of the file for programs.
         files: names of all files, with what is in them.
     """
     from cellgames.agents.loading import load
@@ -76,10 +77,9 @@ def evaluate_scenarios(
     out = arguments.out
     scores: list[ScenarioScore] = []
     games: list[Record] = []
-    options = with_seed(options, out, data, warn)
-    with contextlib.nullcontext() if out is None else opened(out, [*files, FORFEIT_LOG]):
+    options = with_seed(options, out, EVALUATION, warn)
+    with contextlib.nullcontext() if out is None else RunFolder(out, EVALUATION):
         if out is not None:
-            refuse_foreign(out, data)
             (out / FORFEIT_LOG).unlink(missing_ok=True)  # of an evaluation before
         log = None if out is None else ForfeitLog(out)
         for scenario in scenarios:
@@ -104,6 +104,8 @@ def evaluate_scenarios(
                 report = replace(report, data={**report.data, COMMITMENT: commitment(options.seed)})
             more = {RECORDS: to_lines(games)}
             report = replace(report, data=finish(report.data, more))
-            write_report(out, replace(report, page_file="evaluation.md", data_file=data, more_files=more))
+            write_report(
+                out, replace(report, page_file="evaluation.md", data_file=EVALUATION.settings, more_files=more)
+            )
             print(f"Written to {out}: {', '.join(files)}")
             print_next((f"replay {shlex.quote(str(out))}", "check every game"))

@@ -21,13 +21,13 @@ from cellgames.agents.play_loop import move_in_words, parse_move
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.selection import select
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, clock_text
-from cellgames.arena.play.match import derive
 from cellgames.arena.records.positions import states_of_moves
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
+from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.time_limit import OutOfTimeError, limited
 from cellgames.utils.version import __version__

@@ -25,9 +25,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from cellgames.runs.comparing import differences
 from cellgames.utils import last_call
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import differences
 from cellgames.utils.version import __version__
 
 __all__ = [

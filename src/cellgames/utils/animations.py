@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cellgames.utils.files import PathLike, replacing
+
 from .progress import progress
-from .run_folders import PathLike, replacing
 
 __all__ = ["SUFFIXES", "check_animation", "save_animation"]
 

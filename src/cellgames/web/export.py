@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cellgames.utils.run_folders import PathLike, write_atomic
+from cellgames.utils.files import PathLike, write_atomic
 
 from .frames import replay_data
 

@@ -39,7 +39,8 @@ from cellgames.cluster.workers import Workers
 from cellgames.lab.evolution import design_space
 from cellgames.lab.evolution.evolution import evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
-from cellgames.utils.run_folders import RunError, different_files
+from cellgames.runs.comparing import different_files
+from cellgames.runs.run_folder import RunError
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.ray

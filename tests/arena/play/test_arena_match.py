@@ -13,11 +13,12 @@ from toy_games import Race
 
 import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.play.match import derive, load_two_player_agents, match, match_id, play_chunk
+from cellgames.arena.play.match import load_two_player_agents, match, match_id, play_chunk
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import distinct, make_tables, tally
+from cellgames.runs.seeds import derive
 
 GAME = cellgames.make("torus-v0", size=3)
 

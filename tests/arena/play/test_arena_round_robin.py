@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from arena_bots import First, Last
-from arena_runs import block_plots, content, count_batches, killed_at, lose_patience, split_options, unsigned
+from arena_runs import block_plots, content, count_batches, lose_patience, split_options, unsigned
 from toy_games import Race
 
 import cellgames
@@ -22,7 +21,7 @@ from cellgames.arena.play.round_robin import RoundRobin, round_robin, top_game
 from cellgames.arena.records.record_lines import RecordError, read_records, to_lines
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES
-from cellgames.utils.run_folders import RunError
+from cellgames.runs.run_folder import RunError
 
 GAME = cellgames.make("torus-v0", size=3)
 SPECS = ("random", "arena_bots:First", "arena_bots:Mortal")
@@ -106,51 +105,6 @@ def test_the_top_game_is_the_longest_of_the_two_best(whole: Path, tmp_path: Path
 
 # ---------------------------------------------------------------- stopped and continued
 
-# Imports torch once, for the processes of all moments.
-SCRIPT = """
-import os, sys
-import cellgames
-from arena_runs import die_after, die_within, die_writing, kill_each
-from cellgames.arena.play import chunks, round_robin as rr
-from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.utils.report import files
-
-def run(moment, out):
-    if moment == "inside a chunk": os.environ["MORTAL"] = "15"
-    elif moment == "torn chunk": chunks.append = die_within(4, chunks.append, lost=150)
-    elif moment == "between chunks": chunks.append = die_after(4, chunks.append)
-    elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
-    elif moment == "tables": files.write_atomic = die_writing("pairs.csv", files.write_atomic)
-    game = cellgames.make("torus-v0", size=3)
-    options = RoundRobinOptions(games=12, chunk=2, gif=False)
-    rr.round_robin(game, ["random", "arena_bots:First", "arena_bots:Mortal"], options, out=out)
-
-kill_each(run, *sys.argv[1:])
-"""
-MOMENTS = {"first file": 0, "inside a chunk": 1, "torn chunk": 3, "between chunks": 4, "tables": CHUNKS}
-"""When processes are killed, and how many chunks are whole by then."""
-
-
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run for each moment."""
-    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_run_continues_and_ends_with_the_same_bytes(
-    moment: str, killed: Path, whole: Path, chunks_played: list[int]
-) -> None:
-    out, kept = killed / moment, MOMENTS[moment]
-    left = read_records(out / "games.jsonl").records if (out / "games.jsonl").exists() else []
-    assert 4 * kept <= len(left) < 4 * (kept + 1)
-    done = run(out)
-    assert chunks_played == [4] * (CHUNKS - kept)
-    assert done.played == 36 - 4 * kept
-    assert content(out) == content(whole)
-
 
 def test_a_run_cut_anywhere_continues_and_ends_with_the_same_bytes(
     tmp_path: Path, whole: Path, chunks_played: list[int]
@@ -183,13 +137,6 @@ def test_a_run_cut_anywhere_continues_and_ends_with_the_same_bytes(
         assert content(out) == tables
         # What is lost is said: a torn line, or whole games of a chunk that is not complete.
         assert any("torn" in line or "dropped" in line for line in warnings) == (cut not in (0, ends[3], ends[19] - 1))
-
-
-def test_a_finished_run_plays_nothing_and_changes_nothing(complete: Path, chunks_played: list[int]) -> None:
-    before = content(complete)
-    assert run(complete, gif=True).played == 0
-    assert chunks_played == []
-    assert content(complete) == before
 
 
 def test_an_interrupt_is_passed_on_and_loses_only_its_chunk(
@@ -246,59 +193,6 @@ def test_a_grown_run_has_the_pictures_of_a_bigger_one(tmp_path: Path, complete: 
 # ---------------------------------------------------------------- folders
 
 
-def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path, tmp_path: Path) -> None:
-    before = content(whole)
-    done = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
-    cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: run(whole, seed=1), "holds another run. seed: expected 0, got 1; "),
-        (lambda: run(whole, opening_plies=4), "opening_plies: expected 2, got 4; "),
-        (
-            lambda: round_robin(GAME, SPECS, RoundRobinOptions(games=12, chunk=3, gif=False), out=whole),
-            "chunk: expected 2, got 3; ",
-        ),
-        (lambda: run(whole, games=10), "holds more games a pair: expected 12 or more, got 10; "),
-        (lambda: run(whole, *SPECS[:2]), "arena_bots:Mortal is missing; "),
-        (
-            lambda: round_robin(
-                cellgames.make("torus-v0", size=4), SPECS, RoundRobinOptions(games=12, chunk=2, gif=False), out=whole
-            ),
-            "parameters: expected {'size': 3}, got {'size': 4}; ",
-        ),
-    ]
-    for call, said in cases:
-        with pytest.raises(RunError, match=re.escape(said + done)):
-            call()
-    assert content(whole) == before
-
-
-def test_other_folders_and_files_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("years of work")
-    for resume in (True, False):
-        with pytest.raises(RunError, match=r"is not empty and holds no run\.json, but thesis\.tex"):
-            run(tmp_path, resume=resume)
-        with pytest.raises(RunError, match="is a file or lies in one"):
-            run(tmp_path / "thesis.tex", resume=resume)
-        with pytest.raises(RunError, match="is a file or lies in one"):
-            run(tmp_path / "thesis.tex" / "run", resume=resume)
-    assert content(tmp_path) == {"thesis.tex": b"years of work"}
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "run.json").write_text("{}")
-    with pytest.raises(RunError, match=r"run\.json cannot be read"):
-        run(tmp_path / "run")
-
-
-def test_starting_over_deletes_the_run_and_nothing_else(tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    run(out, seed=1)
-    (out / "notes.txt").write_text("mine")
-    (out / "ratings.png").write_text("old")
-    run(out, resume=False)
-    fresh = content(out)
-    assert fresh.pop("notes.txt") == b"mine"
-    run(tmp_path / "other")
-    assert fresh == content(tmp_path / "other")
-
-
 def test_a_run_of_a_game_of_chance_continues_with_openings_that_stopped_early(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,24 +244,6 @@ def test_lines_that_have_changed_are_played_again(checksums: bool, tmp_path: Pat
         assert chunks_played == [4]
         assert "dropped 1 lines that have changed since they were written, the first is line " in said[0]
         assert content(out) == before
-
-
-def test_games_of_another_run_are_no_damage(tmp_path: Path) -> None:
-    run(tmp_path / "run")
-    run(tmp_path / "other", seed=1)
-    (tmp_path / "run" / "games.jsonl").write_bytes((tmp_path / "other" / "games.jsonl").read_bytes())
-    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, seed"):
-        run(tmp_path / "run")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs flock")
-def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
-    def at_work(message: str) -> None:
-        with pytest.raises(RunError, match="another process is at work"):
-            run(tmp_path / "run")
-
-    (tmp_path / "run").mkdir()
-    run(tmp_path / "run", warn=at_work)  # the missing plots are warned of while the folder is in use
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import csv
 import itertools
 import json
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -22,7 +21,6 @@ from arena_runs import (
     block_plots,
     content,
     count_batches,
-    killed_at,
     lose_patience,
     split_options,
     stop_and_continue,
@@ -35,9 +33,8 @@ from toy_games import Sealed
 import cellgames
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.play import round_robin
 from cellgames.arena.play.free_for_all import FreeForAll, free_for_all, seatings
-from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read_records
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report.rating_tables import AHEAD
@@ -46,7 +43,7 @@ from cellgames.arena.stats import ratings
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import make_tables, places
 from cellgames.cli.main import main
-from cellgames.utils.run_folders import RunError
+from cellgames.runs.run_folder import RunError
 
 CUP = {"rows": 12, "cols": 64, "teams": 4, "pattern": "randys", "shapes": 2, "max_generations": 5}
 GAME = cellgames.make("toroidal-cup-v0", **CUP)
@@ -336,49 +333,6 @@ def test_a_second_seed_plays_other_games(tmp_path: Path, whole: Path) -> None:
 
 # ---------------------------------------------------------------- stopped, continued, grown
 
-# Imports torch once, for the processes of all moments.
-SCRIPT = f"""
-import os, sys
-import cellgames
-from arena_runs import die_after, die_within, die_writing, kill_each
-from cellgames.arena.play import chunks
-from cellgames.utils.report import files
-from cellgames.arena.play.free_for_all import free_for_all
-from cellgames.arena.play.match_options import FreeForAllOptions
-
-def run(moment, out):
-    if moment == "inside a chunk": os.environ["MORTAL"] = "4"
-    elif moment == "torn chunk": chunks.append = die_within(2, chunks.append, lost=150)
-    elif moment == "between chunks": chunks.append = die_after(2, chunks.append)
-    elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
-    elif moment == "tables": files.write_atomic = die_writing("seats.csv", files.write_atomic)
-    free_for_all(cellgames.make("toroidal-cup-v0", **{CUP}), {SPECS}, FreeForAllOptions(games=11, chunk=3), out=out)
-
-kill_each(run, *sys.argv[1:])
-"""
-MOMENTS = {"first file": 0, "inside a chunk": 1, "torn chunk": 1, "between chunks": 2, "tables": CHUNKS}
-"""When processes are killed, and how many chunks are whole by then."""
-
-
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run for each moment."""
-    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_run_continues_and_ends_with_the_same_bytes(
-    moment: str, killed: Path, whole: Path, chunks_played: list[int]
-) -> None:
-    out, kept = killed / moment, MOMENTS[moment]
-    assert content(out) != content(whole)
-    done = run(out)
-    assert chunks_played == [3, 3, 3, 2][kept:]
-    assert done.played == sum(chunks_played)
-    assert content(out) == content(whole)
-
 
 def test_an_interrupt_loses_only_its_chunk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks_played: list[int]
@@ -393,64 +347,6 @@ def test_an_interrupt_loses_only_its_chunk(
     run(tmp_path / "run", *specs)
     assert chunks_played == [3, 3, 3, 2]
     assert content(tmp_path / "run") == content(tmp_path / "whole")
-
-
-@pytest.mark.parametrize(("games", "again"), [(9, 0), (7, 1)])
-def test_a_grown_run_equals_a_bigger_one_played_at_once(
-    games: int, again: int, tmp_path: Path, whole: Path, chunks_played: list[int]
-) -> None:
-    """After whole chunks, and after a short one, whose game is played again."""
-    run(tmp_path / "run", games=games)
-    assert len(chunks_played) == 3
-    assert run(tmp_path / "run").played == 11 - games + again
-    assert content(tmp_path / "run") == content(whole)
-
-
-def test_a_finished_run_plays_nothing_and_changes_nothing(complete: Path, chunks_played: list[int]) -> None:
-    before = content(complete)
-    assert run(complete).played == 0
-    assert chunks_played == []
-    assert content(complete) == before
-
-
-def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path) -> None:
-    before = content(whole)
-    done = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
-    cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: run(whole, seed=1), "holds another run. seed: expected 0, got 1; "),
-        (lambda: run(whole, chunk=4), "chunk: expected 3, got 4; "),
-        (lambda: run(whole, games=10), "holds more games: expected 11 or more, got 10; "),
-        (lambda: run(whole, *SPECS, "arena_bots:Last"), "agents: expected arena_bots:First, arena_bots:Mortal, random"),
-    ]
-    for call, said in cases:
-        with pytest.raises(RunError, match=re.escape(said)) as refused:
-            call()
-        assert done in str(refused.value)
-    assert content(whole) == before
-
-
-def test_runs_of_another_kind_are_left_alone_also_by_a_fresh_start(tmp_path: Path, whole: Path) -> None:
-    game, out = cellgames.make("torus-v0", size=3), tmp_path / "pairs"
-    round_robin.round_robin(game, [First("one"), Last("two")], RoundRobinOptions(games=2, gif=False), out=out)
-    pairs, table = content(out), content(whole)
-    for resume in (True, False):
-        with pytest.raises(RunError, match=r"holds a run of another kind: expected 'games' in run\.json, got none"):
-            run(out, resume=resume)
-        with pytest.raises(RunError, match="another kind: expected 'games_per_pair'"):
-            round_robin.round_robin(
-                game, [First("one"), Last("two")], RoundRobinOptions(games=2, resume=resume, gif=False), out=whole
-            )
-    assert (content(out), content(whole)) == (pairs, table)
-
-
-def test_starting_over_deletes_the_run_and_nothing_else(tmp_path: Path, whole: Path) -> None:
-    out = tmp_path / "run"
-    run(out, seed=1)
-    (out / "notes.txt").write_text("mine")
-    run(out, resume=False)
-    fresh = content(out)
-    assert fresh.pop("notes.txt") == b"mine"
-    assert fresh == content(whole)
 
 
 def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:

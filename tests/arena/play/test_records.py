@@ -24,7 +24,7 @@ from cellgames.arena.records.record_lines import Record, RecordError, Result, ap
 from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, verify
 from cellgames.envs.core import Game
 from cellgames.envs.core.drawing import Picture
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.files import write_atomic
 
 GAME: Game = cellgames.make("torus-v0", size=3)
 # Black's ring down column a: it needs three octagons of a column, White's stones are out of its way.

@@ -20,13 +20,13 @@ from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import play_games
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
-from cellgames.arena.play.secret_seed import SECRET_FILE, commitment
 from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
-from cellgames.utils.run_folders import RunError
+from cellgames.runs.run_folder import RunError
+from cellgames.runs.secret_seed import SECRET_FILE, commitment
 
 TORUS = cellgames.make("torus-small-v0", size=2)
 AGENTS = ("random", "greedy")
@@ -160,8 +160,9 @@ def test_what_has_another_seed_is_refused(
 
 def test_a_run_with_a_secret_seed_is_not_continued_with_another_one(tmp_path: Path) -> None:
     RUNS["round robin"][0](tmp_path, print, SECRET)
-    with pytest.raises(RunError, match="holds a run with a secret seed"):
+    with pytest.raises(RunError) as error:
         RUNS["round robin"][0](tmp_path, print, {})
+    assert "seed_sha256" in error.value.fields
 
 
 def evaluated(out: Path | None, *words: str) -> Sequence[str]:

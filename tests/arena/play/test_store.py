@@ -52,7 +52,7 @@ from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.arena.stats.tables import Alike, make_tables
 from cellgames.cli.main import main
-from cellgames.utils.run_folders import RunError
+from cellgames.runs.run_folder import RunError
 
 TORUS = cellgames.make("torus-v0", size=3)
 FILE = ("file", "somewhere")

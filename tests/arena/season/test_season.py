@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import content, killed_at, split_options, unsigned
+from arena_runs import content, split_options, unsigned
 from PIL import Image
 from season_coin import Coin, made_up
 
@@ -23,7 +21,7 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.standings import SIDES, seed_teams, standings
 from cellgames.arena.season.teams import assign_divisions, by_league
-from cellgames.utils.run_folders import RunError
+from cellgames.runs.run_folder import RunError
 
 TEAMS = made_up(9)
 FILES = {"season.json", "games.jsonl", *season_reports.FILES}
@@ -316,104 +314,7 @@ def test_a_season_cut_anywhere_continues_and_ends_with_the_same_bytes(tmp_path: 
         assert bool(warnings) == torn_or_dropped, (cut, warnings)
 
 
-def test_a_finished_season_plays_nothing_and_changes_nothing(whole: Path) -> None:
-    before, coin = content(whole), Coin(30)
-    done = run(whole, coin)
-    assert (coin.batches, done.played) == ([], 0)
-    assert content(whole) == before
-
-
-def test_lost_tables_are_written_again(whole: Path) -> None:
-    before = content(whole)
-    for name in FILES - {"season.json", "games.jsonl"}:
-        (whole / name).unlink()
-    run(whole)
-    assert content(whole) == before
-
-
-# Imports once, for the processes of all moments.
-SCRIPT = """
-import sys
-from arena_runs import die_after, die_within, die_writing, kill_each
-from season_coin import Coin, made_up
-from cellgames.arena.season import journal, season, season_reports as reports
-from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.utils.report import files
-
-reports.to_png = lambda picture: repr(picture).encode()
-
-def run(moment, out):
-    what, _, detail = moment.partition(" ")
-    if what == "torn": journal.append = die_within(int(detail), journal.append, lost=30)
-    elif what == "after": journal.append = die_after(int(detail), journal.append)
-    else: season.write_atomic = files.write_atomic = die_writing(detail, season.write_atomic)
-    season.play_season(made_up(9), Coin(30), SeasonOptions(days=5), out=out)
-
-kill_each(run, *sys.argv[1:])
-"""
-MOMENTS = (
-    "while season.json",
-    "while schedule.json",
-    "torn 1",
-    "after 1",
-    "torn 2",  # a replay
-    "after 3",
-    "while standings.json",  # between season and playoffs
-    "torn 12",  # inside a round of the playoffs
-    "after 14",
-    "while bracket.json",
-    "while report.md",
-)
-
-
-@pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a season for each moment."""
-    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_season_continues_and_ends_with_the_same_bytes(moment: str, killed: Path, whole: Path) -> None:
-    out = killed / moment
-    kept = (out / "games.jsonl").read_bytes().count(b"\n") if (out / "games.jsonl").exists() else 0
-    done = run(out)
-    assert content(out) == content(whole)
-    assert kept - 12 <= done.games - done.played <= kept
-    assert (done.played > 0) == (moment not in ("while bracket.json", "while report.md"))
-
-
 # ---------------------------------------------------------------- folders
-
-
-def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) -> None:
-    before = content(whole)
-    done = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
-    teams = made_up(10)
-    cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: run(whole, seed=1), "holds another season. seed: expected 0, got 1; "),
-        (lambda: run(whole, days=7), "days: expected 5, got 7; "),
-        (lambda: run(whole, within=0.25), "within: expected 0.5, got 0.25; "),
-        (lambda: run(whole, Coin(31)), "level: expected 30, got 31; "),
-        (lambda: run(whole, Coin(30, chunk=11)), "chunk: expected 10, got 11; "),
-        (
-            lambda: play_season(teams, Coin(30), SeasonOptions(days=5), out=whole),
-            f"team 10: expected None, got {teams[9].name}, Beacon League, Odd Division,",
-        ),
-    ]
-    for call, said in cases:
-        with pytest.raises(RunError, match=re.escape(said)) as raised:
-            call()
-        assert str(raised.value).endswith(done)
-    assert content(whole) == before
-
-
-def test_games_of_another_season_are_refused(whole: Path, tmp_path: Path) -> None:
-    run(tmp_path / "other", seed=1)
-    (whole / "games.jsonl").write_bytes((tmp_path / "other" / "games.jsonl").read_bytes())
-    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, which has no day 1, game 1: "):
-        run(whole)
 
 
 def test_games_that_were_changed_are_played_again_or_refused(whole: Path) -> None:
@@ -447,30 +348,6 @@ def test_a_broken_line_in_the_middle_is_played_again(whole: Path) -> None:
         coin = Coin(30)
         run(whole, coin)
         assert (len(coin.batches), content(whole)) == (1, before)
-
-
-def test_other_folders_and_files_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("years of work")
-    for resume in (True, False):
-        with pytest.raises(RunError, match=r"is not empty and holds no season\.json, but thesis\.tex"):
-            run(tmp_path, resume=resume)
-        with pytest.raises(RunError, match="is a file or lies in one"):
-            run(tmp_path / "thesis.tex", resume=resume)
-    assert content(tmp_path) == {"thesis.tex": b"years of work"}
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "season.json").write_text("{}")
-    with pytest.raises(RunError, match=r"season\.json cannot be read"):
-        run(tmp_path / "run")
-
-
-def test_starting_over_deletes_the_season_and_nothing_else(tmp_path: Path, whole: Path) -> None:
-    out = tmp_path / "run"
-    run(out, seed=1)
-    (out / "notes.txt").write_text("mine")
-    run(out, resume=False)
-    fresh = content(out)
-    assert fresh.pop("notes.txt") == b"mine"
-    assert fresh == content(whole)
 
 
 def test_wrong_settings_leave_no_trace(tmp_path: Path) -> None:

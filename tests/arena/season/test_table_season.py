@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 from arena_runs import content
-from season_coin import Coin
-from typing_extensions import override
+from season_coin import Dice
 
 import cellgames
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire, start_of
-from cellgames.arena.season.games import Fixture, Played, places_of
+from cellgames.arena.season.games import places_of
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import SeasonIO, play_season
 from cellgames.arena.season.tables.final_table import FINAL, FINAL_WINS
@@ -39,7 +38,6 @@ from cellgames.arena.season.titles.title import season_before
 from cellgames.cli.main import main
 from cellgames.cluster.workers import Work
 from cellgames.envs.kernels import compiling
-from cellgames.utils.run_folders import RunError
 
 TEAMS = [Team(name) for name in generate_names(9, 0)]
 
@@ -47,26 +45,6 @@ TEAMS = [Team(name) for name in generate_names(9, 0)]
 @pytest.fixture(autouse=True)
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "compiler_found", lambda device: False)
-
-
-class Dice(Coin):
-    """An umpire whose teams roll a die each, and share places often; same: everybody rolls the same."""
-
-    def __init__(self, seats: int = 4, chunk: int = 4, *, same: bool = False) -> None:
-        super().__init__(chunk=chunk)
-        self.seats, self.same = seats, same
-
-    @property
-    @override
-    def settings(self) -> dict[str, Any]:
-        return {"game": "dice", "seats": self.seats, "chunk": self.chunk}
-
-    @override
-    def _game(self, fixture: Fixture, seed: int) -> Played:
-        scores = [0 if self.same else fixture.derive(seed, team) % 6 for team in fixture.teams]
-        places = places_of(scores)
-        winner = places.index(1) if places.count(1) == 1 else None
-        return Played(fixture, tuple(scores), winner, {"scores": scores}, places=places)
 
 
 def run(out: Path, umpire: Any = None, *, teams: Sequence[Team] = TEAMS, days: int = 7, **options: Any) -> TableSeason:
@@ -198,23 +176,6 @@ def test_dice_decide_a_final_in_which_nobody_is_first(tmp_path: Path) -> None:
         best = max(range(4), key=lambda seat: result.rolls[seat])
         assert result.winner == result.teams[best]
     assert "dice" in (done.out / "report.md").read_text()
-
-
-def test_a_season_cut_anywhere_continues_and_ends_with_the_same_bytes(tmp_path: Path, whole: TableSeason) -> None:
-    before = content(whole.out)
-    games = before["games.jsonl"]
-    ends = [0, *(match.end() for match in re.finditer(b"\n", games))]
-    for cut in (0, 5, ends[1], ends[5] - 3, ends[14] - 1, ends[14], ends[15], ends[-2] + 4, ends[-1]):
-        out = tmp_path / f"cut {cut}"
-        out.mkdir()
-        (out / "season.json").write_bytes(before["season.json"])
-        (out / "games.jsonl").write_bytes(games[:cut])
-        umpire = Dice()
-        done = run(out, umpire)
-        assert content(out) == before
-        assert done.played == sum(umpire.batches) <= done.games - games[:cut].count(b"\n") + 3
-    with pytest.raises(RunError, match=r"place_points: expected 3, 2, 1, 0, got 1, 0, 0, 0"):
-        run(tmp_path / "cut 0", place_points=(1,))
 
 
 class InLine:

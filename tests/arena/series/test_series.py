@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import content
 
 import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
@@ -30,7 +29,6 @@ from cellgames.arena.series.series_rules import (
 from cellgames.cli.main import main
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
-from cellgames.utils.run_folders import RunError
 
 MATCH = GridAdaptation(size=7, players=4, rounds=2, flip_rounds=(), starting_garnets=3)
 
@@ -143,38 +141,6 @@ def test_a_series_follows_from_its_matches(whole: SeriesRun) -> None:
     assert any(one.received for series in whole.series for one in series.order)
     seatings = [line["teams"] for line in lines if line["stage"] == "match 1"]
     assert len(set(map(tuple, seatings))) > 1
-
-
-def test_a_stopped_run_continues_and_ends_with_the_same_bytes(tmp_path: Path, whole: SeriesRun) -> None:
-    before = content(whole.out)
-    games = before["games.jsonl"]
-    ends = [0, *(match.end() for match in re.finditer(b"\n", games))]
-    for cut in (0, ends[1], ends[3], ends[4] + 50, ends[-2], ends[-1]):
-        out = tmp_path / f"cut {cut}"
-        out.mkdir()
-        (out / "series.json").write_bytes(before["series.json"])
-        (out / "games.jsonl").write_bytes(games[:cut])
-        done = run(out, series=3, gifts="random")
-        assert content(out) == before
-        kept = games[:cut].count(b"\n")
-        assert done.games - done.played == kept - kept % 3
-    for options, said in (
-        ({"seed": 1}, "seed: expected 0, got 1"),
-        ({"gifts": "none"}, "gifts: expected random, got n"),
-    ):
-        with pytest.raises(RunError, match=f"holds other series. {said}"):
-            run(whole.out, **{"series": 3, "gifts": "random", **options})  # type: ignore[arg-type]  # options only
-    assert content(whole.out) == before
-    done = run(tmp_path / "cut 0", series=3, gifts="random", seed=1, resume=False)
-    assert done.played == 9
-
-
-def test_matches_of_other_series_are_refused(tmp_path: Path) -> None:
-    out = run(tmp_path / "run", ["random"]).out
-    other = run(tmp_path / "other", ["random"], seed=1).out
-    (out / "games.jsonl").write_bytes((other / "games.jsonl").read_bytes())
-    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, which is over"):
-        run(out, ["random"])
 
 
 class Fails(cellgames.agents.BaseAgent):

@@ -18,6 +18,7 @@ from cellgames.agents.containment import AgentError
 from cellgames.agents.networks.networks import Network
 from cellgames.cluster.connection import Build, ClusterError
 from cellgames.envs.core import Game
+from cellgames.runs.run_folder import RunError
 from cellgames.training import PPOArguments, train
 from cellgames.training.runs.checkpoints import FAILURE
 from cellgames.training.selfplay.actors import MAX_DEATHS, MAX_STALE, START_TIMEOUT, TIMEOUT, ActorPlay, make_play
@@ -25,7 +26,6 @@ from cellgames.training.selfplay.learner import Purpose, derive
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
-from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=2)
 CPU = torch.device("cpu")

@@ -17,11 +17,10 @@ from cellgames.agents.identity import identities
 from cellgames.agents.loading import default_opponents
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import EvaluationOptions
-from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_line, with_seed
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
 from cellgames.cli.console import UserError, print_next, print_table, print_text, recorded, warn
-from cellgames.cli.scenario_evaluation import add_scenarios, evaluate_scenarios
+from cellgames.cli.scenario_evaluation import EVALUATION, add_scenarios, evaluate_scenarios
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -36,8 +35,9 @@ from cellgames.cli.shared_options import (
     store_of,
 )
 from cellgames.envs import registry
+from cellgames.runs.run_folder import COMMITMENT, RunFolder
+from cellgames.runs.secret_seed import commitment, revealed_line, with_seed
 from cellgames.utils import last_call
-from cellgames.utils.run_folders import opened, refuse_foreign
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -66,11 +66,9 @@ _MOVED = {
     "--against": "--agents AGENT OPPONENT ...: the first one is measured against the others",
 }
 
-_DATA = "evaluation.json"
-
 _FILES = {
     "evaluation.md": "the table",
-    _DATA: "the same for programs",
+    EVALUATION.settings: "the same for programs",
     "games.jsonl": "a record of every game",
 }
 
@@ -105,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> int:
             raise UserError(
                 "--scenarios needs GAME in front of the options; `cellgames list` shows which have scenarios"
             )
-        evaluate_scenarios(arguments, options, arguments.game, _DATA, _FILES)
+        evaluate_scenarios(arguments, options, arguments.game, _FILES)
         return 0
     game = _game(arguments)
     agent, *against = arguments.agents
@@ -116,14 +114,12 @@ def _run(arguments: argparse.Namespace) -> int:
     agents = {name: load(str(spec), game, name=name) for name, spec in given.items()}
     out = arguments.out
     known, place = identities(given, game), "" if out is None else out
-    options = with_seed(options, out, _DATA, warn)
+    options = with_seed(options, out, EVALUATION, warn)
     with (
-        contextlib.nullcontext() if out is None else opened(out, [*_FILES, FORFEIT_LOG]),
+        contextlib.nullcontext() if out is None else RunFolder(out, EVALUATION),
         contextlib.nullcontext() if out is None else last_call.kept_in(out, warn),
         feeding(store_of(arguments), "evaluation", place, known, warn) as keep,
     ):
-        if out is not None:
-            refuse_foreign(out, _DATA)
         _measure(arguments, options, game, agents, known, keep)
     return 0
 
@@ -227,7 +223,9 @@ def _write(
     )
     files = {RECORDS: to_lines(games)}
     out, data, title = arguments.out, finish(data, files), f"{measured} in {game.id}"
-    write_report(out, Report(title, parts, data, page_file="evaluation.md", data_file=_DATA, more_files=files))
+    write_report(
+        out, Report(title, parts, data, page_file="evaluation.md", data_file=EVALUATION.settings, more_files=files)
+    )
     print(f"Written to {out}:")
     for name, text in _FILES.items():
         print(f"  {name:16} {text}")

@@ -21,9 +21,9 @@ from cellgames.cli.shared_options import (
     workers_of,
 )
 from cellgames.lab.evolution.evolve_options import EvolveOptions
+from cellgames.runs.run_folder import RunOptions
 from cellgames.utils.extras import install
 from cellgames.utils.progress import StatusLine
-from cellgames.utils.run_folders import RunOptions
 
 if TYPE_CHECKING:
     from cellgames.lab.evolution.evolution import Evolution

@@ -16,7 +16,7 @@ from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.cli.console import UserError, print_table, print_text, program, terminal_width, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
-from cellgames.utils.run_folders import check_writable
+from cellgames.runs.run_folder import check_writable
 
 if TYPE_CHECKING:
     from cellgames.arena.report.leaderboard import Leaderboard

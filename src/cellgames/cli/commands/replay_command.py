@@ -246,7 +246,7 @@ def _save(kind: _Kind[R], record: R, out: Path) -> None:
     suffix = out.suffix.lower()
     if suffix == ".png":
         from cellgames.envs.core.raster import to_png
-        from cellgames.utils.run_folders import write_atomic
+        from cellgames.utils.files import write_atomic
 
         with waiting("Drawing the position"):
             write_atomic(out, to_png(kind.last(record)))

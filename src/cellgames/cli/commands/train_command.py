@@ -28,13 +28,14 @@ from cellgames.cli.shared_options import (
 )
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import GamePlugin
+from cellgames.runs.comparing import TIMING
+from cellgames.runs.run_folder import RunOptions
 from cellgames.training.algorithms import ALGORITHMS, all_options
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.presets import presets
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Option
 from cellgames.utils.progress import StatusLine
-from cellgames.utils.run_folders import TIMING, RunOptions
 
 if TYPE_CHECKING:
     from cellgames.training.runs.run import Finished, Progress

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from cellgames.utils.extras import no_pictures
-from cellgames.utils.run_folders import PathLike, write_atomic
+from cellgames.utils.files import PathLike, write_atomic
 
 from .model import Plot, Report, Section, Table
 from .text import csv_text, json_text, markdown_table

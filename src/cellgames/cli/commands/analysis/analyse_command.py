@@ -298,7 +298,7 @@ def _check_game(arguments: argparse.Namespace, path: Path, record: Record) -> No
 
 
 def _save(arguments: argparse.Namespace, content: str | bytes) -> None:
-    from cellgames.utils.run_folders import write_atomic
+    from cellgames.utils.files import write_atomic
 
     out: Path = arguments.out
     write_atomic(out, content)

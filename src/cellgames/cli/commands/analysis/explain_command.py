@@ -20,8 +20,8 @@ from cellgames.cli.shared_options import (
     add_seed,
     file_name,
 )
+from cellgames.runs.run_folder import check_writable
 from cellgames.utils.progress import waiting, waiting_steps
-from cellgames.utils.run_folders import check_writable
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record

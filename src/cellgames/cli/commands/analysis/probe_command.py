@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError, print_text, warn
 from cellgames.cli.shared_options import add_command, add_json, add_out, add_quiet, add_seed, file_name
+from cellgames.runs.run_folder import check_writable
 from cellgames.utils.progress import waiting, waiting_steps
-from cellgames.utils.run_folders import check_writable
 
 if TYPE_CHECKING:
     from cellgames.agents.networks.networks import Network

@@ -305,7 +305,7 @@ class _Solving:
 
     def _prove(self, solver: ProofSearch, winner: str) -> None:
         from cellgames.lab.solving.proof_checker import write
-        from cellgames.utils.run_folders import replacing
+        from cellgames.utils.files import replacing
 
         self.line.show("writing the proof", news=True)
         moves = solver.winning_strategy(self.state)

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the file; return the exit code."""
     from cellgames.arena.records.record_lines import Record, read_lines, records_file
     from cellgames.arena.season import cup_replays
-    from cellgames.utils.run_folders import write_atomic
+    from cellgames.utils.files import write_atomic
 
     if arguments.out is None:
         raise UserError(f"name the {'folder' if arguments.format == 'minari' else 'file'} to write with --out")

@@ -67,7 +67,7 @@ def _games(arguments: argparse.Namespace, text: str) -> int:
     from cellgames.arena.formats.sgf_dialects import dialect_of
     from cellgames.arena.formats.sgf_files import sgf_to_records
     from cellgames.arena.records.record_lines import to_lines
-    from cellgames.utils.run_folders import write_atomic
+    from cellgames.utils.files import write_atomic
 
     game, given = make_game(arguments), parameters(arguments)
     try:

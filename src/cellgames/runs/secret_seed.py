@@ -10,28 +10,35 @@ which a killed run continues.
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cellgames.utils.files import replacing
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import START_OVER, RunError, opened, refuse_foreign, replacing
+from cellgames.utils.options import Options, option
 
-from .match_options import SecretSeed
+from .run_folder import COMMITMENT, START_OVER, RunError, RunFolder, RunKind
 
-__all__ = ["COMMITMENT", "SECRET_FILE", "commitment", "covered", "is_revealed", "revealed_line", "with_seed"]
+__all__ = ["SECRET_FILE", "SecretSeed", "commitment", "covered", "is_revealed", "revealed_line", "with_seed"]
 
 SECRET_FILE = ".secret_seed"
 """The file in the folder of a run that holds the digits of its seed."""
 
-COMMITMENT = "seed_sha256"
-"""The name of the commitment in the settings of a run."""
-
 _BITS = 128
 _MOST = 100  # bytes of the file
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretSeed(Options):
+    """The option of a run in which the seed is drawn and stays secret until the end."""
+
+    secret_seed: bool = option(
+        False, "draw the seed, show its SHA-256 at the start and the seed itself only at the end"
+    )
+
 
 O = TypeVar("O", bound=SecretSeed)  # noqa: E741  # options
 
@@ -41,7 +48,7 @@ def commitment(seed: int) -> str:
     return hashlib.sha256(str(seed).encode()).hexdigest()
 
 
-def with_seed(options: O, folder: Path | None, settings: str, say: Callable[[str], None]) -> O:
+def with_seed(options: O, folder: Path | None, kind: RunKind, say: Callable[[str], None]) -> O:
     """Return the options with the run's secret seed; those of a run without one come back as they are.
 
     The seed of the run that the folder holds is taken if that run is continued; else one is drawn and written.
@@ -49,7 +56,7 @@ def with_seed(options: O, folder: Path | None, settings: str, say: Callable[[str
     Args:
         options: of the run.
         folder: of the run, created if necessary; None for a run that keeps nothing.
-        settings: the name of the file with the settings of such a run.
+        kind: of the run.
         say: gets a line with the commitment.
 
     Raises:
@@ -60,7 +67,7 @@ def with_seed(options: O, folder: Path | None, settings: str, say: Callable[[str
         return options
     if (given := vars(options)["seed"]) != vars(type(options)())["seed"]:
         raise ValueError(f"a secret seed is drawn, so none can be given: leave out seed (--seed), got {shown(given)}")
-    seed = secrets.randbits(_BITS) if folder is None else _drawn(options, folder, settings)
+    seed = secrets.randbits(_BITS) if folder is None else _drawn(options, folder, kind)
     kept = "" if folder is None else f"; it is in {folder / SECRET_FILE} until the end, which its owner alone can read"
     say(f"the SHA-256 of the secret seed is {commitment(seed)}{kept}")
     return replace(options, seed=seed)  # type: ignore[call-arg]  # every subclass has it
@@ -81,16 +88,15 @@ def is_revealed(settings: Mapping[str, Any]) -> bool:
     return COMMITMENT in settings and isinstance(settings.get("seed"), int)
 
 
-def _drawn(options: SecretSeed, folder: Path, settings: str) -> int:
+def _drawn(options: SecretSeed, folder: Path, kind: RunKind) -> int:
     """Return the seed of the run that the folder holds and that is continued, else a new one, which is written."""
-    with opened(folder, [SECRET_FILE]):
-        refuse_foreign(folder, settings)
+    with RunFolder(folder, kind) as run:
         # What cannot be continued is over when its file is there.
-        if vars(options).get("resume", not (folder / settings).exists()):
-            if (held := _held(folder, settings)) is not None:
+        if vars(options).get("resume", not run.file.exists()):
+            if (held := _held(run)) is not None:
                 return held
-            if (folder / settings).exists():
-                raise RunError(f"{folder} holds a run without a secret seed; {START_OVER}")
+            if run.file.exists():
+                raise RunError(f"{folder} holds a run without a secret seed; {START_OVER}", [COMMITMENT])
         seed = secrets.randbits(_BITS)
         with replacing(folder / SECRET_FILE) as part:
             part.touch(mode=0o600)
@@ -98,22 +104,15 @@ def _drawn(options: SecretSeed, folder: Path, settings: str) -> int:
     return seed
 
 
-def _held(folder: Path, settings: str) -> int | None:
+def _held(run: RunFolder) -> int | None:
     """Return the seed of the run that the folder holds, None for none."""
+    path = run.path / SECRET_FILE
     try:
-        with (folder / SECRET_FILE).open("rb") as file:
+        with path.open("rb") as file:
             text = file.read(_MOST).decode(errors="replace")
     except FileNotFoundError:
-        found = _read(folder / settings)
+        found = run.read() or {}
         return int(found["seed"]) if is_revealed(found) else None
     if not (text.isascii() and text.isdecimal()):
-        raise RunError(f"{folder / SECRET_FILE}: expected the digits of a seed, got {shown(text)}; {START_OVER}")
+        raise RunError(f"{path}: expected the digits of a seed, got {shown(text)}; {START_OVER}")
     return int(text)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -1,0 +1,292 @@
+"""The folder of a run: its lock, its settings, and whether the run that it holds may go on as the one asked for.
+
+    with RunFolder(folder, RunKind("season", "season.json", files=("games.jsonl",))) as run:
+        run.begin(settings, resume=True)
+        run.write(settings)
+
+All kinds of runs use this module: rounds of games, seasons, series, training, leagues, exploiters, evolution.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from cellgames.utils.files import write_atomic
+from cellgames.utils.foreign_text import clipped
+from cellgames.utils.options import Options, option
+
+from .comparing import differences, differing
+
+__all__ = [
+    "COMMITMENT",
+    "START_OVER",
+    "RunError",
+    "RunFolder",
+    "RunKind",
+    "RunOptions",
+    "check_agents",
+    "check_writable",
+    "exclusive",
+    "reading",
+]
+
+START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
+
+COMMITMENT = "seed_sha256"
+"""The setting of a run with a secret seed that commits it to the seed (`secret_seed`)."""
+
+_FREE = ("identities", "specs", "finished", "checksum")  # settings that may change in every kind of run
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Options):
+    """Options of every run that has a folder of its own."""
+
+    resume: bool = option(True, "continue the run that the folder holds; otherwise delete that run first")
+
+
+class RunError(ValueError):
+    """A folder that cannot be used for this run; the message says why and what to do.
+
+    Attributes:
+        fields: names of the settings that differ, if they are the reason.
+    """
+
+    def __init__(self, message: str, fields: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.fields = tuple(fields)
+
+
+@dataclass(frozen=True)
+class RunKind:
+    """A kind of run: the files in its folder, and the settings that may change when a run goes on.
+
+    Settings inside of others have names with a dot, such as `arguments.total_steps`.
+
+    Attributes:
+        name: such as "season"; messages use it.
+        settings: name of the file with the settings.
+        files: names of the other files and folders of a run, which are deleted when it starts over.
+        grows: numbers that may grow, and lists that may get more entries.
+        free: settings that may change.
+        defaults: settings that runs may lack, with the values that they had then.
+    """
+
+    name: str
+    settings: str
+    files: tuple[str, ...] = ()
+    grows: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] | None = None
+
+    def check(self, place: Path, found: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+        """Raise a `RunError` unless a run with the settings `found` may go on with those asked for.
+
+        Args:
+            place: file or folder that holds them.
+            found: settings of the run there.
+            asked: settings of the run that goes on.
+        """
+        defaults = self.defaults or {}
+        with reading(place):
+            before, now = (dict(_flat({**defaults, **settings})) for settings in (found, asked))
+            identities = dict(found.get("identities", {}))
+        check_agents(place, identities, asked.get("identities", {}))
+        free = (*_FREE, *self.free, *self.grows, *["seed"] * (COMMITMENT in found and COMMITMENT in asked))
+        fixed = [name for name in {**before, **now} if not _is_among(name, free)]
+        was, wanted = ({name: settings.get(name) for name in fixed} for settings in (before, now))
+        if names := differing(was, wanted):
+            raise RunError(f"{place} holds another {self.name}. {differences(was, wanted)}; {START_OVER}", names)
+        with reading(place):
+            names = [name for name in self.grows if not _includes(now[name], before[name])]
+        if names:
+            more = [f"{name}: expected {_text(before[name])} or more, got {_text(now[name])}" for name in names]
+            raise RunError(f"{place} holds a larger {self.name}. {'; '.join(more)}; {START_OVER}", names)
+
+
+def check_agents(place: Path, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Raise a `RunError` if an agent has another identity than when its games were played, as far as both are known."""
+    for agent, identity in before.items():
+        if identity and now.get(agent) and now[agent] != identity:
+            raise RunError(
+                f"{place} holds games of another {agent}: expected identity {identity}, got {now[agent]}; has its file "
+                f"changed since? {START_OVER}",
+                ["identities"],
+            )
+
+
+def _flat(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the settings by name; those inside of others have a name of both, and entries of a list have numbers."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}.{inner}", part) for inner, part in _flat(value))
+        elif isinstance(value, list | tuple) and value and all(isinstance(part, Mapping) for part in value):
+            yield from ((f"{name}.{number}", list(part.values())) for number, part in enumerate(value, 1))
+        else:
+            yield name, list(value) if isinstance(value, tuple) else value
+
+
+def _is_among(name: str, names: Sequence[str]) -> bool:
+    return any(name == known or name.startswith(f"{known}.") for known in names)
+
+
+def _includes(now: Any, before: Any) -> bool:
+    """Return True if a number is no less, and a list has all entries that it had."""
+    return {*before} <= {*now} if isinstance(before, list) else int(before) <= int(now)
+
+
+def _text(value: Any) -> str:
+    return clipped(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+class RunFolder:
+    """The folder of a run; entering it creates and locks the folder, and deletes leftovers of killed processes.
+
+    Args:
+        path: of the folder.
+        kind: of the run.
+
+    Raises:
+        RunError: the path is a file or cannot be written, another process is at work in the folder, or it holds files
+            but no run of this kind.
+    """
+
+    def __init__(self, path: Path, kind: RunKind) -> None:
+        self.path, self.kind = path, kind
+        self._lock: int | None = None
+
+    def __enter__(self) -> Self:
+        path = self.path
+        check_writable(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise RunError(f"expected a folder for the run, but {path} is a file or lies in one") from None
+        self.refuse_foreign()
+        try:
+            self._lock = exclusive(path)
+        except BlockingIOError:
+            raise RunError(f"another process is at work in {path}; wait for it, or choose another folder") from None
+        for part in path.rglob(".*.part"):  # of `files.replacing`
+            part.unlink(missing_ok=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
+    @property
+    def file(self) -> Path:
+        """Return the path of the file with the settings."""
+        return self.path / self.kind.settings
+
+    def refuse_foreign(self) -> None:
+        """Raise a `RunError` if the folder holds files, but not the one with the settings."""
+        children = self.path.iterdir() if self.path.is_dir() else ()
+        others = sorted(child.name for child in children if not child.name.startswith("."))
+        if others and self.kind.settings not in others:
+            names = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+            raise RunError(
+                f"{self.path} is not empty and holds no {self.kind.settings}, but {names}; choose another folder"
+            )
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the settings of the run that the folder holds, None for none.
+
+        Raises:
+            RunError: the file cannot be read.
+        """
+        if not self.file.exists():
+            return None
+        with reading(self.file):
+            found = json.loads(self.file.read_text(encoding="utf-8"))
+            if not isinstance(found, dict):
+                raise TypeError(f"expected settings, got {type(found).__name__}")
+        return found
+
+    def begin(self, settings: Mapping[str, Any], *, resume: bool) -> dict[str, Any] | None:
+        """Check that the run in the folder may go on, or delete it.
+
+        The file with the settings stays until it is written.
+
+        Args:
+            settings: of the run.
+            resume: False deletes the run in the folder.
+
+        Returns:
+            The settings of the run that goes on, None for a new one.
+
+        Raises:
+            RunError: the folder holds another run, which would be continued.
+        """
+        if not resume:
+            self.delete(*self.kind.files)
+            return None
+        if (found := self.read()) is not None:
+            self.kind.check(self.path, found, settings)
+        return found
+
+    def delete(self, *names: str) -> None:
+        """Delete files and folders of the run."""
+        for path in (self.path / name for name in names):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+    def write(self, settings: Mapping[str, Any]) -> None:
+        """Write the settings."""
+        write_atomic(self.file, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+
+
+def check_writable(folder: Path) -> None:
+    """Raise a `RunError` unless files can be written into the folder, which need not exist yet."""
+    existing = next((place for place in (folder, *folder.absolute().parents) if place.exists()), folder)
+    if existing.is_dir() and not os.access(existing, os.W_OK):
+        raise RunError(f"{folder}: nothing can be written into {existing}; choose another folder (--out)")
+
+
+def exclusive(path: Path) -> int | None:
+    """Return a descriptor of a folder or file that keeps other processes away until it is closed.
+
+    It is None on systems without locks of this kind.
+
+    Raises:
+        BlockingIOError: another process has the lock.
+    """
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise
+    except OSError:  # a file system without locks
+        pass
+    return handle
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raise a `RunError` that names the file for any error of the block, which reads a file of the run.
+
+    The block only reads: it raises no `RunError` of its own.
+    """
+    try:
+        yield
+    except Exception as error:  # archives and JSON raise many kinds
+        raise RunError(f"{path} cannot be read ({clipped(repr(error))}); {START_OVER}") from None

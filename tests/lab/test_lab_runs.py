@@ -1,0 +1,75 @@
+"""Runs of the lab, by the suite of all runs, and a league that real signals stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lab_run_kinds import CASES, without_pictures
+from paths import ROOT
+from run_suite import Case, RunSuite, started
+from slow import slow_except
+
+from cellgames.runs.comparing import different_files
+
+pytest.importorskip("ribs")
+
+POINTS = {"quick": 2, "all": 20}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_pictures() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        without_pictures(patch)
+        yield
+
+
+@pytest.fixture(scope="module", params=slow_except(["quick"], POINTS))
+def done(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runs of all cases: whole, killed at some writes or at many, by two processes."""
+    return started("lab_run_kinds", tmp_path_factory.mktemp("runs"), POINTS[request.param])
+
+
+class TestLabRuns(RunSuite):
+    @pytest.fixture(params=CASES)
+    def name(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
+    @pytest.fixture
+    def case(self, name: str) -> Case:
+        return CASES[name]
+
+
+LEAGUE = [
+    *("league", "torus-v0", "--size", "2", "--steps", "2000", "--rounds", "1", "--games", "4", "--num-envs", "8"),
+    *("--num-steps", "8", "--channels", "4", "--layers", "1", "--eval-games", "2", "--checkpoint-every", "2"),
+    *("--threads", "1", "--device", "cpu", "--quiet", "--no-store"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends other signals to processes")
+@pytest.mark.parametrize("wait_s", [0.0, 0.3])
+def test_a_league_that_sigterm_stops_ends_with_equal_files(wait_s: float, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", "tests/support"]), "OMP_NUM_THREADS": "1"}
+
+    def start(name: str) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", "cellgames", *LEAGUE, "--out", str(tmp_path / name)]
+        return subprocess.Popen(words, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+    assert start("whole").wait(300) == 0
+    with start("stopped") as process:
+        while not (tmp_path / "stopped" / "members" / "psro-001" / "checkpoint.pt").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(wait_s)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(120) in (128 + signal.SIGINT, 128 + signal.SIGTERM)
+    assert start("stopped").wait(300) == 0
+    assert different_files(tmp_path / "whole", tmp_path / "stopped") == []

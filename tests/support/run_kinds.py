@@ -1,0 +1,89 @@
+"""Kinds of runs of the core for `run_suite`: small ones, which take tenths of a second."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_bots import First, Last
+from arena_runs import block_plots
+from run_suite import Case
+from season_coin import Coin, Dice, made_up
+from training_runs import block_extras, tiny
+
+import cellgames
+from cellgames.agents.base import AnyAgent
+from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.season import season_reports
+from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.arena.season.season import SeasonIO, play_season
+from cellgames.arena.season.tables.table_season import play_table_season
+from cellgames.arena.series.series import play_series
+from cellgames.arena.series.series_options import SeriesOptions
+from cellgames.arena.stats import deviation, payoffs
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.training import train
+
+__all__ = ["CASES", "without_pictures"]
+
+GAME = cellgames.make("torus-v0", size=3)
+MATCH = GridAdaptation(size=7, players=4, rounds=2, flip_rounds=(), starting_garnets=3)
+
+
+def without_pictures(patch: pytest.MonkeyPatch) -> None:
+    """Draw nothing, and few samples for bounds in reports, as `conftest` has it; both save time."""
+    for module, name in ((payoffs, "nash"), (payoffs, "deviation_ratings"), (deviation, "table_ratings")):
+        patch.setattr(module, name, partial(getattr(module, name), draws=10))
+    block_extras(partial(patch.setitem, sys.modules))
+    block_plots(patch)
+    patch.setattr(season_reports, "to_png", lambda picture: repr(picture).encode())
+
+
+def robin(out: Path, **options: Any) -> object:
+    given = {"games": 8, "chunk": 2, "gif": False, **options}
+    return round_robin(GAME, ["random", "greedy", "amaf:4"], RoundRobinOptions(**given), out=out)
+
+
+def certain(out: Path, **options: Any) -> object:
+    given = {"games": 4, "chunk": 1, "gif": False, "until_certain": True, "budget": 24, **options}
+    agents: dict[str, AnyAgent] = {"one": First("one"), "two": Last("two"), "three": First("three")}
+    return round_robin(GAME, agents, RoundRobinOptions(**given), out=out)
+
+
+def many(out: Path, **options: Any) -> object:
+    given = {"games": 9, "chunk": 2, **options}
+    return free_for_all(GAME, ["random", "greedy", "amaf:4"], FreeForAllOptions(**given), out=out)
+
+
+def season(out: Path, **options: Any) -> object:
+    return play_season(made_up(9), Coin(30), SeasonOptions(**{"days": 3, **options}), out=out)
+
+
+def tables(out: Path, **options: Any) -> object:
+    teams = [type(team)(team.name) for team in made_up(9)]
+    return play_table_season(teams, Dice(), SeasonOptions(**{"days": 3, **options}), io=SeasonIO(out))
+
+
+def series(out: Path, **options: Any) -> object:
+    given = {"series": 2, "gifts": "random", "chunk": 1, **options}
+    return play_series(MATCH, ["random", "greedy"], SeriesOptions(**given), out=out)
+
+
+def training(out: Path, *, resume: bool = True, **options: Any) -> object:
+    return train(tiny(**{"total_steps": 260, **options}), out, resume=resume)
+
+
+CASES = {
+    "round robin": Case(robin, "run.json", small={"games": 4}, grows="games_per_pair"),
+    "until certain": Case(certain, "run.json", small={"budget": 12}, grows="budget"),
+    "free-for-all": Case(many, "run.json", small={"games": 5}, grows="games"),
+    "season": Case(season, "season.json"),
+    "season of tables": Case(tables, "season.json"),
+    "series": Case(series, "series.json"),
+    "training": Case(training, "arguments.json"),
+}

@@ -1,0 +1,230 @@
+"""What holds for runs of every kind: tests that a module gives its `CASES` (`class TestRuns(RunSuite)`)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from killing import KILL
+from paths import ROOT
+
+from cellgames.arena.records.record_lines import RECORDS
+from cellgames.runs.comparing import compared_files, different_files
+from cellgames.runs.run_folder import RunError, exclusive
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of run.
+
+    Attributes:
+        run: runs it in a folder to the end; it takes options.
+        settings: name of the file with its settings.
+        fixed: a setting that cannot change.
+        other: options with another value of it.
+        small: options of a smaller run, which grows into the whole one; none if it ends otherwise then.
+        grows: the setting that is smaller in it.
+        lines: name of its file of games.
+        reads: True if a run that goes on reads the games again.
+    """
+
+    run: Callable[..., Any]
+    settings: str
+    fixed: str = "seed"
+    other: Mapping[str, Any] = field(default_factory=lambda: {"seed": 1})
+    small: Mapping[str, Any] = field(default_factory=dict)
+    grows: str = ""
+    lines: str = RECORDS
+    reads: bool = True
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the content of all files that equal runs have in common."""
+    return {name: path.read_bytes() for name, path in compared_files(folder).items()}
+
+
+# ---------------------------------------------------------------- processes
+
+
+def play_all(module: str, root: str, points: str) -> None:
+    """Run every case to its end, then again in processes that are killed, and in two at once; a script calls this."""
+    kinds = __import__(module)
+    kinds.without_pictures(pytest.MonkeyPatch())
+    cases: Mapping[str, Case] = kinds.CASES
+    calls, dies = 0, 0
+
+    def count(descriptor: int) -> None:
+        """Count the writes to the disk, and end the process at one of them."""
+        nonlocal calls
+        calls += 1
+        if calls == dies:
+            os.kill(os.getpid(), KILL)
+
+    vars(os)["fsync"] = count
+    for name, case in cases.items():
+        calls = 0
+        place = Path(root) / name
+        case.run(place / "whole")
+        total, calls = calls, 0
+        for point in sorted({1 + (total - 1) * number // max(1, int(points) - 1) for number in range(int(points))}):
+            dies = point
+            assert _status(case, place / f"killed {point}") == KILL, (name, point, total)
+        dies = 0
+        children = [_start(case, place / "both") for _ in range(2)]
+        codes = sorted(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children)
+        assert codes in ([0, 0], [0, _REFUSED]), (name, codes)
+
+
+_REFUSED = 3  # exit code of a process whose run was refused
+
+
+def _start(case: Case, folder: Path) -> int:
+    if sys.platform == "win32":
+        raise OSError("expected a POSIX system")
+    if child := os.fork():
+        return child
+    code = 1
+    try:
+        case.run(folder)
+        code = 0
+    except RunError:
+        code = _REFUSED
+    finally:
+        os._exit(code)
+
+
+def _status(case: Case, folder: Path) -> int:
+    return os.waitpid(_start(case, folder), 0)[1]
+
+
+def started(cases: str, root: Path, points: int) -> Path:
+    """Call `play_all` in a process of its own, which imports torch once for all processes of runs; return `root`."""
+    paths = os.pathsep.join(str(ROOT / part) for part in ("src", "tests/support"))
+    script = "import sys; from run_suite import play_all; play_all(*sys.argv[1:])"
+    subprocess.run(
+        [sys.executable, "-c", script, cases, str(root), str(points)],
+        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        check=True,
+    )
+    return root
+
+
+# ---------------------------------------------------------------- tests
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it forks, kills and locks")
+class RunSuite:
+    """Tests of the cases of a module; a subclass names it in `CASES` and has the fixtures `case`, `name` and `done`."""
+
+    @pytest.fixture
+    def whole(self, name: str, done: Path) -> Path:
+        """The folder of a run that nothing disturbed."""
+        return done / name / "whole"
+
+    @pytest.fixture
+    def out(self, whole: Path, tmp_path: Path) -> Path:
+        """A copy of it."""
+        return Path(shutil.copytree(whole, tmp_path / "run"))
+
+    def test_a_killed_run_goes_on_and_ends_with_equal_files(self, name: str, case: Case, done: Path) -> None:
+        killed = sorted((done / name).glob("killed *"))
+        assert len(killed) > 1
+        for number, folder in enumerate(killed):
+            lines = folder / case.lines
+            if number % 2 and lines.is_file() and lines.stat().st_size > 9:  # also within a line
+                os.truncate(lines, lines.stat().st_size - 9)
+            case.run(folder)
+            assert different_files(done / name / "whole", folder) == [], folder
+            assert not [*folder.rglob("*.part")]
+
+    def test_two_processes_at_once_leave_the_run_of_one(self, name: str, done: Path) -> None:
+        assert different_files(done / name / "whole", done / name / "both") == []
+
+    def test_a_folder_in_use_is_refused(self, case: Case, out: Path) -> None:
+        before, lock = files(out), exclusive(out)
+        assert lock is not None
+        with pytest.raises(RunError):
+            case.run(out)
+        os.close(lock)
+        assert files(out) == before
+
+    def test_a_finished_run_changes_nothing_but_mends_its_reports(self, case: Case, out: Path, whole: Path) -> None:
+        for name in ("report.md", "ratings.csv", "standings.json", "schedule.json", "result.json", "progress.csv"):
+            (out / name).unlink(missing_ok=True)
+        (out / ".left.json.12.part").write_text("of a process that was killed")
+        (out / "deep").mkdir()
+        (out / "deep" / ".left.json.12.part").write_text("another one")
+        case.run(out)
+        assert files(out) == files(whole)
+
+    def test_a_run_grows_and_does_not_shrink(self, case: Case, tmp_path: Path, whole: Path) -> None:
+        if not case.grows:
+            pytest.skip("it does not grow")
+        case.run(tmp_path / "run", **case.small)
+        small = files(tmp_path / "run")
+        assert small != files(whole)
+        case.run(tmp_path / "run")
+        assert files(tmp_path / "run") == files(whole)
+        with pytest.raises(RunError) as error:
+            case.run(tmp_path / "run", **case.small)
+        assert error.value.fields == (case.grows,)
+        assert files(tmp_path / "run") == files(whole)
+
+    def test_another_run_is_refused_with_the_field(self, case: Case, out: Path) -> None:
+        before = files(out)
+        with pytest.raises(RunError) as error:
+            case.run(out, **case.other)
+        assert case.fixed in error.value.fields
+        assert "\n" not in str(error.value)
+        assert files(out) == before
+
+    def test_starting_over_deletes_the_run_and_nothing_else(self, case: Case, tmp_path: Path, whole: Path) -> None:
+        case.run(tmp_path / "run", **case.other)
+        (tmp_path / "run" / "notes.txt").write_text("mine")
+        case.run(tmp_path / "run", resume=False)
+        assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+        assert different_files(tmp_path / "run", whole) == ["notes.txt"]
+
+    def test_other_folders_and_files_are_left_alone(self, case: Case, tmp_path: Path) -> None:
+        (tmp_path / "thesis.tex").write_text("years of work")
+        (tmp_path / ".draft.part").write_text("more of it")
+        for resume in (True, False):
+            for place in (tmp_path, tmp_path / "thesis.tex", tmp_path / "thesis.tex" / "run"):
+                with pytest.raises(RunError):
+                    case.run(place, resume=resume)
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".draft.part", "thesis.tex"]
+
+    @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 100_000])
+    def test_damaged_settings_are_refused_by_name(self, case: Case, out: Path, text: str) -> None:
+        (out / case.settings).write_text(text)
+        before = files(out)
+        with pytest.raises(RunError, match=case.settings.replace(".", r"\.")):
+            case.run(out)
+        assert files(out) == before
+
+    def test_changed_lines_are_played_again(self, case: Case, out: Path, whole: Path) -> None:
+        path = out / case.lines
+        if not path.is_file():
+            pytest.skip("it keeps no games")
+        lines = path.read_bytes().splitlines(keepends=True)
+        assert all(b'"checksum":"' in line for line in lines)
+        for changed in ([lines[0].replace(b'"', b"'", 1), *lines[1:-1], lines[-1][:-20]], []):  # damaged and torn, lost
+            path.write_bytes(b"".join(changed))
+            case.run(out)
+            assert files(out) == files(whole)
+
+    def test_games_of_another_run_are_refused(self, case: Case, out: Path, tmp_path: Path) -> None:
+        path = out / case.lines
+        if not path.is_file() or not case.reads:
+            pytest.skip("it keeps no games that it reads again")
+        case.run(tmp_path / "other", **case.other)
+        path.write_bytes((tmp_path / "other" / case.lines).read_bytes())
+        with pytest.raises(RunError, match=case.lines.replace(".", r"\.")):
+            case.run(out)
