@@ -20,7 +20,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.counts import Game
@@ -28,11 +27,20 @@ from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.stats.tables import Alike, Standing, Tables, Tally, make_tables
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.report.columns import Column, row_data
 from cellgames.utils.report.model import Section
-from cellgames.utils.report.text import rounded
 
-from .payoff_sections import cycles_data, deviation_or_none, sections
-from .rating_tables import clock_data, forfeited_games, notes, pairs_data, ratings_data, standing_data, tally_data
+from .payoff_sections import cycles_data, deviation_columns, deviation_or_none, sections
+from .rating_tables import (
+    FINISH,
+    TALLY,
+    notes,
+    pair_columns,
+    pairs_met,
+    rating_columns,
+    ratings_data,
+    side_columns,
+)
 
 if TYPE_CHECKING:
     from cellgames.arena.stats.cycles import Cycle
@@ -105,34 +113,36 @@ class Leaderboard:
         """Payoffs, Nash averaging, deviation ratings and cycles in words, tables and plots."""
         return sections(self.payoffs)
 
-    @property
-    def nash_shares(self) -> NDArray[np.float64] | None:
-        """Shares in Nash averaging by agent of `payoffs`; NaN for those left out, None without SciPy."""
-        return None if self.nash is None else np.where(np.isnan(self.nash.rating), np.nan, self.nash.strategy)
+    @cached_property
+    def columns(self) -> list[Column[Standing]]:
+        """Columns of the ranking, for files, the page and terminals."""
+        counts: tuple[Column[Tally], ...] = TALLY
+        if self.tables.by_score:  # games of more than two count by pairs of seats
+            pairs = (column.but(label="score %" if column.name == "score" else "") for column in TALLY)
+            counts = (*pairs, FINISH[0].but(name="seats_taken"), *FINISH[1:])
+
+        def place(line: Standing) -> int:
+            return self.payoffs.agents.index(line.agent)
+
+        more: list[Column[Standing]] = []
+        if (nash := self.nash) is not None:
+            shares = np.where(np.isnan(nash.rating), np.nan, nash.strategy)
+            more += [
+                Column("nash", lambda line: float(shares[place(line)]), "Nash %", "%"),
+                Column("nash_rating", lambda line: float(nash.rating[place(line)])),
+            ]
+        if self.deviation is not None:
+            labels = {"rating": "deviation"}
+            more += [
+                column.of(place, name=f"deviation_{column.name}", label=labels.get(column.name, ""))
+                for column in deviation_columns(self.deviation)
+                if column.name in ("rating", "low", "high")
+            ]
+        return rating_columns(self.tables, counts, more)
 
     def to_data(self) -> dict[str, Any]:
-        """Return all numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `nash`, `cycles`, `notes`."""
-        nash = self._by_agent(self.nash_shares)
-        skill = self._by_agent(None if self.nash is None else self.nash.rating)
-        deviation = [self._by_agent(x) for x in ((None,) * 3 if self.deviation is None else self.deviation[1:4])]
-        by_score = self.tables.by_score
-        agents = [
-            {
-                **standing_data(line),
-                **tally_data(line.tally),
-                **(_taken(line.tally) if by_score else {}),
-                "forfeits": forfeited_games(self.tables, line.agent),
-                **clock_data(self.tables, line.agent),
-                "nash": nash.get(line.agent),
-                "nash_rating": skill.get(line.agent),
-                **{
-                    f"deviation_{name}": values.get(line.agent)
-                    for name, values in zip(("rating", "low", "high"), deviation, strict=True)
-                },
-            }
-            for line in self.standings
-        ]
-        seats = zip(self.players, self.tables.seats, strict=True)
+        """Return all numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `cycles`, `notes`."""
+        sides, pairs = side_columns(self.tables), pair_columns()
         return {
             "game": self.game,
             "parameters": dict(self.parameters),
@@ -140,18 +150,14 @@ class Leaderboard:
             "versions": list(self.versions),
             "players": list(self.players),
             **ratings_data(self.tables),
-            "agents": agents,
-            "pairs": pairs_data(self.tables),
-            "seats": {name: _finish_data(tally) if by_score else tally_data(tally) for name, tally in seats},
+            "agents": [row_data(self.columns, line) for line in self.standings],
+            "pairs": [row_data(pairs, pair) for pair in pairs_met(self.tables)],
+            "seats": {
+                name: row_data(sides, tally) for name, tally in zip(self.players, self.tables.seats, strict=True)
+            },
             "cycles": cycles_data(self.cycles),
             "notes": list(self.notes),
         }
-
-    def _by_agent(self, values: Iterable[float] | None) -> dict[str, float | None]:
-        """Return values of the agents of `payoffs` by name."""
-        if values is None:
-            return {}
-        return {agent: rounded(float(value)) for agent, value in zip(self.payoffs.agents, values, strict=True)}
 
 
 def leaderboards(
@@ -372,22 +378,3 @@ def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, A
             }
             found.append((spec.id, different))
     return min(found, key=lambda pair: (len(pair[1]), pair[0] != game))
-
-
-# ---------------------------------------------------------------- data
-
-
-def _taken(tally: Tally) -> dict[str, Any]:
-    """Return how an agent finished, as JSON."""
-    finish = tally.finish
-    return {"seats_taken": finish.seats, "first": finish.first, **_finish_data(tally)}
-
-
-def _finish_data(tally: Tally) -> dict[str, Any]:
-    finish = tally.finish
-    return {
-        "mean_place": rounded(finish.place),
-        "mean_score": rounded(finish.score),
-        "first_share": rounded(finish.first_share),
-        "alone_first_share": rounded(finish.alone_share),
-    }

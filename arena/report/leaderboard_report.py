@@ -9,35 +9,22 @@ They hold nothing but what follows from the games in the store.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from cellgames.arena.records.store.store import Setting, Source
-from cellgames.arena.stats.tables import Standing
 from cellgames.envs.titles import setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.files import PathLike
+from cellgames.utils.report.columns import csv_table, people_table
 from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Cell, Part, Report, Section, Table
+from cellgames.utils.report.model import Part, Report, Section, Table
 from cellgames.utils.report.text import escape, percent, plain_table
 
 from .leaderboard import Leaderboard, title
-from .rating_tables import (
-    AHEAD,
-    SCORES,
-    TALLY,
-    cross_table,
-    finish_texts,
-    pairs_csv,
-    ratings_csv,
-    ratings_plot,
-    seat_table,
-    seats_line,
-    standings_table,
-    tally_cells,
-)
+from .rating_tables import AHEAD, SCORES, pair_columns, pairs_met, ratings_plot, seat_table, seats_line
+from .run_report import cross_table
 
 __all__ = ["DATA", "folder_name", "overview_table", "to_data", "to_text", "write_leaderboards"]
 
@@ -56,7 +43,7 @@ def overview_table(settings: Sequence[Setting]) -> Table:
 def to_text(board: Leaderboard, *, brief: bool = False, width: int | None = None) -> str:
     """Return a leaderboard for a terminal of this width, None for any; if `brief`, the ratings alone."""
     tables = board.tables
-    ratings = plain_table(_ratings_table(board), width)
+    ratings = plain_table(people_table(board.columns, tables.standings), width)
     head = f"{board.title}: {tables.games} games, {tables.distinct} different\n\n{ratings}"
     if brief:
         return head
@@ -134,37 +121,20 @@ def _report(board: Leaderboard) -> Report:
     seats = f"```\n{plain_table(seat_table(tables, board.players))}\n```"
     if not tables.by_score:
         seats = escape(seats_line(tables, board.players))
+    ranking = people_table(board.columns, tables.standings)
     parts: tuple[Part, ...] = (
         escape(about),
-        Section("Ratings", (_ratings_table(board), *map(escape, board.notes), ratings_plot(tables))),
+        Section("Ratings", (ranking, *map(escape, board.notes), ratings_plot(tables))),
         Section("Cross table", (AHEAD if tables.by_score else SCORES, cross_table(tables))),
         Section("Seats", (seats,)),
         *board.sections,
     )
-    files = ratings_csv(tables, TALLY[:5], lambda line: tally_cells(line.tally)[:5]), pairs_csv(tables, 5)
+    files = (
+        csv_table("ratings", board.columns, tables.standings),
+        csv_table("pairs", pair_columns(), pairs_met(tables)),
+    )
     subject = setting_title(board.game, board.parameters)
     return Report(f"Leaderboard: {escape(board.title)}", parts, more_tables=files, subject=subject)
-
-
-def _ratings_table(board: Leaderboard) -> Table:
-    """Return a row for each agent, best first, with what is known of the board."""
-    tables = board.tables
-    # Games of more than two count by pairs of seats.
-    columns = ["pairs", "ahead", "level", "behind"] if tables.by_score else ["games", "W", "D", "L"]
-    columns += ["score %", *(["mean place"] if tables.by_score else [])]
-    shares = {"Nash %": board.nash_shares}
-    known = {name: values for name, values in shares.items() if values is not None}
-    rated = [] if board.deviation is None else ["deviation"]
-
-    def cells(line: Standing) -> Sequence[Cell]:
-        t, place = line.tally, board.payoffs.agents.index(line.agent)
-        finish = finish_texts(t)[:1] if tables.by_score else ()
-        own = (percent(float(values[place])) for values in known.values())
-        rating = math.nan if board.deviation is None else float(board.deviation.rating[place])
-        gain = ["" if math.isnan(rating) else f"{rating + 0.0:+.3f}" for _ in rated]
-        return t.games, t.wins, t.draws, t.losses, percent(t.score), *finish, *own, *gain
-
-    return standings_table(tables, (*columns, *known, *rated), cells)
 
 
 def _ring(agents: Sequence[str], scores: Sequence[float]) -> str:

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cellgames.arena.stats.order import Adjacency
+from cellgames.utils.report.columns import Column, csv_table, people_table
 from cellgames.utils.report.model import Section, Table
 from cellgames.utils.report.text import escape
 
 __all__ = ["order_csv", "order_section", "order_table", "order_text"]
 
 
+_COLUMNS: tuple[Column[Adjacency], ...] = (
+    Column("better", lambda pair: pair.better, "agent"),
+    Column("worse", lambda pair: pair.worse, "ahead of"),
+    Column("elo_apart", lambda pair: pair.elo, "Elo apart", ".0f", ".1f"),
+    Column("games", lambda pair: pair.games, "games"),
+    Column("z", lambda pair: pair.z, "z", ".1f"),
+    Column("z_needed", lambda pair: pair.needed, "needed", ".1f"),
+    Column("certain", lambda pair: int(pair.certain)),
+    Column("", lambda pair: "certain" if pair.certain else "undecided", "order"),
+)
+
+
 def order_table(order: Sequence[Adjacency]) -> Table:
     """Return a row for every two neighbours in the ranking."""
-    rows = [
-        (
-            *(pair.better, pair.worse, f"{pair.elo:.0f}", pair.games, f"{pair.z:.1f}", f"{pair.needed:.1f}"),
-            "certain" if pair.certain else "undecided",
-        )
-        for pair in order
-    ]
-    columns = ("agent", "ahead of", "Elo apart", "games", "z", "needed", "order")
-    return Table("", columns, rows, text=("agent", "ahead of", "order"))
+    return people_table(_COLUMNS, order)
 
 
 def order_text(order: Sequence[Adjacency], games: int) -> str:
@@ -50,11 +55,4 @@ def order_section(order: Sequence[Adjacency], games: int) -> Section:
 
 def order_csv(order: Sequence[Adjacency]) -> Table:
     """Return the content of order.csv."""
-    rows = [
-        (
-            *(pair.better, pair.worse, f"{pair.elo:.1f}", pair.games, f"{pair.z:.4f}", f"{pair.needed:.4f}"),
-            int(pair.certain),
-        )
-        for pair in order
-    ]
-    return Table("order", ("better", "worse", "elo_apart", "games", "z", "z_needed", "certain"), rows)
+    return csv_table("order", _COLUMNS, order)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy as np
 from cellgames.arena.stats.cycles import Cycle, components
 from cellgames.arena.stats.deviation import DeviationRatings, TablePayoffs
 from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
+from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
 from cellgames.utils.report.model import Cell, Part, Plot, Section, Table
-from cellgames.utils.report.text import escape, percent, rounded
+from cellgames.utils.report.text import escape, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 __all__ = [
     "by_strength",
     "cycles_data",
+    "deviation_columns",
     "deviation_csv",
     "deviation_or_none",
     "deviation_table",
+    "nash_columns",
     "payoff_data",
     "payoff_section",
     "sections",
@@ -48,18 +51,8 @@ def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Se
     if average is None:
         parts.append(escape(f"No Nash averaging: {missing}."))
     else:
-        rows = [
-            (
-                average.agents[k],
-                percent(average.strategy[k]),
-                f"{percent(average.low[k])} to {percent(average.high[k])}",
-                f"{average.rating[k] + 0.0:+.3f}",
-            )
-            for k in _by_share(average)
-            if not np.isnan(average.rating[k])
-        ]
-        columns = ("agent", "Nash share %", f"{100 * payoffs.level:.0f} % interval", "rating")
-        parts += [*_nash_text(payoffs, average), Table("", columns, rows, text=("agent",))]
+        rows = [k for k in _by_share(average) if not np.isnan(average.rating[k])]
+        parts += [*_nash_text(payoffs, average), people_table(nash_columns(average, payoffs.level), rows)]
     if (rated := deviation_or_none(payoffs)) is not None:
         parts += [_DEVIATION, deviation_table(rated, payoffs.level)]
     if by_table is not None and (rated := deviation_or_none(by_table)) is not None:
@@ -70,18 +63,26 @@ def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Se
     return Section("Nash averaging, deviation ratings and cycles", parts)
 
 
+def deviation_columns(found: DeviationRatings, level: float = 0.95) -> list[Column[int]]:
+    """Return the columns of deviation ratings, whose rows are places of agents."""
+
+    def bounds(k: int) -> tuple[float, float]:
+        return float(found.low[k]), float(found.high[k])
+
+    return [
+        Column("agent", lambda k: found.agents[k], "agent"),
+        Column("players", lambda k: found.players),
+        Column("rating", lambda k: float(found.rating[k]), "deviation rating", "+.3f", ".6f"),
+        Column("", bounds, f"{100 * level:.0f} % interval", "+.3f"),
+        Column("low", lambda k: float(found.low[k]), kept=".6f"),
+        Column("high", lambda k: float(found.high[k]), kept=".6f"),
+    ]
+
+
 def deviation_table(found: DeviationRatings, level: float) -> Table:
     """Return deviation ratings for people, best first."""
     order = sorted(np.flatnonzero(~np.isnan(found.rating)), key=lambda k: (-round(float(found.rating[k]), 6), k))
-    rows = [
-        (
-            found.agents[k],
-            f"{found.rating[k] + 0.0:+.3f}",
-            "" if np.isnan(found.low[k]) else f"{found.low[k] + 0.0:+.3f} to {found.high[k] + 0.0:+.3f}",
-        )
-        for k in order
-    ]
-    return Table("", ("agent", "deviation rating", f"{100 * level:.0f} % interval"), rows, text=("agent",))
+    return people_table(deviation_columns(found, level), [int(k) for k in order])
 
 
 def deviation_or_none(payoffs: Payoffs | TablePayoffs) -> DeviationRatings | None:
@@ -97,12 +98,8 @@ def deviation_csv(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Tab
     found = [rated for part in (payoffs, by_table) if part is not None and (rated := deviation_or_none(part))]
     if not found:
         return None
-    rows: list[tuple[Cell, ...]] = [
-        (agent, ratings.players, *("" if np.isnan(x[k]) else f"{x[k] + 0.0:.6f}" for x in ratings[1:4]))
-        for ratings in found
-        for k, agent in enumerate(ratings.agents)
-    ]
-    return Table("deviation_ratings", ("agent", "players", "rating", "low", "high"), rows)
+    parts = [csv_table("deviation_ratings", deviation_columns(rated), range(len(rated.agents))) for rated in found]
+    return Table(parts[0].name, parts[0].columns, [row for part in parts for row in part.rows])
 
 
 def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[str, Any]:
@@ -110,13 +107,11 @@ def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[
     average, _ = _solved(payoffs)
     found: dict[str, Any] = {"nash": None}
     if average is not None:
-        columns = ("share", "share_low", "share_high", "in_mixture", "rating")
-        values = (average.strategy, average.low, average.high, average.support, average.rating)
-        shares = [
-            {"agent": agent, **{name: rounded(float(x[k])) for name, x in zip(columns, values, strict=True)}}
-            for k, agent in enumerate(average.agents)
-        ]
-        found = {"nash": shares, "left_out": list(average.left_out)}
+        columns = nash_columns(average, payoffs.level)
+        found = {
+            "nash": [row_data(columns, k) for k in range(len(average.agents))],
+            "left_out": list(average.left_out),
+        }
     found["deviation"] = _deviation_data(deviation_or_none(payoffs))
     if by_table is not None:
         found["deviation_tables"] = _deviation_data(deviation_or_none(by_table))
@@ -126,10 +121,27 @@ def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[
 def _deviation_data(found: DeviationRatings | None) -> list[dict[str, Any]] | None:
     if found is None:
         return None
-    numbers = zip(found.agents, found.rating, found.low, found.high, strict=True)
+    columns = deviation_columns(found)
+    return [row_data(columns, k) for k in range(len(found.agents))]
+
+
+def nash_columns(average: NashAverage, level: float) -> list[Column[int]]:
+    """Return the columns of Nash averaging, whose rows are places of agents."""
+
+    def number(values: FloatArray) -> Callable[[int], float]:
+        return lambda k: float(values[k])
+
+    def bounds(k: int) -> tuple[float, float]:
+        return float(average.low[k]), float(average.high[k])
+
     return [
-        {"agent": agent, **{name: rounded(float(x)) for name, x in zip(("rating", "low", "high"), own, strict=True)}}
-        for agent, *own in numbers
+        Column("agent", lambda k: average.agents[k], "agent"),
+        Column("share", number(average.strategy), "Nash share %", "%"),
+        Column("", bounds, f"{100 * level:.0f} % interval", "%"),
+        Column("share_low", number(average.low)),
+        Column("share_high", number(average.high)),
+        Column("in_mixture", number(average.support)),
+        Column("rating", number(average.rating), "rating", "+.3f"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Ratings and cross tables for people and for programs, and sentences on them, for the reports of all games."""
+"""Columns of ratings, pairs and seats, tables of them for people and for programs, and sentences, for all games."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.stats.tables import Forfeits, Standing, Tables, Tally, Thinking
-from cellgames.utils.report.model import Cell, Plot, Table
+from cellgames.utils.report.columns import Column, people_table
+from cellgames.utils.report.model import Plot, Table
 from cellgames.utils.report.text import percent, rounded
 
 if TYPE_CHECKING:
@@ -15,29 +16,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AHEAD",
+    "FINISH",
     "SCORES",
     "TALLY",
-    "clock_data",
-    "cross_csv",
-    "cross_table",
-    "finish_texts",
+    "cross_columns",
     "forfeit_notes",
-    "forfeited_games",
     "notes",
-    "pairs_csv",
-    "pairs_data",
-    "ratings_csv",
+    "pair_columns",
+    "pairs_met",
+    "rating_columns",
     "ratings_data",
     "ratings_plot",
     "seat_table",
     "seats_line",
-    "standing_data",
-    "standings_table",
-    "tally_cells",
-    "tally_data",
-    "thinking_cells",
+    "side_columns",
     "thinking_notes",
-    "win_draw_loss",
 ]
 
 SCORES = "The row's score against the column's agent in %, with wins-draws-losses."
@@ -46,86 +39,130 @@ SCORES = "The row's score against the column's agent in %, with wins-draws-losse
 AHEAD = "How often the row finished ahead of the column in %, a tie half, with ahead-level-behind."
 """The content of the cross table of games compared by their final scores."""
 
-TALLY = ("games", "wins", "draws", "losses", "score", "score_low", "score_high", "distinct")
-"""Columns of `tally_cells`."""
+TALLY: tuple[Column[Tally], ...] = (
+    Column("games", lambda t: t.games, "games"),
+    Column("wins", lambda t: t.wins, "W"),
+    Column("draws", lambda t: t.draws, "D"),
+    Column("losses", lambda t: t.losses, "L"),
+    Column("score", lambda t: t.score, "score %", "%"),
+    Column("score_low", lambda t: t.interval()[0]),
+    Column("score_high", lambda t: t.interval()[1]),
+    Column("distinct", lambda t: t.distinct, "distinct"),
+)
+"""Columns of comparisons: games of two, or pairs of seats."""
+
+FINISH: tuple[Column[Tally], ...] = (
+    Column("seats", lambda t: t.finish.seats, "seats"),
+    Column("first", lambda t: t.finish.first),
+    Column("alone_first", lambda t: t.finish.alone),
+    Column("mean_place", lambda t: t.finish.place, "mean place", ".2f"),
+    Column("first_share", lambda t: t.finish.first_share, "first %", "%"),
+    Column("alone_first_share", lambda t: t.finish.alone_share, "alone first %", "%"),
+    Column("mean_score", lambda t: t.finish.score, "mean score", ".2f"),
+)
+"""Columns of finishing places and scores."""
 
 
-# ---------------------------------------------------------------- tables for people
+# ---------------------------------------------------------------- columns
 
 
-def standings_table(tables: Tables, columns: Sequence[str], cells: Callable[[Standing], Sequence[Cell]]) -> Table:
-    """Return ranks and ratings, best first, with more columns and, where there are any, forfeits."""
-    interval = f"{100 * tables.ratings.level:.0f} % interval"
-    failed = ["forfeits"] if tables.forfeits else []
-    timed = ["median s", "worst s", "lost on time"] if tables.thinking else []
-    rows: list[Sequence[Cell]] = []
-    for line in tables.standings:
-        bounds = "" if line.low is None or line.high is None else f"{line.low:+.0f} to {line.high:+.0f}"
-        own: list[Cell] = [forfeited_games(tables, line.agent)] if failed else []
-        own += thinking_cells(tables, line.agent) if timed else []
-        rows.append((line.rank, line.agent, f"{line.elo:+.0f}", bounds, *cells(line), *own))
-    return Table("", ("rank", "agent", "Elo", interval, *columns, *failed, *timed), rows, text=("agent",))
+def side_columns(tables: Tables) -> tuple[Column[Tally], ...]:
+    """Return the columns that tell how a side fared: `FINISH` for games compared by their scores, else `TALLY`."""
+    return FINISH if tables.by_score else TALLY
 
 
-def thinking_cells(tables: Tables, agent: str) -> list[Cell]:
-    """Return an agent's median and worst seconds a move, and its losses on time; empty cells if it had no clock."""
-    found, failed = tables.thinking.get(agent), tables.forfeits.get(agent)
-    late = 0 if failed is None else failed.on_time
-    return ["", "", ""] if found is None else [f"{found.median:.4f}", f"{found.worst:.4f}", late]
+def rating_columns(
+    tables: Tables, sides: Sequence[Column[Tally]], more: Sequence[Column[Standing]] = ()
+) -> list[Column[Standing]]:
+    """Return the columns of a ranking: ratings, how the agents fared, more, and what is known of failures and times."""
+    found: list[Column[Standing]] = [
+        Column("rank", lambda line: line.rank, "rank"),
+        Column("agent", lambda line: line.agent, "agent"),
+        Column("elo", lambda line: line.elo, "Elo", "+.0f", ".1f"),
+        Column("", lambda line: (line.low, line.high), f"{100 * tables.ratings.level:.0f} % interval", "+.0f"),
+        Column("elo_low", lambda line: line.low, kept=".1f"),
+        Column("elo_high", lambda line: line.high, kept=".1f"),
+        *(column.of(lambda line: line.tally) for column in sides),
+        *more,
+        Column("forfeits", lambda line: _failed(tables, line).games, "forfeits" if tables.forfeits else ""),
+    ]
+    if tables.thinking:
+        times = (
+            Column[Thinking]("median_seconds", lambda own: own.median, "median s", ".4f"),
+            Column[Thinking]("worst_seconds", lambda own: own.worst, "worst s", ".4f"),
+        )
+        found += [column.of(lambda line: tables.thinking.get(line.agent)) for column in times]
+        found.append(
+            Column(
+                "lost_on_time",
+                lambda line: _failed(tables, line).on_time if line.agent in tables.thinking else None,
+                "lost on time",
+            )
+        )
+    return found
 
 
-def clock_data(tables: Tables, agent: str) -> dict[str, Any]:
-    """Return `thinking_cells` by name, as JSON holds them; empty if the agent had no clock."""
-    found = tables.thinking.get(agent)
-    if found is None:
-        return {}
-    late = thinking_cells(tables, agent)[-1]
-    return {"median_seconds": rounded(found.median), "worst_seconds": rounded(found.worst), "lost_on_time": late}
+def _failed(tables: Tables, line: Standing) -> Forfeits:
+    return tables.forfeits.get(line.agent, Forfeits(0, ""))
 
 
-def forfeited_games(tables: Tables, agent: str) -> int:
-    """Return the number of games that an agent forfeited."""
-    return tables.forfeits[agent].games if agent in tables.forfeits else 0
+Pair = tuple[str, str, Tally]
+"""An agent, an opponent and the agent's tally against it."""
 
 
-def cross_table(tables: Tables) -> Table:
-    """Return the score of each agent against each other in percent, with the three counts."""
+def pair_columns(counts: Sequence[Column[Tally]] = TALLY) -> list[Column[Pair]]:
+    """Return the columns of two agents that met."""
+    agents: list[Column[Pair]] = [Column("agent", lambda pair: pair[0]), Column("opponent", lambda pair: pair[1])]
+    return [*agents, *(column.of(lambda pair: pair[2]) for column in counts)]
 
-    def cell(agent: str, opponent: str) -> Cell:
-        met = tables.cross.get((agent, opponent))
-        return None if met is None else f"{percent(met.score)} ({win_draw_loss(met)})"
 
-    rows = [(agent, *(cell(agent, opponent) for opponent in tables.agents)) for agent in tables.agents]
-    return Table("", ("agent", *tables.agents), rows, text=("agent",))
+def pairs_met(tables: Tables) -> list[Pair]:
+    """Return the pairs that met in the order of the ranking."""
+    pairs = ((a, b) for a in tables.agents for b in tables.agents)
+    return [(*pair, tables.cross[pair]) for pair in pairs if pair in tables.cross]
+
+
+def cross_columns(tables: Tables) -> list[Column[str]]:
+    """Return the columns of a cross table, whose rows are agents: the score against each, for people with counts."""
+
+    def column(opponent: str) -> tuple[Column[str], Column[str]]:
+        def met(agent: str) -> Tally | None:
+            return tables.cross.get((agent, opponent))
+
+        shown = Column[Tally]("", lambda tally: f"{percent(tally.score)} ({_counts(tally)})", opponent, "s")
+        return Column[Tally](opponent, lambda tally: tally.score).of(met), shown.of(met)
+
+    return [Column("agent", str, "agent"), *(one for agent in tables.agents for one in column(agent))]
 
 
 def seat_table(tables: Tables, players: Sequence[str]) -> Table:
     """Return how the seats fare: by agent for games compared by their outcome, by seat and agent for others."""
-    rows: list[Sequence[Cell]] = []
+    score, place = TALLY[4], FINISH[3]
     if tables.by_score:
-        for seat, (player, tally) in enumerate(zip(players, tables.seats, strict=True)):
-            sat = (tables.agent_seats.get((agent, seat)) for agent in tables.agents)
-            own = (None if there is None else finish_texts(there)[0] for there in sat)
-            rows.append((player, *finish_texts(tally), *own))
-        columns = ("seat", "mean place", "first %", "alone first %", "mean score")
-        return Table("", (*columns, *(f"{agent}: place" for agent in tables.agents)), rows, text=("seat",))
-    sides = {agent: [tables.agent_seats[agent, seat] for seat in range(len(players))] for agent in tables.agents}
-    for name, tallies in [("all", tables.seats), *sides.items()]:
-        rows.append((name, *(text for tally in tallies for text in (percent(tally.score), win_draw_loss(tally)))))
-    heads = (text for player in players for text in (f"as {player}, score %", "W-D-L"))
-    return Table("", ("agent", *heads), rows, text=("agent",))
+        columns: list[Column[int]] = [Column("", lambda seat: players[seat], "seat")]
+        columns += [column.of(lambda seat: tables.seats[seat]) for column in FINISH[1:]]
+        columns += [place.of(_sat(tables, name), label=f"{name}: place") for name in tables.agents]
+        return people_table(columns, range(len(players)))
+    sides: list[tuple[str, Sequence[Tally]]] = [("all", tables.seats)]
+    sides += [(a, [tables.agent_seats[a, seat] for seat in range(len(players))]) for a in tables.agents]
+    heads: list[Column[tuple[str, Sequence[Tally]]]] = [Column("", lambda side: side[0], "agent")]
+    counts = Column[Tally]("", _counts, "W-D-L", "s")
+    for seat, player in enumerate(players):
+        heads += [score.of(_at(seat), label=f"as {player}, score %"), counts.of(_at(seat))]
+    return people_table(heads, sides)
 
 
-def win_draw_loss(tally: Tally) -> str:
+def _sat(tables: Tables, agent: str) -> Callable[[int], Tally | None]:
+    return lambda seat: tables.agent_seats.get((agent, seat))
+
+
+def _at(seat: int) -> Callable[[tuple[str, Sequence[Tally]]], Tally]:
+    return lambda side: side[1][seat]
+
+
+def _counts(tally: Tally) -> str:
     """Return wins, draws and losses such as 3-0-1."""
     return f"{tally.wins}-{tally.draws}-{tally.losses}"
-
-
-def finish_texts(tally: Tally) -> tuple[str, str, str, str]:
-    """Return the mean place, the shares of first and of sole first places in percent, and the mean score."""
-    finish = tally.finish
-    place, score = ("" if mean != mean else f"{mean:.2f}" for mean in (finish.place, finish.score))
-    return place, percent(finish.first_share), percent(finish.alone_share), score
 
 
 def seats_line(tables: Tables, players: Sequence[str], *, simultaneous: bool = False) -> str:
@@ -148,48 +185,6 @@ def ratings_plot(tables: Tables) -> Plot:
     return Plot("ratings", "", draw, "Ratings with intervals")
 
 
-# ---------------------------------------------------------------- tables for programs
-
-
-def ratings_csv(tables: Tables, columns: Sequence[str], cells: Callable[[Standing], Sequence[Cell]]) -> Table:
-    """Return the content of ratings.csv: ranks and ratings, best first, with more columns."""
-
-    def number(value: float | None) -> str:
-        return "" if value is None else f"{value:.1f}"
-
-    rows = [
-        (
-            *(line.rank, line.agent, *map(number, (line.elo, line.low, line.high)), *cells(line)),
-            *(thinking_cells(tables, line.agent) if tables.thinking else ()),
-        )
-        for line in tables.standings
-    ]
-    timed = ("median_seconds", "worst_seconds", "lost_on_time") if tables.thinking else ()
-    return Table("ratings", ("rank", "agent", "elo", "elo_low", "elo_high", *columns, *timed), rows)
-
-
-def cross_csv(tables: Tables) -> Table:
-    """Return the content of cross_table.csv: the score of each agent against each other."""
-    met = tables.cross
-    rows = [(a, *(f"{met[a, b].score:.4f}" if (a, b) in met else "" for b in tables.agents)) for a in tables.agents]
-    return Table("cross_table", ("agent", *tables.agents), rows)
-
-
-def pairs_csv(tables: Tables, columns: int = len(TALLY)) -> Table:
-    """Return the content of pairs.csv: a row for each agent and opponent, with the first columns of `TALLY`."""
-    rows = [(*pair, *tally_cells(tally)[:columns]) for pair, tally in _in_order(tables)]
-    return Table("pairs", ("agent", "opponent", *TALLY[:columns]), rows)
-
-
-def tally_cells(tally: Tally) -> tuple[Cell, ...]:
-    """Return the numbers of a tally in the order of `TALLY`."""
-    shares = (f"{share:.4f}" for share in (tally.score, *tally.interval()))
-    return tally.games, tally.wins, tally.draws, tally.losses, *shares, tally.distinct
-
-
-# ---------------------------------------------------------------- data
-
-
 def ratings_data(tables: Tables) -> dict[str, Any]:
     """Return what holds for all games and ratings, as JSON."""
     rated = tables.ratings
@@ -201,35 +196,6 @@ def ratings_data(tables: Tables) -> dict[str, Any]:
         "tie": rounded(rated.tie),
         "components": [list(group) for group in rated.components],
     }
-
-
-def standing_data(line: Standing) -> dict[str, Any]:
-    """Return an agent and its rating, as JSON."""
-    return {
-        "rank": line.rank,
-        "agent": line.agent,
-        "elo": rounded(line.elo),
-        "elo_low": rounded(line.low),
-        "elo_high": rounded(line.high),
-    }
-
-
-def tally_data(tally: Tally) -> dict[str, Any]:
-    """Return a tally as JSON; None where there are no games."""
-    counts = (tally.games, tally.wins, tally.draws, tally.losses)
-    shares = map(rounded, (tally.score, *tally.interval()))
-    return dict(zip(TALLY, (*counts, *shares, tally.distinct), strict=True))
-
-
-def pairs_data(tables: Tables) -> list[dict[str, Any]]:
-    """Return the tally of every pair of agents as JSON, in the order of the ranking."""
-    return [{"agent": a, "opponent": b, **tally_data(tally)} for (a, b), tally in _in_order(tables)]
-
-
-def _in_order(tables: Tables) -> list[tuple[tuple[str, str], Tally]]:
-    """Return the pairs that met in the order of the ranking."""
-    pairs = ((a, b) for a in tables.agents for b in tables.agents)
-    return [(pair, tables.cross[pair]) for pair in pairs if pair in tables.cross]
 
 
 # ---------------------------------------------------------------- sentences

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.stats.order import Adjacency
-from cellgames.arena.stats.tables import Standing, Tables, Tally
+from cellgames.arena.stats.tables import Tables
 from cellgames.envs.titles import setting_title
-from cellgames.utils.report.model import Cell, Part, Plot, Report, Section, Table
-from cellgames.utils.report.text import escape, percent, rounded
+from cellgames.utils.report.columns import csv_table, people_table, row_data
+from cellgames.utils.report.model import Part, Plot, Report, Section, Table
+from cellgames.utils.report.text import escape
 
 from .order_section import order_csv, order_section
 from .payoff_sections import deviation_csv, payoff_data, payoff_section
@@ -21,29 +22,22 @@ from .rating_tables import (
     AHEAD,
     SCORES,
     TALLY,
-    clock_data,
-    cross_csv,
-    cross_table,
-    finish_texts,
-    forfeited_games,
+    cross_columns,
     notes,
-    pairs_csv,
-    pairs_data,
-    ratings_csv,
+    pair_columns,
+    pairs_met,
+    rating_columns,
     ratings_data,
     ratings_plot,
     seat_table,
     seats_line,
-    standing_data,
-    standings_table,
-    tally_cells,
-    tally_data,
+    side_columns,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FREE_FOR_ALL_FILES", "ROUND_ROBIN_FILES", "ratings_table", "run_report"]
+__all__ = ["FREE_FOR_ALL_FILES", "ROUND_ROBIN_FILES", "cross_table", "ratings_table", "run_report"]
 
 FREE_FOR_ALL_FILES = (
     "ratings.json",
@@ -66,8 +60,6 @@ ROUND_ROBIN_FILES = (
     *FREE_FOR_ALL_FILES[5:],
 )
 """Files that the report of a round robin may have; order.csv where it was played until the order was certain."""
-
-_FINISH = ("seats", "first", "alone_first", "mean_place", "mean_score")
 
 
 def run_report(
@@ -107,8 +99,11 @@ def run_report(
             ),
         )
     )
-    files = [_ratings_csv(tables), cross_csv(tables)]
-    files += [] if by_score else [pairs_csv(tables)]
+    files = [
+        csv_table("ratings", rating_columns(tables, side_columns(tables)), tables.standings),
+        csv_table("cross_table", cross_columns(tables), tables.agents),
+    ]
+    files += [] if by_score else [csv_table("pairs", pair_columns(), pairs_met(tables))]
     files += [] if (deviation := deviation_csv(tables.payoffs, tables.by_table)) is None else [deviation]
     files.append(_seats_csv(tables, players))
     if order is not None:
@@ -127,15 +122,12 @@ def run_report(
 
 def ratings_table(tables: Tables) -> Table:
     """Return the ratings for people: with wins and losses, or with finishing places."""
-    if tables.by_score:
-        columns = ("seats", "mean place", "first %", "alone first %", "mean score")
-        return standings_table(tables, columns, lambda line: (line.tally.finish.seats, *finish_texts(line.tally)))
+    return people_table(rating_columns(tables, side_columns(tables)), tables.standings)
 
-    def cells(line: Standing) -> Sequence[Cell]:
-        t = line.tally
-        return t.games, t.wins, t.draws, t.losses, percent(t.score), t.distinct
 
-    return standings_table(tables, ("games", "W", "D", "L", "score %", "distinct"), cells)
+def cross_table(tables: Tables) -> Table:
+    """Return the score of each agent against each other in percent, with the three counts."""
+    return people_table(cross_columns(tables), tables.agents)
 
 
 def _cross_plot(tables: Tables, alt: str) -> Plot:
@@ -166,76 +158,38 @@ def _settings(run: Mapping[str, Any], seats: int) -> str:
 # ---------------------------------------------------------------- for programs
 
 
-def _finish_cells(tally: Tally) -> tuple[Cell, ...]:
-    """Return the numbers of a tally in the order of `_FINISH`."""
-    finish = tally.finish
-    means = ("" if mean != mean else f"{mean:.4f}" for mean in (finish.place, finish.score))
-    return finish.seats, finish.first, finish.alone, *means
-
-
-def _side_data(tally: Tally, *, by_score: bool) -> dict[str, Any]:
-    if not by_score:
-        return tally_data(tally)
-    finish = tally.finish
-    values = (finish.seats, finish.first, finish.alone, rounded(finish.place), rounded(finish.score))
-    return dict(zip(_FINISH, values, strict=True))
-
-
-def _ratings_csv(tables: Tables) -> Table:
-    def cells(line: Standing) -> Sequence[Cell]:
-        failed = forfeited_games(tables, line.agent)
-        if tables.by_score:
-            return *_finish_cells(line.tally), failed
-        *counts, _, _, distinct = tally_cells(line.tally)
-        return *counts, distinct, failed
-
-    columns = _FINISH if tables.by_score else (*TALLY[:5], "distinct")
-    return ratings_csv(tables, (*columns, "forfeits"), cells)
-
-
 def _seats_csv(tables: Tables, players: Sequence[str]) -> Table:
-    cells = _finish_cells if tables.by_score else tally_cells
-    rows = [("all", player, *cells(tally)) for player, tally in zip(players, tables.seats, strict=True)]
+    rows = [("all", player, tally) for player, tally in zip(players, tables.seats, strict=True)]
     rows += [
-        (agent, player, *cells(tables.agent_seats[agent, seat]))
+        (agent, player, tables.agent_seats[agent, seat])
         for agent in tables.agents
         for seat, player in enumerate(players)
         if (agent, seat) in tables.agent_seats
     ]
-    return Table("seats", ("agent", "seat", *(_FINISH if tables.by_score else TALLY)), rows)
+    agent, seat, *counts = pair_columns(side_columns(tables))
+    return csv_table("seats", [agent, seat.but(name="seat"), *counts], rows)
 
 
 def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
     """Return all numbers; `run` is the content of run.json."""
-    by_score = tables.by_score
+    sides = side_columns(tables)
+    columns = rating_columns(tables, sides)
+    places = zip(TALLY[1:4], ("ahead", "level", "behind"), strict=True)
+    pairs = pair_columns([column.but(name=name) for column, name in places] if tables.by_score else TALLY)
 
     def seats(agent: str) -> dict[str, Any]:
         sat = ((player, tables.agent_seats.get((agent, seat))) for seat, player in enumerate(players))
-        return {player: _side_data(tally, by_score=by_score) for player, tally in sat if tally is not None}
+        return {player: row_data(sides, tally) for player, tally in sat if tally is not None}
 
-    pairs = pairs_data(tables)
-    if by_score:
-        pairs = [
-            {"agent": a, "opponent": b, "ahead": met.wins, "level": met.draws, "behind": met.losses}
-            for (a, b), met in tables.cross.items()
-        ]
     return {
         "run": dict(run),
         **ratings_data(tables),
         "agents": [
-            {
-                **standing_data(line),
-                **_side_data(line.tally, by_score=by_score),
-                "forfeits": forfeited_games(tables, line.agent),
-                **clock_data(tables, line.agent),
-                "seats_taken" if by_score else "seats": seats(line.agent),
-            }
+            {**row_data(columns, line), "seats_taken" if tables.by_score else "seats": seats(line.agent)}
             for line in tables.standings
         ],
-        "pairs": pairs,
-        "seats": {
-            player: _side_data(tally, by_score=by_score) for player, tally in zip(players, tables.seats, strict=True)
-        },
+        "pairs": [row_data(pairs, pair) for pair in pairs_met(tables)],
+        "seats": {player: row_data(sides, tally) for player, tally in zip(players, tables.seats, strict=True)},
         "payoffs": payoff_data(tables.payoffs, tables.by_table),
         "notes": notes(tables),
     }

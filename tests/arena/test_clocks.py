@@ -27,7 +27,8 @@ from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, cloc
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.rating_tables import forfeit_notes, standings_table
+from cellgames.arena.report.rating_tables import forfeit_notes
+from cellgames.arena.report.run_report import ratings_table
 from cellgames.arena.stats.tables import Forfeits, make_tables
 from cellgames.cli.main import main
 from cellgames.cli.terminal import Table
@@ -121,7 +122,7 @@ def test_tables_tell_who_lost_on_time() -> None:
     options = MatchOptions(games=4, move_time=0.1)
     tables = make_tables(match(GAME, Sleeper(1.0), "random", options).records, resamples=0)
     assert tables.forfeits["sleeper"].on_time == 4
-    table = standings_table(tables, (), lambda line: ())
+    table = ratings_table(tables)
     assert table.columns[-1] == "lost on time"
     assert [row[-1] for row in table.rows] == [0, 4]
     assert forfeit_notes(tables.forfeits)[0].startswith("sleeper lost 4 games on time: thinking took ")

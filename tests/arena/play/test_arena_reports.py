@@ -15,8 +15,8 @@ from PIL import Image
 
 from cellgames.arena.play.match import match_id
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
-from cellgames.arena.report.rating_tables import cross_table, notes, seat_table, seats_line
-from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, ratings_table, run_report
+from cellgames.arena.report.rating_tables import notes, seat_table, seats_line
+from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, cross_table, ratings_table, run_report
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.utils.progress import progress
 from cellgames.utils.report.files import write_report

@@ -99,12 +99,12 @@ def _report(finished: FreeForAll, game: Game, options: FreeForAllOptions, argume
     """Print the tables, the files, and commands to type next."""
     from cellgames.arena.report import rating_tables as report
     from cellgames.arena.report.payoff_sections import deviation_or_none, deviation_table
-    from cellgames.arena.report.run_report import ratings_table
+    from cellgames.arena.report.run_report import cross_table, ratings_table
 
     tables = finished.tables
     print_table(ratings_table(tables))
     print_text(f"\n{report.AHEAD}")
-    print_table(report.cross_table(tables))
+    print_table(cross_table(tables))
     print()
     print_table(report.seat_table(tables, game.info.players))
     if tables.by_table is not None and (rated := deviation_or_none(tables.by_table)) is not None:

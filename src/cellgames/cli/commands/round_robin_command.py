@@ -100,12 +100,12 @@ def _report(finished: RoundRobin, game: Game, options: RoundRobinOptions, argume
     from cellgames.arena.play.round_robin import top_game
     from cellgames.arena.report import rating_tables as report
     from cellgames.arena.report.order_section import order_table, order_text
-    from cellgames.arena.report.run_report import ratings_table
+    from cellgames.arena.report.run_report import cross_table, ratings_table
 
     tables = finished.tables
     print_table(ratings_table(tables))
     print("\nThe row's score against the column in %, with wins-draws-losses:")
-    print_table(report.cross_table(tables))
+    print_table(cross_table(tables))
     print()
     seats = report.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
     for line in [seats, *report.notes(tables)]:

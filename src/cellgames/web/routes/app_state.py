@@ -13,7 +13,7 @@ from fastapi import HTTPException
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Store
-from cellgames.arena.report.leaderboard import leaderboards
+from cellgames.arena.report.leaderboard import Leaderboard, leaderboards
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.web.export import html_page
 from cellgames.web.frames import replay_data
@@ -99,8 +99,14 @@ class AppState:
         with self._rating, Store(self.store, create=False) as store:
             key = (store.last, len(store))
             if self._leaderboards is None or self._leaderboards[0] != key:
-                self._leaderboards = key, [_finite(board.to_data()) for board in leaderboards(store)]
+                self._leaderboards = key, [_finite(_shown(board)) for board in leaderboards(store)]
             return self._leaderboards[1]
+
+
+def _shown(board: Leaderboard) -> dict[str, Any]:
+    """Return the numbers of a leaderboard, and heading and format of the columns that people see."""
+    columns = [{"name": c.name, "label": c.label, "shown": c.shown} for c in board.columns if c.name and c.label]
+    return {**board.to_data(), "columns": columns}
 
 
 def _key(record: Record | CupRecord) -> str | CupRecord:

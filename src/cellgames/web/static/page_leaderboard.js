@@ -7,7 +7,14 @@
   const percent = (share, digits = 0) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
   const elo = (value) => (value === null || value === undefined ? "–" : String(Math.round(value)).replace("-", "−"));
 
-  const gain = (value) => (value === null || value === undefined ? "–" : value.toFixed(3).replace("-", "−"));
+  const SHOWN = ["score", "mean_place", "nash", "deviation_rating", "games", "seats_taken"]; // columns, where a board has them
+
+  // A number in the format of its column, as Python writes it.
+  const formatted = (value, form) => {
+    if (value === null || value === undefined) return "–";
+    if (form === "%") return percent(value, 1);
+    return form.endsWith("f") ? value.toFixed(Number(form.match(/\d+/)[0])).replace("-", "−") : String(value);
+  };
 
   // A rating and its interval on the scale of the whole table.
   const bar = (line, low, high) => {
@@ -26,18 +33,14 @@
     const low = Math.min(0, ...known), high = Math.max(0, ...known);
     const number = (text) => el("td", { class: "number" }, text);
     const range = (line) => (line.elo_low === null || line.elo_high === null ? null : el("small", { class: "range" }, `${elo(line.elo_low)} to ${elo(line.elo_high)}`));
-    const some = (name) => board.agents.some((line) => line[name] !== null && line[name] !== undefined);
-    const columns = [ // head, cell, and whether the board has it
-      ["", (line) => number(line.rank), true],
-      ["agent", (line) => el("th", { scope: "row", title: line.agent }, app.shortened(line.agent, 36)), true],
-      ["rating", (line) => number(elo(line.elo)), true],
-      [`${Math.round(100 * board.level)} % interval`, (line) => el("td", { class: "whole" }, bar(line, low, high), range(line)), true],
-      ["score", (line) => number(percent(line.score, 1)), true],
-      ["mean place", (line) => number(line.mean_place === null ? "–" : line.mean_place.toFixed(2)), board.agents.some((line) => line.mean_place !== undefined)],
-      ["Nash", (line) => number(percent(line.nash)), some("nash")],
-      ["deviation", (line) => number(gain(line.deviation_rating)), some("deviation_rating")],
-      ["games", (line) => number(line.games), true],
-    ].filter(([, , has]) => has);
+    const shownColumns = SHOWN.map((name) => board.columns.find((column) => column.name === name)).filter(Boolean);
+    const columns = [ // head and cell
+      ["", (line) => number(line.rank)],
+      ["agent", (line) => el("th", { scope: "row", title: line.agent }, app.shortened(line.agent, 36))],
+      ["rating", (line) => number(elo(line.elo))],
+      [`${Math.round(100 * board.level)} % interval`, (line) => el("td", { class: "whole" }, bar(line, low, high), range(line))],
+      ...shownColumns.map(({ name, label, shown }) => [label.replace(" %", ""), (line) => number(formatted(line[name], shown))]),
+    ];
     return app.cards("ratings", columns.map(([head]) => head), board.agents.map((line) => columns.map(([, cell]) => cell(line))));
   };
 
