@@ -49,19 +49,23 @@ def split_name(text: str) -> tuple[str, str]:
 
 
 def wrapped(text: str, wrapper: str) -> str:
-    """Return a text for `load` with `isolated:` or the like before the spec; agents of the package stay as they are."""
+    """Return a text for `load` with `isolated:` or the like before the spec, "" for none.
+
+    Agents of the package stay as they are, and programs, which have processes of their own, are not isolated again.
+    """
     name, spec = split_name(text)
-    kind = spec.partition(":")[0]
-    if (kind in AGENTS and not AGENTS[kind].is_command) or file_of(spec) is not None:
+    kind, colon, _ = spec.partition(":")
+    program = kind in AGENTS and AGENTS[kind].is_command and wrapper == "sandboxed"
+    if not wrapper or not (program or (colon and kind not in AGENTS and file_of(spec) is None)):
         return text
     return f"{wrapper}:{spec}" if name == inner_spec(spec) else f"{name}={wrapper}:{spec}"
 
 
 def own_name(agent: AnyAgent) -> str:
     """Return the name of an agent; a `ValueError` if it has none that can be read."""
-    from .containment import name_of  # needs torch
-
-    return name_of(agent)
+    if not isinstance(name := getattr(agent, "name", None), str):
+        raise ValueError(f"expected an agent with a name, a text; a {type(agent).__name__} has {shown(name)}")
+    return name
 
 
 def by_name(agents: Agents) -> dict[str, str | AnyAgent]:

@@ -10,7 +10,6 @@ from torch import Tensor
 from cellgames.envs.core import Game
 
 from .base import AnyAgent, takes_states
-from .containment import Asked, Contained, contain
 from .loading import load
 from .selection import select
 
@@ -26,7 +25,6 @@ class AgentOpponent:
 
     def __init__(self, agent: AnyAgent) -> None:
         self.agent = agent
-        self._asked: Asked = agent
 
     @property
     def name(self) -> str:
@@ -35,13 +33,12 @@ class AgentOpponent:
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """Start the agent; a `ValueError` if it cannot play the game."""
-        if not isinstance(self._asked, Contained) or self._asked.game != game:
-            self._asked = contain(self.agent, game)
-        self._asked.start(game, players, env_ids)
+        takes_states(self.agent, game)
+        self.agent.start(game, players, env_ids)
 
     def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         """Return the agent's actions; a `ValueError` names an illegal one."""
-        return select(self._asked, game, state, env_ids, generator, players)
+        return select(self.agent, game, state, env_ids, generator, players)
 
     def __repr__(self) -> str:
         return f"AgentOpponent({self.name!r})"

@@ -1,18 +1,20 @@
-"""Agents that fail forfeit the games in which they fail, so that all other games go on.
+"""Forfeits: an agent that raises an error or gives no legal action loses the games that the call was about.
 
-An agent is asked about many games at once. When such a call fails as a whole (it raises, or gives something that is
-no tensor with an action a game), the games are halved and each half is asked about anew, down to single games: those
-that fail alone are forfeited. The generator is set back after each failure, so the same seed gives the same games.
-Memory that an agent keeps is its own: a call that failed midway may have changed it.
+An agent is asked about many games in one call. Where it gives no legal action for some of them, it loses these; where
+the call raises an `Exception`, it loses all games of the call. Programs find out themselves in which games they have
+failed (`PartialAnswerError`). Only the process of a program can be ended, so an agent in this process that does not
+return, or that ends the process, stops the run.
 
-Letters: `L` rows that an agent is asked about, `K` components of an action.
+Letters: `L` games that wait for an agent, `K` components of an action.
 """
 
 from __future__ import annotations
 
-import asyncio
-import warnings
-from collections.abc import Callable, Mapping
+import os
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -20,19 +22,47 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
-from cellgames.utils.reasons import reason_of, trace_of
-from cellgames.utils.time_limit import OutOfTimeError
+from cellgames.utils.foreign_text import clipped
 
-from .base import AnswerError, PartialAnswerError
-from .containment import AgentError, Asked
+from .base import AnswerError, AnyAgent, PartialAnswerError
 from .selection import question
 from .time_control import Clocks
 
-__all__ = ["Failure", "Faults", "select_or_fail", "start_or_fail"]
+__all__ = ["AgentError", "Failure", "Fault", "Faults", "naming", "reason_of", "select_or_fail", "start_or_fail"]
 
-# What an agent of the package does wrong; `containment` finds what others do. Ctrl-C is not among them.
-_AGENTS_FAULT = (Exception, SystemExit, asyncio.CancelledError, OutOfTimeError)
-_MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)  # of the package's agents, which need what they need
+_MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)
+_MOST_REASON = 200  # characters
+_FRAMES = 20  # of a traceback, the innermost
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+
+
+class AgentError(RuntimeError):
+    """An error in the program of an agent, where nobody forfeits.
+
+    Attributes:
+        agent: its name.
+        reason: what it raised, one line.
+        trace: file, line and source of its calls.
+    """
+
+    def __init__(self, agent: str, reason: str, trace: str) -> None:
+        super().__init__(agent, reason, trace)
+        self.agent, self.reason, self.trace = agent, reason, trace
+
+    def __str__(self) -> str:
+        return f"agent {self.agent!r} failed: {self.reason}"
+
+
+@contextmanager
+def naming(agent: AnyAgent) -> Iterator[None]:
+    """Turn what an agent raises into an `AgentError`, which names it."""
+    try:
+        yield
+    except _MACHINES_FAULT:
+        raise
+    except Exception as error:
+        fault = Fault.of(error)
+        raise AgentError(agent.name, fault.reason, fault.trace) from error
 
 
 @dataclass(frozen=True)
@@ -65,13 +95,15 @@ class Fault:
     trace: str = ""
 
     @classmethod
-    def of(cls, error: BaseException) -> Fault:
+    def of(cls, error: Exception) -> Fault:
         """Return the fault of an error that an agent has raised."""
-        if isinstance(error, AgentError):
-            return cls(error.reason, error.trace)
         if isinstance(error, AnswerError):
             return cls(reason_of(str(error).split(";")[0]))
-        return cls(reason_of(error), trace_of(error))
+        frames = traceback.extract_tb(error.__traceback__)
+        while frames and frames[0].filename.startswith(_PACKAGE):  # the agent's own are told
+            frames.pop(0)
+        calls = _without_addresses("".join(traceback.format_list(frames[-_FRAMES:])))
+        return cls(reason_of(error), f"{calls}{reason_of(error)}")
 
 
 class Faults:
@@ -83,10 +115,9 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, env_id: int, seat: int, fault: Fault, *, instead: bool = False) -> None:
-        """Add the fault of a seat, unless it has one; or `instead` of that one."""
-        of_env = self._found.setdefault(env_id, {})
-        of_env[seat] = fault if instead else of_env.get(seat, fault)
+    def add(self, env_id: int, seat: int, fault: Fault) -> None:
+        """Add the fault of a seat, unless it has one."""
+        self._found.setdefault(env_id, {}).setdefault(seat, fault)
 
     def failures(self, turn: int) -> dict[int, Failure]:
         """Return the failures by environment, after so many turns."""
@@ -96,8 +127,19 @@ class Faults:
         }
 
 
-def start_or_fail(agent: Asked, game: Game, players: Tensor, env_ids: Tensor, faults: Faults) -> None:
-    """Start an agent; environments in which it fails are added to `faults`.
+def reason_of(fault: str | BaseException) -> str:
+    """Return one line of bounded length, without addresses, which differ by process."""
+    if isinstance(fault, BaseException):
+        fault = f"{type(fault).__name__}: {fault}".removesuffix(": ")
+    return clipped(_without_addresses(fault), _MOST_REASON)
+
+
+def _without_addresses(text: str) -> str:
+    return re.sub(r"\b0x[0-9a-fA-F]+", "0x...", text)
+
+
+def start_or_fail(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults: Faults) -> None:
+    """Start an agent; if it fails, all environments are added to `faults`.
 
     Args:
         agent: to start.
@@ -106,21 +148,16 @@ def start_or_fail(agent: Asked, game: Game, players: Tensor, env_ids: Tensor, fa
         env_ids: int64 [L], ascending.
         faults: added to.
     """
-
-    def attempt(rows: slice) -> Fault | None:
-        try:
-            agent.start(game, players[rows].clone(), env_ids[rows].clone())
-        except _MACHINES_FAULT as error:
-            raise _too_large(agent, error) from error
-        except _AGENTS_FAULT as error:
-            return Fault.of(error)
-        return None
-
-    _halving(agent, env_ids, players, attempt, faults)
+    try:
+        agent.start(game, players.clone(), env_ids.clone())
+    except _MACHINES_FAULT as error:
+        raise _too_large(agent, error) from error
+    except Exception as error:
+        _add(faults, env_ids, players, Fault.of(error))
 
 
 def select_or_fail(
-    agent: Asked,
+    agent: AnyAgent,
     game: Game,
     state: State,
     env_ids: Tensor,
@@ -131,8 +168,8 @@ def select_or_fail(
 ) -> Tensor:
     """Ask an agent as `select` does; environments that fail are added to `faults` and get -1.
 
-    With clocks it is asked about one game after the other, and fails where its time runs out. If it does not answer
-    then, it is interrupted.
+    With clocks it is asked about one game after the other, and fails where its time runs out. A program is ended
+    then; another agent is waited for.
 
     Args:
         agent: to ask.
@@ -144,98 +181,70 @@ def select_or_fail(
         faults: added to.
         clocks: of all games of the batch.
     """
-    chosen = torch.full((len(env_ids), *game.info.action_shape[game.info.simultaneous :]), -1, device=env_ids.device)
-
-    seconds = [0.0]  # of the last question
-
-    def attempt(rows: slice) -> Fault | None:
-        saved = generator.get_state()
-        asked = question(agent, game, state, env_ids[rows], generator, players[rows])
-        failed: Mapping[int, str] = {}
-        start = perf_counter()
-        try:
-            answer = asked.answer(generator)
-        except PartialAnswerError as partial:
-            answer, failed = partial.actions, partial.failures
-        except _MACHINES_FAULT as error:
-            raise _too_large(agent, error) from error
-        except _AGENTS_FAULT as error:
-            generator.set_state(saved)
-            return Fault.of(error)
-        finally:
-            seconds[0] = perf_counter() - start
-        places = torch.arange(len(env_ids), device=env_ids.device)[rows]
-        for row, reason in failed.items():
-            faults.add(int(env_ids[places[row]]), int(players[places[row]]), Fault(reason_of(reason)))
-        wrong = asked.illegal(answer)
-        wrong[list(failed)] = False
-        chosen[rows] = answer
-        chosen[places[list(failed)]] = -1
-        if wrong.any():
-            for row in wrong.any(1).nonzero().squeeze(1).tolist():
-                action, why = asked.why_illegal(chosen[rows], row, int(wrong[row].int().argmax()))
-                place = int(places[row])
-                faults.add(
-                    int(env_ids[place]), int(players[place]), Fault(reason_of(f"illegal action {action}: {why}"))
-                )
-                chosen[place] = -1
-        return None
-
     if clocks is None:
-        _halving(agent, env_ids, players, attempt, faults)
-        return chosen
-    for row, (env_id, player) in enumerate(zip(env_ids.tolist(), players.tolist(), strict=True)):
-        clocks.start(env_id, player)
+        return _asked(agent, game, state, env_ids, generator, players, faults)[0]
+    chosen = []
+    for env_id, player in zip(env_ids.split(1), players.split(1), strict=True):
+        place, own = (int(env_id), int(player)), Faults()
+        clocks.start(*place)
         if hasattr(agent, "clock"):  # it wants to know, and keeps to it
-            agent.clock = clocks.face(env_id, player)
-            fault = attempt(slice(row, row + 1))
-        else:
-            with clocks.limit(env_id, player):
-                fault = attempt(slice(row, row + 1))
-        if late := clocks.charge(env_id, player, seconds[0]):
-            fault = Fault(late, "" if fault is None else fault.trace)
-        if fault is not None:
-            chosen[row] = -1
-            faults.add(env_id, player, fault, instead=bool(late))
-    return chosen
+            agent.clock = clocks.face(*place)
+        actions, seconds = _asked(agent, game, state, env_id, generator, player, own)
+        if late := clocks.charge(*place, seconds):
+            faults.add(*place, Fault(late))
+            actions = torch.full_like(actions, -1)
+        for failure in own.failures(0).values():
+            faults.add(*place, Fault(failure.reason, failure.trace))
+        chosen.append(actions)
+    return torch.cat(chosen)
 
 
-def _too_large(agent: Asked, error: BaseException) -> MemoryError:
+def _asked(
+    agent: AnyAgent,
+    game: Game,
+    state: State,
+    env_ids: Tensor,
+    generator: torch.Generator,
+    players: Tensor,
+    faults: Faults,
+) -> tuple[Tensor, float]:
+    """Return the actions, -1 where the agent failed, and how many seconds it took."""
+    asked = question(agent, game, state, env_ids, generator, players)
+    failed: Mapping[int, str] = {}
+    start = perf_counter()
+    try:
+        actions = asked.answer(generator)
+    except PartialAnswerError as partial:
+        actions, failed = partial.actions, partial.failures
+    except _MACHINES_FAULT as error:
+        raise _too_large(agent, error) from error
+    except Exception as error:
+        seconds = perf_counter() - start
+        _add(faults, env_ids, players, Fault.of(error))
+        shape = (len(env_ids), *game.info.action_shape[game.info.simultaneous :])
+        return torch.full(shape, -1, device=env_ids.device), seconds
+    seconds = perf_counter() - start
+    for row, reason in failed.items():
+        _add(faults, env_ids[row : row + 1], players[row : row + 1], Fault(reason_of(reason)))
+    wrong = asked.illegal(actions)
+    wrong[list(failed)] = False
+    rows = wrong.any(1).nonzero().squeeze(1).tolist()
+    for row in rows:
+        action, why = asked.why_illegal(actions, row, int(wrong[row].int().argmax()))
+        fault = Fault(reason_of(f"illegal action {action}: {why}"))
+        _add(faults, env_ids[row : row + 1], players[row : row + 1], fault)
+    if failed or rows:
+        actions = actions.clone()
+        actions[[*failed, *rows]] = -1
+    return actions, seconds
+
+
+def _add(faults: Faults, env_ids: Tensor, players: Tensor, fault: Fault) -> None:
+    for env_id, player in zip(env_ids.tolist(), players.tolist(), strict=True):
+        faults.add(env_id, player, fault)
+
+
+def _too_large(agent: AnyAgent, error: BaseException) -> MemoryError:
     return MemoryError(
         f"agent {agent.name!r} ran out of memory ({reason_of(error)}); play fewer games at once (--chunk)"
     )
-
-
-def _halving(
-    agent: Asked, env_ids: Tensor, seats: Tensor, attempt: Callable[[slice], Fault | None], faults: Faults
-) -> None:
-    """Attempt all rows at once, or find the environments in which an attempt fails by itself.
-
-    Where all fail this takes less than two attempts per env, where one does, two for each doubling of the envs. Rows
-    of one env stay together.
-    """
-    if (fault := attempt(slice(None))) is None:
-        return
-    counts = env_ids.unique_consecutive(return_counts=True)[1]
-    ends = [0, *counts.cumsum(0).tolist()]  # rows of env k are ends[k] to ends[k + 1]
-
-    def blamed(first: int, last: int, fault: Fault) -> bool:
-        """Return True if some of these environments, which failed together, fails alone."""
-        if last - first == 1:
-            for row in range(ends[first], ends[last]):
-                faults.add(int(env_ids[row]), int(seats[row]), fault)
-            return True
-        middle = (first + last) // 2
-        found = False
-        for start, end in ((first, middle), (middle, last)):
-            if again := attempt(slice(ends[start], ends[end])):
-                found |= blamed(start, end, again)
-        return found
-
-    if not blamed(0, len(counts), fault):
-        warnings.warn(
-            f"agent {agent.name!r} failed when it was asked about several games at once ({fault.reason}), but in none "
-            "of them alone: no game is forfeited, but it plays slowly",
-            RuntimeWarning,
-            stacklevel=2,
-        )

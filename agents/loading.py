@@ -54,17 +54,6 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
     """
     if name is None:
         name, spec = split_name(spec)
-    if spec.partition(":")[0] in AGENTS or file_of(spec) is not None or not _IMPORT_PATH.fullmatch(spec):
-        return _loaded(spec, name, game)
-    from .containment import AgentError, guarded
-
-    try:
-        return guarded(name, "its beginning", lambda: _loaded(spec, name, game))
-    except AgentError as error:
-        raise ValueError(f"agent {shown(spec)}: loading it failed with {error.reason}") from None
-
-
-def _loaded(spec: str, name: str, game: Game | None) -> AnyAgent:
     from .base import BaseAgent, takes_states
 
     kind, colon, text = spec.partition(":")

@@ -6,7 +6,6 @@ Letters: `B` games (envs), `P` seats, `T` turns of the longest game, `K` compone
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Generic
 
@@ -17,19 +16,13 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.info import DRAW, LOSS, WIN
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
-from cellgames.utils.time_limit import time_limit
 
-from .base import AnyAgent, draw_seeds
-from .containment import Asked, Contained, contain, kept_streams
+from .base import AnyAgent, draw_seeds, takes_states
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
 from .time_control import Clocks, TimeControl
 
-__all__ = ["START_S", "Played", "move_in_words", "moves", "parse_move", "parse_moves", "play", "random_openings"]
-
-
-START_S = 60.0
-"""Most seconds of an agent for the start of games that have clocks, which do not run then."""
+__all__ = ["Played", "move_in_words", "moves", "parse_move", "parse_moves", "play", "random_openings"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +44,6 @@ class Played(Generic[S]):
     clocks: Clocks | None = None
 
 
-@kept_streams()
 def play(
     game: Game[S],
     agents: Sequence[AnyAgent],
@@ -80,13 +72,11 @@ def play(
             the state; games that were forfeited are truncated there.
         forfeits: whether an agent that raises an error or gives no legal action loses that game only, which is
             stopped, while all others go on (see `forfeits`). Else errors end all games. A time control is True, and
-            an agent that runs out of time loses, too; agents are then asked about one game after the other, and
-            are interrupted when their time is over.
+            an agent that runs out of time loses, too; agents are then asked about one game after the other.
 
     Raises:
         ValueError: wrong shapes, an illegal opening, an agent that cannot play this kind of game, or, without
             `forfeits`, one that gives an illegal action.
-        AgentError: without `forfeits`, an agent that is not part of the package fails.
     """
     info, device, batch = game.info, seeds.device, len(seeds)
     seats = seats.to(device)
@@ -95,7 +85,8 @@ def play(
     if opening is not None:
         opening = opening.to(device)
         _check_opening(game, opening, batch, trailing)
-    asked = [contain(agent, game, chance, keep=True) for agent, chance in zip(agents, generators, strict=True)]
+    for agent in agents:
+        takes_states(agent, game)
     state = game.init(seeds)
     failures: dict[int, Failure] = {}
     faults = Faults() if forfeits else None
@@ -103,14 +94,12 @@ def play(
 
     def start(index: int, players: Tensor, env_ids: Tensor) -> None:
         if faults is None:
-            asked[index].start(game, players, env_ids)
+            agents[index].start(game, players, env_ids)
         else:
-            slow = f"ran out of time: it took more than {START_S:g} s for the start of games"
-            with nullcontext() if clocks is None else time_limit(START_S, slow):
-                start_or_fail(asked[index], game, players, env_ids, faults)
+            start_or_fail(agents[index], game, players, env_ids, faults)
 
     def pick(index: int, env_ids: Tensor, players: Tensor) -> Tensor:
-        arguments = (asked[index], game, state, env_ids, generators[index], players)
+        arguments = (agents[index], game, state, env_ids, generators[index], players)
         return select(*arguments) if faults is None else select_or_fail(*arguments, faults, clocks)
 
     seating = Seating(game, seats)
@@ -149,20 +138,16 @@ def play(
     if failures:  # stopped, not ended
         env_ids = torch.tensor(list(failures), device=device)
         state = state.replace(truncated=state.truncated.index_fill(0, env_ids, False))
-    _tell_results(game, asked, seats, state, failures)
+    _tell_results(game, agents, seats, state, failures)
     actions = torch.stack(record) if record else seeds.new_empty((0, batch, *trailing))
     return Played(actions, state.turn.long(), state, failures, clocks)
 
 
 def _tell_results(
-    game: Game, agents: Sequence[Asked], seats: Tensor, state: State, failures: Mapping[int, Failure]
+    game: Game, agents: Sequence[AnyAgent], seats: Tensor, state: State, failures: Mapping[int, Failure]
 ) -> None:
-    """Tell agents of the package with a method `finish` how games have ended; who failed has lost to the others."""
-    told = {
-        index: agent
-        for index, agent in enumerate(agents)
-        if not isinstance(agent, Contained) and hasattr(agent, "finish")
-    }
+    """Tell agents with a method `finish` how games have ended; who failed has lost to the others."""
+    told = {index: agent for index, agent in enumerate(agents) if hasattr(agent, "finish")}
     if not told:
         return
     outcomes = game.outcome(state).long()

@@ -15,7 +15,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.utils.foreign_text import shown
 
-from .base import AnswerError, BaseAgent
+from .base import AnswerError, BaseAgent, PartialAnswerError
 
 __all__ = ["Policy", "PolicyAgent"]
 
@@ -43,20 +43,39 @@ class PolicyAgent(BaseAgent):
         self._nvec = game.info.action_nvec
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose actions; an `AnswerError` tells the environment in which the policy did not answer with a number."""
+        """Choose actions.
+
+        Raises:
+            PartialAnswerError: the policy failed in some games.
+        """
         observations = np.array(observation.numpy(force=True))
         masks = action_mask.numpy(force=True).astype(np.int8)
         several = self._nvec is not None and len(self._nvec) > 1
         bounds = np.cumsum(self._nvec)[:-1] if several and self._nvec is not None else ()
         shape = (len(self._nvec),) if several and self._nvec is not None else ()
-        chosen = []
-        for env_id, seen, mask in zip(env_ids.tolist(), observations, masks, strict=True):
+        chosen: list[Tensor] = []
+        failures: dict[int, Exception] = {}
+        for row, (seen, mask) in enumerate(zip(observations, masks, strict=True)):
             given = tuple(np.split(mask, bounds)) if several else mask
-            answer = self._policy({"observation": seen, "action_mask": given})
             try:
-                # Not only numbers: arrays and tensors with a single one count as it.
-                chosen.append(from_numbers(answer if several else operator.index(answer), shape))
-            except (ActionsError, TypeError, ValueError, RuntimeError):
-                wanted = "one whole number for each component" if several else "a whole number"
-                raise AnswerError(f"must give {wanted} as its action, got {shown(answer)} in env {env_id}") from None
-        return torch.stack(chosen).to(action_mask.device)
+                chosen.append(self._number(self._policy({"observation": seen, "action_mask": given}), shape))
+            except Exception as error:
+                failures[row] = error
+                chosen.append(torch.full(shape, -1))
+        actions = torch.stack(chosen).to(action_mask.device)
+        if failures:
+            reasons = {
+                row: str(error) if isinstance(error, AnswerError) else f"{type(error).__name__}: {error}"
+                for row, error in failures.items()
+            }
+            raise PartialAnswerError(actions, reasons) from next(iter(failures.values()))
+        return actions
+
+    @staticmethod
+    def _number(answer: Any, shape: tuple[int, ...]) -> Tensor:
+        try:
+            # Not only numbers: arrays and tensors with a single one count as it.
+            return from_numbers(answer if shape else operator.index(answer), shape)
+        except (ActionsError, TypeError, ValueError, RuntimeError):
+            wanted = "one whole number for each component" if shape else "a whole number"
+            raise AnswerError(f"must give {wanted} as its action, got {shown(answer)}") from None

@@ -14,17 +14,15 @@ from torch import Tensor
 from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.actions import ActionsError, as_actions
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.time_limit import limited
 
-from .base import AnswerError, acting, draw_seeds, takes_states
-from .containment import Asked, Contained, inner
+from .base import AnswerError, AnyAgent, acting, draw_seeds, takes_states
 from .views import Views, takes_views
 
 __all__ = ["Question", "question", "select"]
 
 
 def select(
-    agent: Asked,
+    agent: AnyAgent,
     game: Game,
     state: State,
     env_ids: Tensor,
@@ -47,14 +45,12 @@ def select(
     Raises:
         ValueError: names agent, env, action and reason if an action is not legal; the agent cannot play this
             kind of game.
-        AgentError: an agent that is contained fails, or exceeds the `time_limit` around the call.
-        OutOfTimeError: another agent exceeds it.
     """
     asked = question(agent, game, state, env_ids, generator, players)
     try:
         actions = asked.answer(generator)
     except AnswerError as error:
-        raise ValueError(f"agent {shown(asked.agent.name)} {error}") from None
+        raise ValueError(f"agent {shown(asked.agent.name)} {error}") from error.__cause__
     wrong = asked.illegal(actions)
     if wrong.any():
         row, component = wrong.nonzero()[0].tolist()
@@ -83,7 +79,7 @@ class Question:
         on_views: True if it is asked by `act_on_views`.
     """
 
-    agent: Asked
+    agent: AnyAgent
     game: Game
     state: State
     env_ids: Tensor
@@ -97,19 +93,12 @@ class Question:
         """Ask the agent, with copies of everything.
 
         Returns:
-            int64 [L], or [L, K], on the games' device; the agent cannot change it any more. Legality is not checked.
+            int64 [L], or [L, K], on the games' device. Legality is not checked.
 
         Raises:
             AnswerError: the answer is something else.
-            OutOfTimeError: an agent of the package exceeds the `time_limit` around the call.
         """
-        if isinstance(self.agent, Contained):
-            # The answer is looked at within the call: an object of the agent's may run its code then.
-            return self.agent.call(lambda: self._answer(generator).clone())
-        return limited(lambda: self._answer(generator))
-
-    def _answer(self, generator: torch.Generator) -> Tensor:
-        agent: Any = inner(self.agent)
+        agent: Any = self.agent
         env_ids = self.env_ids.clone()
         if self.on_state:
             state = self.state.clone()
@@ -154,7 +143,7 @@ def _wanted(error: ActionsError, shape: tuple[int, ...]) -> str:
 
 
 def question(
-    agent: Asked,
+    agent: AnyAgent,
     game: Game,
     state: State,
     env_ids: Tensor,
@@ -163,7 +152,7 @@ def question(
 ) -> Question:
     """Return the question that `select` asks, with the same arguments; seeds of games of chance are drawn here."""
     info = game.info
-    agent = agent if isinstance(agent, Contained) else acting(agent, game)
+    agent = acting(agent, game)
     part = state[env_ids]  # a copy: what agents do to their arguments stays with them
     mask = game.legal_actions(part)
     if info.simultaneous:
@@ -172,9 +161,6 @@ def question(
         mask = mask[torch.arange(len(env_ids), device=state.device), players]
     else:
         players = part.current_player
-    if isinstance(agent, Contained):  # which has looked at it in a call of its own
-        on_state, on_views = agent.on_state, agent.on_views
-    else:
-        on_state, on_views = takes_states(agent, game), takes_views(agent)
+    on_state, on_views = takes_states(agent, game), takes_views(agent)
     seeds = draw_seeds(len(env_ids), generator, state.device) if on_state and info.stochastic else None
     return Question(agent, game, part, env_ids, players, mask, seeds, on_state, on_views)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from time import perf_counter
 
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.time_limit import time_limit
 
 __all__ = ["OUT_OF_TIME", "Clocks", "TimeControl", "clock_text"]
 
@@ -18,7 +16,6 @@ OUT_OF_TIME = "ran out of time: "
 
 _CLOCK = re.compile(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?")
 _DIGITS = 4  # of seconds that are kept: a tenth of a millisecond
-_GRACE_S = 0.02  # after the end of a time, when it is over by every clock
 
 
 @dataclass(frozen=True)
@@ -104,10 +101,6 @@ class Clocks:
     def patience(self, env_id: int, player: int, seconds: float = 0.0) -> float:
         """Return the seconds that are left for the next move of a seat, of which it has used some."""
         return max(min(self.left(env_id, player), self.control.move) - seconds, 0.0)
-
-    def limit(self, env_id: int, player: int, seconds: float = 0.0) -> AbstractContextManager[None]:
-        """Return a `time_limit` that interrupts a seat's thinking when `patience` is over."""
-        return time_limit(self.patience(env_id, player, seconds) + _GRACE_S, "ran out of time")
 
     def late(self, env_id: int, player: int, seconds: float) -> str:
         """Return why a seat has lost by thinking so long about the next move, "" if it has not."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.runs.comparing import ANSWERS
-from cellgames.utils.last_call import run_folder
+from cellgames.runs.run_folder import run_folder
 
 from .spending import SPENDING
 

@@ -32,7 +32,7 @@ from typing_extensions import override
 from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
 from cellgames.envs.core import Game
 from cellgames.utils.extras import install
-from cellgames.utils.reasons import reason_of
+from cellgames.utils.foreign_text import clipped
 
 from .choices import Choices
 from .file_names import SAMPLE
@@ -233,7 +233,9 @@ class _Archive:
             pickle.UnpicklingError,
             zipfile.BadZipFile,
         ) as error:
-            raise ValueError(f"{self.path}: the policy of this model cannot be made: {reason_of(error)}") from error
+            raise ValueError(
+                f"{self.path}: the policy of this model cannot be made: {clipped(f'{type(error).__name__}: {error}')}"
+            ) from error
         policy.set_training_mode(False)
         return policy.to("cpu")  # type: ignore[no-any-return]  # a policy, which has no types here
 

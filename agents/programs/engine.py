@@ -24,6 +24,8 @@ class Engine(BaseAgent):
     Args:
         command: its command line.
         limits: of its time and memory.
+        environment: of the program, None for that of this process.
+        filter: see `supervisor`.
 
     Attributes:
         identity: see `identity_of_command`; None if the spec says who it is.
@@ -37,11 +39,19 @@ class Engine(BaseAgent):
     wrong_answer: ClassVar[type[ValueError]]
     """The error of an answer that is none."""
 
-    def __init__(self, command: str, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        command: str,
+        limits: Limits | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        filter: bytes = b"",
+    ) -> None:
         super().__init__(f"{self.prefix}{command}")
         self.identity: str | None = identity_of_command(command)
         self.clock: Mapping[str, float] | None = None
         self._words, self._limits = command_of(command), limits or Limits()
+        self._environment, self._filter = environment, filter
         self._process: BotProcess | None = None
         self._game: Game | None = None
 
@@ -69,10 +79,6 @@ class Engine(BaseAgent):
             self._process.close(self.farewell)
         self._process = None
 
-    def _started(self) -> BotProcess:
-        """Start the program."""
-        return BotProcess(self.words(), self._limits, partial(log_of, self.name))
-
     @abstractmethod
     def _greet(self, process: BotProcess, game: Game) -> None:
         """Exchange the first messages with a program that has just started."""
@@ -82,7 +88,8 @@ class Engine(BaseAgent):
         if self._process is None or not self._process.alive or game != self._game:
             self.close()
             self._game = game
-            self._process = self._started()
+            log = partial(log_of, self.name)
+            self._process = BotProcess(self.words(), self._limits, log, self._environment, self._filter)
             self._greet(self._process, game)
         return self._process
 

@@ -10,16 +10,17 @@ import shutil
 import struct
 import subprocess
 import sys
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import Game
-from cellgames.utils.last_call import hidden, run_folder
+from cellgames.runs.run_folder import hidden, run_folder
 
-from .process import BotProcess, Limits, identity_of_command, log_of, namespaces
+from .process import Limits, identity_of_command, namespaces
 from .program_agent import ProgramAgent
 from .supervisor import FILTER_FD
 
@@ -61,14 +62,18 @@ def sandboxed(spec: str) -> ProgramAgent:
 
 
 class _Isolated(ProgramAgent):
-    """An agent of any kind in a process of its own; who it is follows from its spec."""
+    """An agent of any kind in a process of its own, which finds the modules that this one finds.
 
-    def __init__(self, spec: str) -> None:
+    Who it is follows from its spec.
+    """
+
+    def __init__(self, spec: str, environment: Mapping[str, str] = os.environ, filter: bytes = b"") -> None:
         if spec.startswith(_PROGRAM):
-            super().__init__(spec.removeprefix(_PROGRAM))
+            super().__init__(spec.removeprefix(_PROGRAM), environment=environment, filter=filter)
         else:
             words = [sys.executable, "-m", "cellgames", "bot", spec]
-            super().__init__(shlex.join(words), Limits(start=_START))
+            environment = {**environment, "PYTHONPATH": os.pathsep.join(folder for folder in sys.path if folder)}
+            super().__init__(shlex.join(words), Limits(start=_START), environment=environment, filter=filter)
         self.identity = None
         self._spec = spec
 
@@ -77,6 +82,9 @@ class _Sandboxed(_Isolated):
     """An agent of any kind within bubblewrap, which starts when it is asked: then the folder of the run is known."""
 
     _run: Path | None = None
+
+    def __init__(self, spec: str) -> None:
+        super().__init__(spec, {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}, _filter())
 
     @override
     def check_game(self, game: Game) -> None:
@@ -92,15 +100,10 @@ class _Sandboxed(_Isolated):
         super().start(game, players, env_ids)
 
     @override
-    def _started(self) -> BotProcess:
-        environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-        log = partial(log_of, self.name)
-        return BotProcess(self.words(), self._limits, log, environment=environment, filter=_filter())
-
-    @override
     def words(self) -> list[str]:
         words, here = super().words(), Path.cwd()
-        seen = [here, Path(sys.prefix), *_package(), *(path.resolve() for path in map(Path, words) if path.is_file())]
+        seen = [here, Path(sys.prefix), *_package(), *(path for path in map(Path, sys.path) if path.is_dir())]
+        seen += [Path(word).resolve() for word in words if os.path.isfile(word)]
         covers = [path.resolve() for path in (_RESULTS, self._run, *sorted(hidden)) if path is not None]
         for path in covers:  # what is not there can be covered no better
             with contextlib.suppress(OSError):

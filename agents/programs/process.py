@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import IO
 
 from cellgames.runs.comparing import LOGS
+from cellgames.runs.run_folder import run_folder
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.last_call import run_folder
 
 if sys.platform == "linux":
     import fcntl
@@ -94,7 +94,6 @@ class BotProcess:
         command: list[str],
         limits: Limits,
         log: Callable[[], Path | None] = lambda: None,
-        *,
         environment: Mapping[str, str] | None = None,
         filter: bytes = b"",
     ) -> None:
@@ -368,9 +367,9 @@ def identity_of_command(text: str) -> str:
     if (path := shutil.which(program)) is None:
         return ""
     found = hashlib.blake2b("\0".join(arguments).encode(), digest_size=8)
-    for file in filter(Path.is_file, map(Path, (path, *arguments))):
+    for file in filter(os.path.isfile, (path, *arguments)):  # an argument may be too long for a path
         try:
-            found.update(file.read_bytes())
+            found.update(Path(file).read_bytes())
         except OSError:
             return ""
     return found.hexdigest()

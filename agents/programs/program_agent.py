@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -34,8 +35,8 @@ class ProgramAgent(Engine):
     farewell = protocol.encoded({"type": "quit"})
     wrong_answer = protocol.ProtocolError
 
-    def __init__(self, command: str, limits: Limits | None = None) -> None:
-        super().__init__(command, limits)
+    def __init__(self, command: str, limits: Limits | None = None, **around: Any) -> None:
+        super().__init__(command, limits, **around)
         self._ready = protocol.Ready()
         self._numbers: dict[tuple[int, int], int] = {}  # of games, by environment and seat
         self._untold: set[tuple[int, int]] = set()
@@ -117,8 +118,9 @@ class ProgramAgent(Engine):
         try:
             answer, _ = process.exchange(protocol.encoded(question), self._patience())
             return protocol.read_action(protocol.parsed(answer), view, self._questions)
-        except protocol.ProtocolError:
-            self.close()  # what it says next would be taken for the answer to another question
+        except protocol.ProtocolError as error:
+            if not isinstance(error, protocol.SaidError):
+                self.close()  # what it says next would be taken for the answer to another question
             raise
 
     def _asked_together(self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]) -> list[list[int]] | None:
@@ -138,8 +140,9 @@ class ProgramAgent(Engine):
             answer, _ = process.exchange(line, self._patience() * len(views))
             ids = range(self._questions - len(views) + 1, self._questions + 1)
             return protocol.read_actions(protocol.parsed(answer), views, ids)
-        except (ProgramError, protocol.ProtocolError):
-            self.close()
+        except (ProgramError, protocol.ProtocolError) as error:
+            if not isinstance(error, protocol.SaidError):
+                self.close()
             return None
 
     def _by_arrays(self, process: BotProcess, views: Views, env_ids: Sequence[int], seed: int) -> list[list[int]]:

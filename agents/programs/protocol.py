@@ -27,6 +27,7 @@ __all__ = [
     "VERSION",
     "ProtocolError",
     "Ready",
+    "SaidError",
     "act",
     "acts",
     "arrays",
@@ -165,6 +166,10 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 class ProtocolError(ValueError):
     """A message that is none; the text says what was expected and what came."""
+
+
+class SaidError(ProtocolError):
+    """An answer by `error`, after which the program goes on."""
 
 
 @dataclass(frozen=True)
@@ -424,7 +429,7 @@ def _action(given: object, game: Game) -> list[int]:
 
 def _expect(message: Mapping[str, Any], kind: str) -> None:
     if message["type"] == "error":
-        raise ProtocolError(f"the program says: {shown(message.get('message'), 200)}")
+        raise SaidError(f"the program says: {shown(message.get('message'), 200)}")
     if message["type"] != kind:
         raise ProtocolError(f"expected a message of type {kind}, got {shown(message['type'])}")
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -44,6 +47,7 @@ def serve(load: Callable[[Game], AnyAgent], lines: Iterable[bytes], send: Callab
             else:
                 answer = server.answer(message)
         except Exception as error:  # of the sender or of the agent: the next message may do
+            traceback.print_exc()
             answer = {"type": "error", "message": clipped(f"{type(error).__name__}: {error}")}
         if answer is not None:
             send(protocol.encoded(answer))
@@ -65,11 +69,15 @@ class _Server:
         if not (isinstance(id := hello.get("game"), str) and isinstance(given := hello.get("parameters"), dict)):
             raise ProtocolError(f"expected the id and the parameters of a game, got {shown(hello)}")
         self.game = registry.make(id, **given)
+        _seeded(0)
         self.agent: Any = load(self.game)
         self.on_states = takes_states(self.agent, self.game)
         self._on_views = takes_views(self.agent)
         if self._on_views and not self.game.info.perfect_information:
-            raise ProtocolError(f"{self.agent.name} reads positions, of which {self.game.id} hides a part")
+            raise ProtocolError(
+                f"{self.agent.name} reads positions, of which {self.game.id} hides a part; let it play in the arena's "
+                "process (--in-process)"
+            )
         self._env_ids: dict[int, int] = {}
         self._seats: dict[int, int] = {}
 
@@ -149,7 +157,7 @@ class _Server:
         if not questions:
             return []
         env_ids = torch.tensor([self._env_id(question) for question in questions], device="cpu")
-        chance = torch.Generator().manual_seed(questions[0]["seed"])
+        chance = _seeded(questions[0]["seed"])
         if self.on_states:
             actions = self.agent.act_on_state(self._states(questions), env_ids, chance)
         elif self._on_views:
@@ -177,7 +185,7 @@ class _Server:
                 self._start(game, player)
         env_ids = torch.tensor([self._env_ids[game] for game in games], device="cpu")
         order = env_ids.argsort(stable=True)  # as agents are asked
-        chance = torch.Generator().manual_seed(message["seed"])
+        chance = _seeded(message["seed"])
         actions = self.agent.act(seen[order], mask[order], env_ids[order], chance)
         chosen = torch.as_tensor(actions).clone()
         chosen[order] = actions
@@ -196,6 +204,14 @@ class _Server:
                 masks[row, [first + choice for choice in choices]] = True
                 first += count
         return masks
+
+
+def _seeded(seed: int) -> torch.Generator:
+    """Return a generator; the global ones, from which agents may draw, get the same seed."""
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))  # noqa: NPY002  # the generator that agents draw from
+    torch.manual_seed(seed)
+    return torch.Generator().manual_seed(seed)
 
 
 def _wholes(values: object, bound: int) -> TypeGuard[list[int]]:

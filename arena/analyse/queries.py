@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, acting
-from cellgames.agents.containment import Asked, contain
 from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.playouts.random_agent import RandomAgent, has_compound_turns
 from cellgames.agents.selection import select
@@ -175,12 +174,12 @@ def ask(
         return Answers(
             chances.expand(2, -1, -1), samples, weights, widths, -(chances.double() * logs).sum(1), exact=True
         )
-    sure, contained = isinstance(known, NetworkAgent) and not known.sample, contain(agent, game, chance)
+    sure = isinstance(known, NetworkAgent) and not known.sample
     asked = rows if sure else rows.repeat_interleave(2 * draws)
     counts = torch.zeros(2, len(positions), sum(widths), dtype=torch.float32, device="cpu")
     for place in torch.arange(len(asked), device="cpu").split(_BATCH):
         part = asked[place]
-        _play(game, contained, positions, part, place % 2 * (not sure), counts, groups, widths, chance)
+        _play(game, agent, positions, part, place % 2 * (not sure), counts, groups, widths, chance)
         finished(int(part[-1]) + 1 - (int(asked[place[0] - 1]) + 1 if place[0] else 0))
     if sure:
         counts[1] = counts[0]
@@ -241,7 +240,7 @@ def _free(game: Game, state: State, players: Tensor, groups: Sequence[int]) -> T
 
 def _play(
     game: Game,
-    agent: Asked,
+    agent: AnyAgent,
     positions: Positions,
     env_ids: Tensor,
     half: Tensor,

@@ -188,7 +188,10 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0, *, simulat
     searcher = acting(agent, game)
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
         known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)
-        raise ValueError(f"agent {shown(agent.name)} does not search, so it cannot analyse; agents that do: {known}")
+        raise ValueError(
+            f"agent {shown(agent.name)} does not search, so it cannot analyse; agents that do: {known}, and your own "
+            "with --in-process"
+        )
     if not simulate and not isinstance(searcher, RootEvaluator):
         raise TypeError(f"agent {shown(agent.name)} knows nothing of moves without simulations")
     check_unfinished(game, state)

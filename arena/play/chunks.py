@@ -31,7 +31,6 @@ from cellgames.runs.comparing import ANSWERS, differences
 from cellgames.runs.run_folder import COMMITMENT, START_OVER, RunError, RunFolder, check_agents
 from cellgames.runs.secret_seed import SecretSeed, commitment, covered, is_revealed, revealed_line
 from cellgames.runs.seeds import derive
-from cellgames.utils import last_call
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.version import __version__
@@ -191,7 +190,6 @@ class ChunkedRun:
         """
         with (
             self.run,
-            last_call.kept_in(self.folder, self.warn),
             feeding(store, self.run.kind.name, self.folder, self.settings.identities, self.warn) as keep,
         ):
             self.run.begin(self.settings.to_data(), resume=self.options.resume)
@@ -282,9 +280,7 @@ class ChunkedRun:
             def here(chunks: Sequence[Chunk], finished: Callable[[int], None]) -> Iterator[tuple[Chunk, list[Record]]]:
                 for chunk in chunks:
                     players = {name: self.players[name] for name in chunk.agents}
-                    with last_call.during(str(chunk)):
-                        records = play_games(self.game, players, self.options, chunk.pairings, finished)
-                    yield chunk, records
+                    yield chunk, play_games(self.game, players, self.options, chunk.pairings, finished)
 
             return here
         parcel = Parcel.pack(self.game, self.agents)

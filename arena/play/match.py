@@ -18,8 +18,7 @@ import torch
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_names import Agents, by_name
-from cellgames.agents.base import AnyAgent, PolicyLog, acting
-from cellgames.agents.containment import contain
+from cellgames.agents.base import AnyAgent, PolicyLog, acting, takes_states
 from cellgames.agents.loading import load
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record
 from cellgames.arena.records.replays import results
@@ -80,7 +79,7 @@ def load_agents(game: Game, agents: Agents) -> dict[str, AnyAgent]:
         raise ValueError(f"expected at least two agents, got {', '.join(named) or 'none'}")
     loaded = {name: load(agent, game, name=name) if isinstance(agent, str) else agent for name, agent in named.items()}
     for agent in loaded.values():
-        contain(agent, game)
+        takes_states(agent, game)
     return loaded
 
 

@@ -30,7 +30,6 @@ from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.runs.comparing import differences
-from cellgames.utils import last_call
 
 from .games import Fixture, PackedUmpire, Played, places_of
 from .teams import Team
@@ -133,17 +132,16 @@ class BotUmpire:
         seeds = torch.tensor([fixture.derive(seed, "game") for fixture in fixtures], device="cpu")  # [B]
         first = fixtures[0]
         drawn = openings(self.game, seeds, self.opening_plies, generator(first.derive(seed, "openings")))
-        with last_call.during(f"{len(fixtures)} games from {first} on"):
-            played = loop.play(
-                self.game,
-                [self._agents[name] for name in names],
-                seats,
-                seeds,
-                [generator(first.derive(seed, "agent"), name) for name in names],
-                opening=drawn if self.opening_plies else None,
-                on_turn=None if finished is None else counter(finished),
-                forfeits=self.time_control or True,
-            )
+        played = loop.play(
+            self.game,
+            [self._agents[name] for name in names],
+            seats,
+            seeds,
+            [generator(first.derive(seed, "agent"), name) for name in names],
+            opening=drawn if self.opening_plies else None,
+            on_turn=None if finished is None else counter(finished),
+            forfeits=self.time_control or True,
+        )
         agents = [tuple(self._names[team] for team in fixture.teams) for fixture in fixtures]
         records = records_of(self.game, played, seeds=seeds.tolist(), agents=agents, openings=lengths(drawn))
         return [_played(fixture, record) for fixture, record in zip(fixtures, records, strict=True)]

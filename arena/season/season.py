@@ -33,7 +33,6 @@ from cellgames.runs.comparing import ANSWERS
 from cellgames.runs.run_folder import COMMITMENT, RunError, RunFolder, RunKind
 from cellgames.runs.secret_seed import commitment, covered, revealed_line, with_seed
 from cellgames.runs.seeds import derive
-from cellgames.utils import last_call
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.progress import waiting
@@ -215,7 +214,6 @@ def conduct(
         progress, say = False, beside_bar(say)
     with (
         RunFolder(folder, SEASON) as place,
-        last_call.kept_in(folder, warn),
         feeding_games(io.store, "season", folder, umpire, warn) as (keep, noted),
         player as plays,
     ):

@@ -36,7 +36,6 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.runs.comparing import ANSWERS
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.runs.seeds import derive
-from cellgames.utils import last_call
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.progress import waiting
@@ -144,7 +143,7 @@ def play_series(
     most = game.players - 1 if options.matches is None else min(options.matches, game.players - 1)
     umpire = SeriesUmpire(game, named, players, options.time_control)
     settings = _settings(umpire, named, players, options)
-    with RunFolder(folder, _SERIES) as place, last_call.kept_in(folder, warn):
+    with RunFolder(folder, _SERIES) as place:
         place.begin(settings, resume=options.resume)
         place.write(settings)
         with feeding_games(store, "series", folder, umpire, warn) as (keep, noted):

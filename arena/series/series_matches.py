@@ -26,7 +26,6 @@ from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.runs.comparing import differences
-from cellgames.utils import last_call
 
 from .series_rules import Ending
 
@@ -112,16 +111,15 @@ class SeriesUmpire:
         seats = [[names.index(self._players[player]) for player in fixture.teams] for fixture in fixtures]
         seeds = torch.tensor([fixture.derive(seed, "game") for fixture in fixtures], device="cpu")
         starts = _starts(game, seeds, [self._held[fixture] for fixture in fixtures])
-        with last_call.during(f"{len(fixtures)} matches from {first} on"):
-            played = loop.play(
-                _begun(game, starts),
-                [agents[name] for name in names],
-                torch.tensor(seats, device="cpu"),
-                seeds,
-                [generator(first.derive(seed, "agent"), name) for name in names],
-                on_turn=None if finished is None else counter(finished),
-                forfeits=self._time_control or True,
-            )
+        played = loop.play(
+            _begun(game, starts),
+            [agents[name] for name in names],
+            torch.tensor(seats, device="cpu"),
+            seeds,
+            [generator(first.derive(seed, "agent"), name) for name in names],
+            on_turn=None if finished is None else counter(finished),
+            forfeits=self._time_control or True,
+        )
         chosen = [tuple(self._players[player] for player in fixture.teams) for fixture in fixtures]
         records = records_of(game, played, seeds=seeds.tolist(), agents=chosen, openings=[0] * len(fixtures))
         return [

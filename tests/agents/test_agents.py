@@ -377,7 +377,7 @@ def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
 
 @pytest.mark.parametrize("answer", [None, 1.5, "a1", np.array([1, 2])])
 def test_a_policys_bad_answer_is_explained(answer: Any) -> None:
-    with pytest.raises(ValueError, match=r"'mine' must give a whole number as its action, got .* in env 0"):
+    with pytest.raises(ValueError, match=r"'mine' failed: must give a whole number as its action, got "):
         run([PolicyAgent(lambda seen: answer, "mine")], [[0, 0]])
 
 

@@ -231,7 +231,7 @@ def test_a_game_from_the_first_move_to_the_record(
     """White always takes the last free cell, so Black may build a ring down column a."""
     file = tmp_path / "game.jsonl"
     typed(monkeypatch, "a1", "A2", "a3")
-    words = ["play", *SMALL, "--agents", "arena_bots:Last", "--out", str(file), "--seed", "5"]
+    words = ["play", *SMALL, "--in-process", "--agents", "arena_bots:Last", "--out", str(file), "--seed", "5"]
     assert main(words) == 0
     shown = capsys.readouterr().out
     assert "Black to move, turn 1" in shown
@@ -268,7 +268,7 @@ def test_wrong_input_is_explained_and_asked_again(
         "a2",
         "quit",
     )
-    assert main(["play", *SMALL, "--agents", "arena_bots:Last"]) == 0
+    assert main(["play", *SMALL, "--in-process", "--agents", "arena_bots:Last"]) == 0
     shown = capsys.readouterr().out
     assert "'e5' is no move here: expected a cell" in shown
     assert "'c3+' is no move here: cell c3+ is taken. `moves` lists all legal ones" in shown
@@ -361,7 +361,7 @@ def test_lines_are_edited_and_recalled_at_a_terminal(tmp_path: Path) -> None:
     """Keys as a person presses them: a letter is deleted, Home jumps back, Up recalls, Tab completes."""
     pytest.importorskip("readline")
     file = tmp_path / "game.jsonl"
-    words = ["play", *SMALL, "--agents", "arena_bots:Last", "--out", str(file)]
+    words = ["play", *SMALL, "--in-process", "--agents", "arena_bots:Last", "--out", str(file)]
     keys = (b"a4\x7f1\x01\x04a\r", b"\x1b[A\x7f2\r", b"res\t\r")  # "a1"; Up, then "a2"; "resign"
     at_a_terminal(words, b"your move: ", keys)
     (record,) = read_records(file).records
@@ -381,7 +381,7 @@ def test_undo_takes_back_the_answers_too(
 ) -> None:
     file = tmp_path / "game.jsonl"
     typed(monkeypatch, "a1", "b1", "undo", "position", "a2", "a3")
-    assert main(["play", *SMALL, "--agents", "arena_bots:Last", "--out", str(file)]) == 0
+    assert main(["play", *SMALL, "--in-process", "--agents", "arena_bots:Last", "--out", str(file)]) == 0
     assert "x../.../... .../.../..o b" in capsys.readouterr().out
     assert read_records(file).records[0].moves == ("a1", "c3+", "a2", "b3+", "a3")
 
@@ -392,7 +392,7 @@ def test_the_other_seat_and_a_position(
     file = tmp_path / "game.jsonl"
     typed(monkeypatch, "b3")
     position = "x../x../.oo ..x/.../... w"
-    words = ["play", *SMALL, "--as", "white", "--agents", "arena_bots:First", "--position", position]
+    words = ["play", *SMALL, "--as", "white", "--in-process", "--agents", "arena_bots:First", "--position", position]
     assert main([*words, "--out", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "'b3' is no move here: cell b3 is taken" in shown
@@ -469,7 +469,7 @@ def test_ctrl_c_leaves_politely_while_options_are_read(
 
 def test_watching_agents_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "game.jsonl"
-    words = ["play", *SMALL, "--watch", "--agents", "arena_bots:First", "random"]
+    words = ["play", *SMALL, "--watch", "--in-process", "--agents", "arena_bots:First", "random"]
     assert main([*words, "--out", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "black (arena_bots:First) plays a1" in shown
@@ -542,7 +542,18 @@ def test_ctrl_c_says_how_to_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "my run"
-    words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Impatient", "--games", "12", "--chunk", "2"]
+    words = [
+        "round-robin",
+        *SMALL,
+        "--in-process",
+        "--agents",
+        "random",
+        "arena_bots:Impatient",
+        "--games",
+        "12",
+        "--chunk",
+        "2",
+    ]
     err, kept, printed = stop_and_continue([*words, "--no-gif"], out, 15, monkeypatch, capsys)
     assert f"All whole chunks of games are kept in {out}" in err
     assert f"12 games, {kept} of them from before" in printed
@@ -552,7 +563,17 @@ def test_ctrl_c_before_the_first_chunk_does_not_claim_any(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lose_patience(monkeypatch, 1)
-    words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Impatient", "--games", "4", "--quiet"]
+    words = [
+        "round-robin",
+        *SMALL,
+        "--in-process",
+        "--agents",
+        "random",
+        "arena_bots:Impatient",
+        "--games",
+        "4",
+        "--quiet",
+    ]
     assert main([*words, "--out", str(tmp_path / "run")]) == 130
     assert "Stopped. Nothing was finished, so nothing is kept; to start again:\n" in capsys.readouterr().err
 

@@ -198,7 +198,7 @@ def test_no_command_writes_control_characters_to_the_terminal(
     """Names of folders, of agents and of teams, and what bots print, come from anybody."""
     run = tmp_path / "run\x1b]0;title\x07\x9b2J\u202e"
     words = ["round-robin", "torus-small-v0", "--size", "2", "--games", "2", "--no-gif", "--no-store", "--quiet"]
-    assert main([*words, "--agents", "random", "hostile_bots:Loud", "--out", str(run)]) == 0
+    assert main([*words, "--agents", "random", "arena_bots:Loud", "--in-process", "--out", str(run)]) == 0
     store = tmp_path / "store.sqlite"
     assert main(["leaderboard", "--add", str(run), "--store", str(store)]) == 0
     assert main(["leaderboard", "--add", str(run), "--store", str(store), "--json"]) == 0

@@ -19,7 +19,7 @@ from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
 from cellgames.web.frames import replay_data
 
-SMALL = ("play", "torus-v0", "--size", "3", "--agents", "arena_bots:Last")
+SMALL = ("play", "torus-v0", "--size", "3", "--in-process", "--agents", "arena_bots:Last")
 
 
 def played(

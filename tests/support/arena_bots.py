@@ -51,6 +51,28 @@ class Impatient(RandomAgent):
         return super().act(observation, action_mask, env_ids, generator)
 
 
+class Raising(First):
+    """The first legal action; raises an error when asked for the n-th time, n from the environment variable RAISING."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        self.asked += 1
+        if self.asked == int(os.environ.get("RAISING", "0")):
+            raise ArithmeticError("on purpose")
+        return super().act(observation, action_mask, env_ids, generator)
+
+
+class Loud(First):
+    """The first legal action; prints a sequence that clears the terminal."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        print("\x1b[2J")
+        return super().act(observation, action_mask, env_ids, generator)
+
+
 class Broken(BaseAgent):
     """Fails when it is asked."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -73,15 +72,10 @@ class Deadly(RandomAgent):
 
 
 class Hungry(BaseAgent):
-    """Needs more memory than there is, which ends a run for an agent of the package. It passes for one."""
-
-    __module__ = "cellgames.agents.hungry"
+    """Needs more memory than there is, which ends a run."""
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         raise MemoryError("all of it")
-
-
-sys.modules[Hungry.__module__] = sys.modules[__name__]
 
 
 class Cautious(RandomAgent):

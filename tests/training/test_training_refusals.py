@@ -210,29 +210,28 @@ def test_an_opponent_that_fails_ends_the_run_in_one_line_and_the_run_continues(
         pytest.importorskip("sb3_contrib", reason="the extra 'train'")
     monkeypatch.chdir(tmp_path)
     words = ["train", "torus-small-v0", "--size", "2", "--algo", algorithm]
-    words += ["--opponents", "hostile_bots:Ends=0.5,self=0.5", "--eval-opponents", "random", "--eval-games", "4"]
+    words += ["--opponents", "arena_bots:Raising=0.5,self=0.5", "--eval-opponents", "random", "--eval-games", "4"]
     words += ["--total-steps", "300", "--num-envs", "8", "--channels", "4", "--layers", "1", "--checkpoint-every", "1"]
     words += ["--threads", "1", "--device", "cpu", "--quiet"]
     words += ["--num-simulations", "2"] if algorithm == "alphazero" else ["--num-steps", "8"]
     assert main([*words, "--out", "whole"]) == 0
-    monkeypatch.setenv("ENDS", "raise")
-    monkeypatch.setenv("ENDS_AT", "20")
+    monkeypatch.setenv("RAISING", "20")
     capsys.readouterr()
     assert main([*words, "--out", "run"]) == 2
     error = capsys.readouterr().err
     log = Path("run/failure.log")
     assert "Traceback" not in error
     assert error.splitlines()[-1] == (
-        "cellgames: opponent hostile_bots:Ends failed in the games of training: AttackError: on purpose; file and line "
-        f"are in {log}. Mend it, and the same command continues from the last checkpoint"
+        "cellgames: opponent arena_bots:Raising failed in the games of training: ArithmeticError: on purpose; file and "
+        f"line are in {log}. Mend it, and the same command continues from the last checkpoint"
     )
     kept = log.read_text()
-    assert kept.startswith("hostile_bots:Ends\n")
-    assert 'hostile_bots.py", line' in kept
+    assert kept.startswith("arena_bots:Raising\n")
+    assert 'arena_bots.py", line' in kept
     assert content(Path("run"))["at"]["steps"] > 0
     assert main([*words, "--out", "run", "--debug"]) == 2
-    assert 'hostile_bots.py", line' in capsys.readouterr().err
-    monkeypatch.delenv("ENDS")
+    assert 'arena_bots.py", line' in capsys.readouterr().err
+    monkeypatch.delenv("RAISING")
     assert main([*words, "--out", "run"]) == 0
     assert not log.exists()
     assert set(different_files("run", "whole")) <= {"agent.safetensors"}  # which has the command line

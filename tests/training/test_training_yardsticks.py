@@ -7,7 +7,6 @@ import dataclasses
 import pytest
 import torch
 from every_game import generator
-from hostile_bots import BOTS, Hostile
 from torch import Tensor
 from toy_games import Race
 
@@ -116,8 +115,8 @@ def test_an_odd_number_of_games_is_refused(games: int) -> None:
 
 
 def test_an_opponent_that_fails_forfeits_its_games_and_the_learner_does_not() -> None:
-    learner, bad = load("random", TORUS), Hostile("bad", BOTS["sys.exit"])
-    with pytest.warns(RuntimeWarning, match=r"'bad' forfeited 8 of 8 games of an evaluation: SystemExit: 3"):
+    learner, bad = load("random", TORUS), load("arena_bots:Broken", TORUS, name="bad")
+    with pytest.warns(RuntimeWarning, match=r"'bad' forfeited 8 of 8 games of an evaluation: ZeroDivisionError"):
         assert compare(TORUS, learner, bad, 8, 0).ahead == 1.0
-    with pytest.raises(RuntimeError, match="the learner failed in its evaluation: SystemExit: 3"):
+    with pytest.raises(RuntimeError, match="the learner failed in its evaluation: ZeroDivisionError"):
         compare(TORUS, bad, learner, 8, 0)

@@ -26,7 +26,6 @@ from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.choices import gumbel
-from cellgames.agents.selection import select
 from cellgames.agents.toroidal_cup.network import SHARPNESS, PlacementValues
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
@@ -183,17 +182,12 @@ class PlacementLearner(Learner):
         rivals = torch.tensor(self._opponents.draw(count, self._draws), device="cpu")
         order = torch.rand((count, game.teams), generator=self._draws, dtype=torch.float32, device="cpu").argsort(1)
         seats = torch.where(order < max(1, game.teams // 2), -1, rivals[:, None]).to(self.device)
-        asked = self._opponents.asked
-        seating.deal(
-            torch.arange(count, device=self.device),
-            seats,
-            lambda number, places, env_ids: asked(number).start(game, places, env_ids),
-        )
+        seating.deal(torch.arange(count, device=self.device), seats, self._opponents.start)
         return seating
 
     def _ask(self, state: State, number: int, env_ids: Tensor, seats: Tensor) -> Tensor:
         """Return the placements of an opponent."""
-        return select(self._opponents.asked(number), self.game, state, env_ids, self._draws, seats)
+        return self._opponents.pick(number, state, env_ids, seats, self._draws)
 
     def _cells(self, stamp: Tensor, actions: Tensor, band: Tensor | int) -> Tensor:
         """Return the cells of placed shapes, int64 [..., K] both: bool [..., K, N]."""

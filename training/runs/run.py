@@ -32,7 +32,7 @@ from typing import Any, NoReturn
 import torch
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.containment import AgentError
+from cellgames.agents.forfeits import AgentError
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import check_installed, read_about
 from cellgames.envs import registry
@@ -45,7 +45,6 @@ from cellgames.training.distributed import joined_group, mean_over, pack, unpack
 from cellgames.training.machine import describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank
-from cellgames.utils import last_call
 from cellgames.utils.files import write_atomic
 
 from .checkpoints import (
@@ -175,7 +174,6 @@ def train(
             learner.start()
             if group.first:
                 ends.enter_context(place)
-                ends.enter_context(last_call.kept_in(folder, warn))
                 prepare(place, arguments, resume=resume, processes=group.world)
         with _logging_failures(Path(out), first=group.first):
             run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)

@@ -25,7 +25,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 import torch
 
-from cellgames.agents.containment import AgentError
+from cellgames.agents.forfeits import AgentError
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.networks.saved import load_network
 from cellgames.cluster.connection import ClusterError, Place, build, connected, load_ray, packed

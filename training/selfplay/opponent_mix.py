@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, is_memoryless
-from cellgames.agents.containment import Asked, contain
+from cellgames.agents.forfeits import naming
 from cellgames.agents.loading import load
-from cellgames.envs.core import Game
+from cellgames.agents.selection import select
+from cellgames.envs.core import Game, State
 from cellgames.utils.foreign_text import shown
 
 from .opponent_pool import Member, Pool
@@ -62,8 +64,7 @@ class Opponents:
     def __init__(self, game: Game, mix: Mapping[str, float], pool: Pool, device: torch.device) -> None:
         self.mix, self.pool, self.device = dict(mix), pool, device
         self.agents: list[AnyAgent] = [load(name, game) for name in mix if name not in (SELF, POOL)]
-        self._fixed = len(self.agents)
-        self._game, self._asked = game, dict[int, tuple[AnyAgent, Asked]]()
+        self._game, self._fixed = game, len(self.agents)
         self._members: list[Member | None] = [None] * self._fixed
         self._active: list[int] = []
 
@@ -85,12 +86,15 @@ class Opponents:
             for kind, lot in zip(kinds, lots[1].tolist(), strict=True)
         ]
 
-    def asked(self, number: int) -> Asked:
-        """Return an opponent as it is started and asked (`containment`)."""
-        agent = self.agents[number]
-        if number not in self._asked or self._asked[number][0] is not agent:
-            self._asked[number] = agent, contain(agent, self._game)
-        return self._asked[number][1]
+    def start(self, number: int, seats: Tensor, env_ids: Tensor) -> None:
+        """Start an opponent in games; raise an `AgentError` if it fails."""
+        with naming(agent := self.agents[number]):
+            agent.start(self._game, seats, env_ids)
+
+    def pick(self, number: int, state: State, env_ids: Tensor, seats: Tensor, generator: torch.Generator) -> Tensor:
+        """Return the actions of an opponent, as `select` does; raise an `AgentError` if it fails."""
+        with naming(agent := self.agents[number]):
+            return select(agent, self._game, state, env_ids, generator, seats)
 
     def record(self, number: int, score: float, games: int) -> None:
         """Record the learner's score in games that ended."""

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.networks.networks import Network
-from cellgames.agents.selection import select
 from cellgames.envs.core import Game, State, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.utils.foreign_text import shown
@@ -190,7 +189,7 @@ class SelfPlay:
         self.vector.put(state["games"])
         load_tensor(self._returns, state["returns"])
         load_tensor(self._turns, state["turns"])
-        self._seating.restore(state["seats"], len(self.opponents.agents), self._start)
+        self._seating.restore(state["seats"], len(self.opponents.agents), self.opponents.start)
         self.generator.set_state(state["generator"].cpu())
         self._draws.set_state(state["draws"].cpu())
 
@@ -235,7 +234,7 @@ class SelfPlay:
         return views.flatten(0, 1), self.vector.legal_actions.flatten(0, 1), player
 
     def _pick(self, number: int, env_ids: Tensor, seats: Tensor) -> Tensor:
-        return select(self.opponents.asked(number), self.game, self.vector.state, env_ids, self._draws, seats)
+        return self.opponents.pick(number, self.vector.state, env_ids, seats, self._draws)
 
     def _count(self, reward: Tensor, done: Tensor) -> None:
         """Record the results, and begin the games that stand where others ended."""
@@ -272,11 +271,7 @@ class SelfPlay:
         order = torch.rand((len(env_ids), players), generator=self._draws, dtype=torch.float32, device="cpu").argsort(1)
         kept = order < max(1, players // 2)  # the seats that the learner keeps
         seats = torch.where(kept, -1, rivals[:, None]).to(self.device)
-        self._seating.deal(env_ids, seats, self._start)
-
-    def _start(self, number: int, seats: Tensor, env_ids: Tensor) -> None:
-        """Start an opponent in the games `env_ids`."""
-        self.opponents.asked(number).start(self.game, seats, env_ids)
+        self._seating.deal(env_ids, seats, self.opponents.start)
 
 
 def load_tensor(own: Tensor, saved: Any) -> None:

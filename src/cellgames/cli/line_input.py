@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 
-__all__ = ["completing", "read_line"]
+__all__ = ["completing", "interrupted", "read_line"]
 
 
 def read_line(prompt: str) -> str:
@@ -18,6 +22,28 @@ def read_line(prompt: str) -> str:
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  # changes what `input` does
     return input(prompt)
+
+
+@contextlib.contextmanager
+def interrupted(seconds: float) -> Iterator[None]:
+    """Raise a `TimeoutError` in the block after so many seconds, also while it waits.
+
+    Nothing is raised in other threads than the main one, and on Windows.
+    """
+    if seconds == math.inf or sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @contextlib.contextmanager

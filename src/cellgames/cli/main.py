@@ -186,10 +186,10 @@ def _main(given: list[str]) -> int:
             return 0
         arguments = parser(given[0]).parse_args(given)
     arguments.command_line = given
-    if getattr(arguments, "wrapper", None) and arguments.agents:
-        arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
     forget_warnings()
     try:
+        if getattr(arguments, "wrapper", "") and arguments.agents:
+            arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
         _limit_spending(arguments)
         with _shown_log(arguments.debug), working(not getattr(arguments, "quiet", False)):
             code: int = arguments.run(arguments)

@@ -251,28 +251,31 @@ def add_agents(
     text: str = "two or more that `cellgames list` shows; NAME=SPEC gives a name",
     *,
     required: bool = True,
+    play: bool = True,
 ) -> None:
-    """Add the agents; without any, the list is None."""
+    """Add the agents; without any, the list is None. They play, or else their names select games."""
     command.add_argument("--agents", metavar="AGENT", nargs="+", action="extend", required=required, help=text)
-    add_isolation(command)
+    if play:
+        add_isolation(command)
 
 
 def add_isolation(command: Any) -> None:
     """Add the processes of agents that are not part of the package."""
     apart = command.add_mutually_exclusive_group()
     apart.add_argument(
-        "--isolate",
+        "--in-process",
         action="store_const",
         dest="wrapper",
-        const="isolated",
-        help="run agents that are not part of the package in processes of their own, as isolated:AGENT does",
+        const="",
+        default="isolated",
+        help="run agents that are not part of the package in this process instead of processes of their own",
     )
     apart.add_argument(
         "--sandbox",
         action="store_const",
         dest="wrapper",
         const="sandboxed",
-        help="the same without network, and with files that they can only read, as sandboxed:AGENT does",
+        help="run them without network, and with files that they can only read, as sandboxed:AGENT does",
     )
 
 

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.containment import contain
 from cellgames.agents.forfeits import Faults, select_or_fail
 from cellgames.agents.play_loop import move_in_words, parse_move
 from cellgames.agents.playouts.random_agent import RandomAgent
@@ -29,13 +28,12 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
 from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.time_limit import OutOfTimeError, limited
 from cellgames.utils.version import __version__
 
 from .board_colours import print_board
 from .console import UserError, terminal_width, thinking, wrapped_lines
 from .hints import hint
-from .line_input import completing, read_line
+from .line_input import completing, interrupted, read_line
 from .move_lists import brief_moves
 from .saved_games import SavedGame
 
@@ -62,6 +60,7 @@ _WORDS = (
 )
 
 _RESIGNED = "resigned"
+_GRACE_S = 0.02  # after the end of a time, when it is over by every clock
 
 
 class _LeftError(Exception):
@@ -122,10 +121,6 @@ class Table:
         self._clocks = None if time_control is None else Clocks(time_control)
         self._spent = [0.0] * len(seats)  # seconds of each person about the move that is not played yet
         self._generators = [torch.Generator().manual_seed(derive(seed, "terminal", seat)) for seat in range(len(seats))]
-        self._asked = [
-            None if agent is None else contain(agent, game, chance)
-            for agent, chance in zip(seats, self._generators, strict=True)
-        ]
 
     @property
     def state(self) -> State:
@@ -183,13 +178,13 @@ class Table:
         return self._game.text(self.state)
 
     def _start_agents(self) -> None:
-        for seat, agent in enumerate(self._asked):
+        for seat, agent in enumerate(self._seats):
             if agent is not None:
                 agent.start(self._game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
 
     def _choice_of(self, seat: int) -> str:
         """Return the move of an agent; with clocks, raise a `_LostError` if it has none in time."""
-        agent = self._asked[seat]
+        agent = self._seats[seat]
         assert agent is not None
         env_ids, players = torch.tensor([0], device="cpu"), torch.tensor([seat], device="cpu")
         question = (agent, self._game, self.state, env_ids, self._generators[seat], players)
@@ -206,16 +201,15 @@ class Table:
         """Return a line that a person types, whose time it is; raise a `_LostError` when that is over."""
         if self._clocks is None:
             return self._ask(f"\n{self._title(seat)}, your move: ")
-        started = perf_counter()
-        with self._clocks.limit(0, seat, self._spent[seat]):
-            left = clock_text(self._clocks.patience(0, seat, self._spent[seat]))
-            line = ""
-            try:
-                line = limited(lambda: self._ask(f"\n{self._title(seat)}, {left} left, your move: "))
-            except OutOfTimeError:
-                self._show("")
-            finally:
-                self._spent[seat] += perf_counter() - started
+        started, line = perf_counter(), ""
+        left = self._clocks.patience(0, seat, self._spent[seat])
+        try:
+            with interrupted(left + _GRACE_S):
+                line = self._ask(f"\n{self._title(seat)}, {clock_text(left)} left, your move: ")
+        except TimeoutError:
+            self._show("")
+        finally:
+            self._spent[seat] += perf_counter() - started
         if self._clocks.late(0, seat, self._spent[seat]):
             raise _LostError(Forfeit(seat, self._charge(seat)))
         return line

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.runs.comparing import differences
-from cellgames.utils import last_call
+from cellgames.runs.run_folder import hidden, run_folder
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
 
@@ -112,7 +112,7 @@ class Place:
     @classmethod
     def here(cls) -> Place:
         """Return the folders of this process."""
-        run = last_call.run_folder()
+        run = run_folder()
         return cls(os.getcwd(), module_folders(), None if run is None else run.resolve())
 
     def enter(self) -> None:
@@ -120,7 +120,7 @@ class Place:
         if os.path.isdir(self.folder):
             os.chdir(self.folder)
         if self.run is not None:
-            last_call.hidden.add(self.run)
+            hidden.add(self.run)
         sys.path += [place for place in self.modules if place not in sys.path and os.path.isdir(place)]
 
 

@@ -36,7 +36,9 @@ __all__ = [
     "check_agents",
     "check_writable",
     "exclusive",
+    "hidden",
     "reading",
+    "run_folder",
 ]
 
 START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
@@ -44,6 +46,10 @@ START_OVER = "choose another folder (--out), or start over with resume=False (--
 COMMITMENT = "seed_sha256"
 """The setting of a run with a secret seed that commits it to the seed (`secret_seed`)."""
 
+hidden: set[Path] = set()
+"""Folders of runs of other processes, in which this one plays games."""
+
+_open: list[Path] = []  # folders of the runs of this process; of runs within runs, the innermost is the last
 _FREE = ("identities", "specs", "finished", "checksum")  # settings that may change in every kind of run
 
 
@@ -178,11 +184,13 @@ class RunFolder:
             raise RunError(f"another process is at work in {path}; wait for it, or choose another folder") from None
         for part in path.rglob(".*.part"):  # of `files.replacing`
             part.unlink(missing_ok=True)
+        _open.append(path)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        _open.pop()
         if self._lock is not None:
             os.close(self._lock)
 
@@ -248,6 +256,11 @@ class RunFolder:
     def write(self, settings: Mapping[str, Any]) -> None:
         """Write the settings."""
         write_atomic(self.file, json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+
+
+def run_folder() -> Path | None:
+    """Return the folder of the run that this process is in, None outside of one."""
+    return _open[-1] if _open else None
 
 
 def check_writable(folder: Path) -> None:

@@ -9,21 +9,17 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.containment import contain
-from cellgames.agents.forfeits import Faults, select_or_fail, start_or_fail
+from cellgames.agents.forfeits import Fault, Faults, reason_of, select_or_fail, start_or_fail
 from cellgames.agents.language_models.spending import RunStopped
 from cellgames.agents.time_control import Clocks
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
-from cellgames.utils.reasons import reason_of
-from cellgames.utils.time_limit import time_limit
 
-__all__ = ["MOVE_S", "AgentSeats"]
+from .work_limit import MOVE_S, OutOfTimeError, limited
 
-MOVE_S = 10.0
-"""Most seconds of processor time that agents have for the move of a seat."""
+__all__ = ["AgentSeats"]
 
 _NOBODY: Mapping[int, Tensor] = MappingProxyType({})
 
@@ -44,9 +40,7 @@ class AgentSeats:
         names = list(dict.fromkeys(spec for spec in specs if spec is not None))
         self._game = game
         self._generators = [generator(seed, "web", name) for name in names]
-        self._agents = [
-            contain(load_agent(name), game, chance) for name, chance in zip(names, self._generators, strict=True)
-        ]
+        self._agents = [load_agent(name) for name in names]
         self._seats = torch.tensor([[-1 if spec is None else names.index(spec) for spec in specs]], device="cpu")
         self._seating = Seating(game, self._seats)
 
@@ -81,8 +75,13 @@ class AgentSeats:
             most = MOVE_S * len(seats)
             what = "a move" if len(seats) == 1 else f"the moves of {len(seats)} seats"
             message = f"ran out of time: it took more than {most:g} s of processor time for {what}"
-            with time_limit(most, message, processor_time=True):
-                return select_or_fail(agent, self._game, state, env_ids, chance, seats, faults, clocks)
+            question = (agent, self._game, state, env_ids, chance, seats, faults, clocks)
+            try:
+                return limited(most, lambda: select_or_fail(*question))
+            except OutOfTimeError:
+                for seat in seats.tolist():
+                    faults.add(0, seat, Fault(message))
+                return torch.full((len(seats), *info.action_shape[info.simultaneous :]), -1, device="cpu")
 
         try:
             actions = self._seating.ask(env_ids, seats, pick)

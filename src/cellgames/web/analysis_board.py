@@ -33,15 +33,14 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.text import rounded
-from cellgames.utils.time_limit import OutOfTimeError, limited, time_limit
 
-from .agent_seats import MOVE_S
 from .catalog import MOST_PLAYOUTS, check_parameters, settings_of
 from .frames import check_limits, frame, layout
 from .live_game import RefusedError
 from .sessions import FullError
 from .views import view_of
 from .views.view import legal_bits
+from .work_limit import MOVE_S, OutOfTimeError, limited
 
 __all__ = ["AnalysisBoard", "Engine", "Place", "Wish", "engines", "game_of", "place_of", "positions"]
 
@@ -295,20 +294,21 @@ class AnalysisBoard:
         lines = LINES if place else 1  # the first answer is to come at once
         living = view_of(game).work(None) > 0
         less = offered[engine].efforts[0 if living else max(0, place - 1)]
-        message = f"the analysis took more than {MOVE_S:g} s of processor time"
 
         def search(position: State, effort: int = simulations) -> Analysis:
             return self._search(game, position, offered[engine], effort)
 
-        with time_limit(MOVE_S, message, processor_time=True):
-            try:
-                answer = limited(lambda: _answer(game, state, search, partial(search, effort=less), lines))
-                if reviewed and simulations and before is not None:
-                    answer["review"] = limited(lambda: _review(game, before, wish.moves[-1], search))
-                return answer
-            except OutOfTimeError as error:
-                self._own.agents = OrderedDict()  # what was interrupted may be half a tree
-                raise RefusedError(str(error)) from None
+        def answer() -> dict[str, Any]:
+            found = _answer(game, state, search, partial(search, effort=less), lines)
+            if reviewed and simulations and before is not None:
+                found["review"] = _review(game, before, wish.moves[-1], search)
+            return found
+
+        try:
+            return limited(MOVE_S, answer)
+        except OutOfTimeError:
+            self._own.agents = OrderedDict()  # what was interrupted may be half a tree
+            raise RefusedError(f"the analysis took more than {MOVE_S:g} s of processor time") from None
 
     def _search(self, game: Game, state: State, engine: Engine, simulations: int) -> Analysis:
         """Return the analysis of a position, a kept one if there is any."""

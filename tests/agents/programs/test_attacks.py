@@ -3,48 +3,64 @@
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import shutil
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+from slow import slow_except
 
 import cellgames
 from cellgames.agents import BaseAgent, load
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.play_loop import play
+from cellgames.agents.play_loop import Played, play
 from cellgames.agents.programs.process import Limits, namespaces
 from cellgames.agents.programs.program_agent import ProgramAgent
 from cellgames.agents.time_control import TimeControl
 from cellgames.envs.core import seeds
-from cellgames.utils import last_call
+from cellgames.runs.run_folder import RunFolder, RunKind
 
 pytestmark = pytest.mark.skipif(not namespaces(), reason="this machine gives programs no namespaces")
 
 GAME = cellgames.make("torus-v0", size=2)
 WAYS = ("in process", "isolated", "sandboxed")
+ALL, OUTSIDE, NONE = WAYS, ("in process", "isolated"), ()
+INSIDE = ("in process",)
+
+SIGNALS = """
+import os, signal
+for one in (signal.SIGSTOP, signal.SIGTERM, signal.SIGKILL):
+    for process in (ARENA, os.getppid()):
+        try:
+            os.kill(process, one)
+        except OSError as refused:
+            error = refused
+raise error
+"""
 
 # What the agent does, and the ways in which it can: in the others it fails, and loses its game by that.
 ATTACKS = {
-    "raises an error": ("1 / 0", ()),
-    "ends its process": ("import os; os._exit(3)", ()),
-    "never answers, with a clock": ("while True: pass", ()),
-    "floods its output": ("import os; os.write(1, b'x' * 5_000_000)", ("in process",)),
-    "takes memory without end": ("hog = b'x' * (3 << 27); import time; time.sleep(1)", ("in process",)),
+    "raises an error": ("1 / 0", NONE),
+    "ends its process": ("import os; os._exit(3)", INSIDE),
+    "never answers, with a clock": ("while True: pass", INSIDE),
+    "floods its output": ("import os; os.write(1, b'x' * 5_000_000)", INSIDE),
+    "takes memory without end": ("hog = b'x' * (3 << 27); import time; time.sleep(1)", INSIDE),
     "starts processes without end": (
         "import subprocess, time; [subprocess.Popen(['sleep', '2'], env={}, start_new_session=True)"
         " for _ in range(16)]; time.sleep(1)",
-        ("in process",),
+        INSIDE,
     ),
-    "signals the arena": ("import os; os.kill(ARENA, 0)", ("in process",)),
-    "reads the arena's memory": ("open(f'/proc/{ARENA}/mem', 'rb')", ("in process",)),
-    "reads keys in the environment": ("import os; os.environ['OPENAI_API_KEY']", ("in process", "isolated")),
-    "reads the run's secret seed": ("open('run/.secret_seed')", ("in process", "isolated")),
-    "writes a file that lasts": ("open('written', 'w')", ("in process", "isolated")),
-    "uses the network": ("import socket; socket.create_connection(('127.0.0.1', PORT))", ("in process", "isolated")),
+    "stops or ends the arena by a signal": (SIGNALS, INSIDE),
+    "reads the arena's memory": ("open(f'/proc/{ARENA}/mem', 'rb')", INSIDE),
+    "reads keys in the environment": ("import os; os.environ['OPENAI_API_KEY']", OUTSIDE),
+    "reads the run's secret seed": ("open('run/.secret_seed')", OUTSIDE),
+    "writes a file that lasts": ("open('written', 'w')", OUTSIDE),
+    "uses the network": ("import socket; socket.create_connection(('127.0.0.1', PORT))", OUTSIDE),
 }
 
 PROGRAM = """
@@ -60,6 +76,15 @@ for line in sys.stdin:
         say(type="action", id=asked["id"], action=asked["legal"][0][0])
 """
 
+# A process that plays a game against the attacker, whatever becomes of it.
+ARENA = """
+import sys, test_attacks
+print("plays", flush=True)
+played = test_attacks.game(sys.argv[1], sys.argv[2], 0)
+print("lost" if played.failures else "not lost", flush=True)
+"""
+APART = ("ends its process", "never answers, with a clock", "stops or ends the arena by a signal")
+
 
 class Attacker(BaseAgent):
     """An agent in the process of the arena."""
@@ -73,34 +98,63 @@ class Attacker(BaseAgent):
         return action_mask.int().argmax(1)
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize("way", WAYS)
+def game(way: str, source: str, port: int) -> Played:
+    """Play a game against an agent that attacks at its first move, in the current directory."""
+    source = f"ARENA, PORT = {os.getpid()}, {port}\n{source}"
+    inside = Attacker("attacker")
+    inside.source = source
+    agent: AnyAgent = inside
+    if way != "in process":
+        Path("bot.py").write_text(PROGRAM)
+        agent = load(f"{way}:exec:{shlex.join([sys.executable, str(Path('bot.py').resolve()), source])}")
+        assert isinstance(agent, ProgramAgent)
+        agent._limits = Limits(memory=1 << 28, processes=8)
+    chances = [torch.Generator().manual_seed(number) for number in (1, 2)]
+    with RunFolder(Path("run"), RunKind("run", "run.json")):
+        limit = TimeControl(move=30.0 if port else 4.0)
+        played = play(GAME, [agent, load("random")], torch.tensor([[0, 1]]), seeds(3, 1), chances, forfeits=limit)
+    if isinstance(agent, ProgramAgent):
+        agent.close()
+    return played
+
+
+def outcome_apart(way: str, source: str) -> str:
+    """Return what a process that plays such a game says, "stopped" if it says nothing more."""
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    words = [sys.executable, "-c", ARENA, way, source]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}) as arena:
+        assert arena.stdout is not None
+        try:
+            assert arena.stdout.readline() == "plays\n"
+            ready = select.select([arena.stdout], [], [], 10.0)[0]
+            return arena.stdout.readline().strip() or "stopped" if ready else "stopped"
+        finally:
+            arena.kill()
+
+
+@pytest.mark.parametrize(
+    ("way", "attack"),
+    slow_except(
+        [(way, attack) for way in WAYS for attack in ATTACKS if attack not in APART or way != "in process"],
+        [(way, attack) for way in WAYS for attack in ATTACKS],
+    ),
+)
 def test_an_attack_succeeds_only_where_the_table_says_so(
     attack: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It succeeds if the agent does not lose its game by it, or if the arena does not play on."""
     if way == "sandboxed" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is missing")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk")
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / ".secret_seed").write_text("7")
-    with socket.create_server(("127.0.0.1", 0)) as server, last_call.kept_in(tmp_path / "run", print):
-        source, possible = ATTACKS[attack]
-        source = f"ARENA, PORT = {os.getpid()}, {server.getsockname()[1]}\n{source}"
-        inside = Attacker("attacker")
-        inside.source = source
-        agent: AnyAgent = inside
-        if way != "in process":
-            (tmp_path / "bot.py").write_text(PROGRAM)
-            words = shlex.join([sys.executable, str(tmp_path / "bot.py"), source])
-            agent = load(f"{way}:exec:{words}")
-            assert isinstance(agent, ProgramAgent)
-            agent._limits = Limits(memory=1 << 28, processes=8)
-        chances = [torch.Generator().manual_seed(number) for number in (1, 2)]
-        limit = TimeControl(move=4.0)
-        played = play(GAME, [agent, load("random")], torch.tensor([[0, 1]]), seeds(3, 1), chances, forfeits=limit)
-        if isinstance(agent, ProgramAgent):
-            agent.close()
+    source, possible = ATTACKS[attack]
+    if attack in APART:
+        assert outcome_apart(way, source) == ("stopped" if way in possible else "lost")
+        return
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        played = game(way, source, server.getsockname()[1])
     assert (not played.failures) == (way in possible), played.failures
 
 

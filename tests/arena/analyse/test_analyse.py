@@ -27,7 +27,7 @@ from cellgames.envs.torus.rendering import View
 
 TORUS: Game = cellgames.make("torus-v0", size=3)
 WON = ("a1", "c3+", "a2", "b3+", "a3")  # Black closes the ring in column a with the last move
-PLANNED = ("--agents", "analysis_bots:Planned")
+PLANNED = ("--in-process", "--agents", "analysis_bots:Planned")
 
 
 def after(*moves: str) -> State:
@@ -371,7 +371,15 @@ def test_a_record_knows_its_game(file: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_other_games_in_turns_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("analyse", "cloth-of-gold-small-v0", "--moves", "r0c1", "--agents", "analysis_bots:Planned:2")
+    words = (
+        "analyse",
+        "cloth-of-gold-small-v0",
+        "--moves",
+        "r0c1",
+        "--in-process",
+        "--agents",
+        "analysis_bots:Planned:2",
+    )
     assert main(words) == 0
     assert "player_a to move, win chance 62.5 %" in capsys.readouterr().out
 

@@ -413,7 +413,7 @@ def test_the_command_writes_everything_and_says_what_to_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = [*WORDS, "--agents", "random", "arena_bots:First"]
+    words = [*WORDS, "--in-process", "--agents", "random", "arena_bots:First"]
     assert main(words) == 0
     out, err = capsys.readouterr()
     (folder,) = (tmp_path / "results" / "free-for-all").iterdir()
@@ -436,7 +436,7 @@ def test_ctrl_c_says_how_to_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "my run"
-    words = [*WORDS, "--agents", "random", "arena_bots:Impatient"]
+    words = [*WORDS, "--in-process", "--agents", "random", "arena_bots:Impatient"]
     err, kept, printed = stop_and_continue(words, out, 4, monkeypatch, capsys)
     assert f"All whole chunks of games are kept in {out}" in err
     assert kept == 2

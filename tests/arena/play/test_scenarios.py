@@ -109,7 +109,16 @@ def test_names_of_the_background_are_taken() -> None:
 def test_the_command_writes_scores_of_the_agent_and_of_baselines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    line = ["evaluate", "grid-adaptation-small-v0", "--agents", "mine=arena_bots:First", "random", "--games", "4"]
+    line = [
+        "evaluate",
+        "grid-adaptation-small-v0",
+        "--in-process",
+        "--agents",
+        "mine=arena_bots:First",
+        "random",
+        "--games",
+        "4",
+    ]
     line += ["--scenarios", "visitors-1", "--quiet", "--out", str(tmp_path / "out")]
     assert main(line) == 0
     shown = capsys.readouterr().out

@@ -41,7 +41,19 @@ def test_a_season_writes_everything_and_says_what_to_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = [*TORUS, "--teams", "9", "--days", "3", "--seed", "2", "--agents", "random", "arena_bots:First"]
+    words = [
+        *TORUS,
+        "--teams",
+        "9",
+        "--days",
+        "3",
+        "--seed",
+        "2",
+        "--in-process",
+        "--agents",
+        "random",
+        "arena_bots:First",
+    ]
     assert main(words) == 0
     out, err = capsys.readouterr()
     folder = tmp_path / "results" / "season" / "torus-v0-size=3-teams=9-days=3-seed=2-agents=random_arena_bots_First"
@@ -74,7 +86,7 @@ def test_teams_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     rows = [f"{'Old' if n % 2 else 'New'} Team {n},{'random' if n == 3 else ''},{'LM'[n % 2]}" for n in range(8)]
     file = tmp_path / "my teams.csv"
     file.write_text("\n".join(["name,agent,league", *rows]))
-    words = [*TORUS, "--teams", str(file), "--agents", "arena_bots:Last", "--days", "1", "--quiet"]
+    words = [*TORUS, "--teams", str(file), "--in-process", "--agents", "arena_bots:Last", "--days", "1", "--quiet"]
     assert main([*words, "--out", str(tmp_path / "run"), "--chunk", "3", "--opening-plies", "1"]) == 0
     assert re.match(r"L, Even Division\nrank  team +agent ", capsys.readouterr().out)
     settings = json.loads((tmp_path / "run" / "season.json").read_text())
@@ -87,7 +99,19 @@ def test_ctrl_c_says_how_to_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "my run"
-    words = [*TORUS, "--teams", "8", "--days", "5", "--chunk", "4", "--agents", "random", "arena_bots:Impatient"]
+    words = [
+        *TORUS,
+        "--teams",
+        "8",
+        "--days",
+        "5",
+        "--chunk",
+        "4",
+        "--in-process",
+        "--agents",
+        "random",
+        "arena_bots:Impatient",
+    ]
     err, kept, printed = stop_and_continue(words, out, 30, monkeypatch, capsys)
     assert f"All whole batches of games are kept in {out}" in err
     assert kept > 0

@@ -14,7 +14,7 @@ from every_game import GAMES
 from training_runs import SMALL, equal, network_for, tiny
 
 import cellgames
-from cellgames.agents.containment import AgentError
+from cellgames.agents.forfeits import AgentError
 from cellgames.agents.networks.networks import Network
 from cellgames.cluster.connection import Build, ClusterError
 from cellgames.envs.core import Game

@@ -37,7 +37,6 @@ from cellgames.cli.shared_options import (
 from cellgames.envs import registry
 from cellgames.runs.run_folder import COMMITMENT, RunFolder
 from cellgames.runs.secret_seed import commitment, revealed_line, with_seed
-from cellgames.utils import last_call
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -117,7 +116,6 @@ def _run(arguments: argparse.Namespace) -> int:
     options = with_seed(options, out, EVALUATION, warn)
     with (
         contextlib.nullcontext() if out is None else RunFolder(out, EVALUATION),
-        contextlib.nullcontext() if out is None else last_call.kept_in(out, warn),
         feeding(store_of(arguments), "evaluation", place, known, warn) as keep,
     ):
         _measure(arguments, options, game, agents, known, keep)

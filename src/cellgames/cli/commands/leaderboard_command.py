@@ -54,7 +54,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="add the games of runs' folders (or of all below a folder), files of records, or another store first, if "
         "all of them replay",
     )
-    add_agents(command, "count only games among these", required=False)
+    add_agents(command, "count only games among these", required=False, play=False)
     command.add_argument("--anchor", metavar="AGENT", help="agent that is rated 0 (default random, else the mean is 0)")
     command.add_argument("--version", metavar="VERSION", help="count only games of this version of cellgames")
     add_out(command, "a folder for pages, plots and data")

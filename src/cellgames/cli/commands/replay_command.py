@@ -52,7 +52,7 @@ def add(commands: Any) -> None:
     command = add_command(commands, "replay", "PATH ", run, _TEXT, _EXAMPLES, _MOVED)
     command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
     add_record(command, "only this game, from 1")
-    add_agents(command, "only games of all these agents, or of these teams", required=False)
+    add_agents(command, "only games of all these agents, or of these teams", required=False, play=False)
     command.add_argument("--seed", metavar="N", type=int, help="only games with this seed")
     command.add_argument("--list", action="store_true", help="list the games")
     command.add_argument("--show", action="store_true", help="print every position of one game; of Life, start and end")

@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
     command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
     command.add_argument("--format", choices=_FORMATS, required=True, help="the format")
     add_record(command, "only this game, from 1")
-    add_agents(command, "only games of all these agents, or of these teams", required=False)
+    add_agents(command, "only games of all these agents, or of these teams", required=False, play=False)
     command.add_argument("--turn", metavar="N", type=int, help="rle: after N moves (default: all)")
     command.add_argument("--generation", metavar="N", type=int, help="rle: N generations of Life later (default 0)")
     command.add_argument("--all-states", action="store_true", help="rle: whose cells they are, not only live cells")

@@ -125,13 +125,13 @@ def _say(message: str) -> None:
     print_text(message, error=True)
 
 
-def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str | None) -> list[Team]:
+def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str) -> list[Team]:
     """Return the teams with their agents, those of a file in the processes that `wrapper` names."""
     if asked.teams.isdecimal():
         teams = [Team(name) for name in generate_names(int(asked.teams), options.seed)]
     else:
         teams = [
-            replace(team, agent=wrapped(team.agent, wrapper)) if wrapper and team.agent else team
+            replace(team, agent=wrapped(team.agent, wrapper)) if team.agent else team
             for team in read_teams(asked.teams)
         ]
     return assign_agents(teams, asked.agents)
