@@ -108,7 +108,15 @@ def test_commands_hand_their_games_to_workers(
 ) -> None:
     """And need no cluster for what is finished, or refused."""
     monkeypatch.setattr(season_reports, "to_png", lambda picture: b"")
-    words = [command, *COMMANDS[command].split(), "--quiet", "--agents", "random", f"ray_bots:Traced:{tmp_path}"]
+    words = [
+        command,
+        *COMMANDS[command].split(),
+        "--quiet",
+        "--in-process",
+        "--agents",
+        "random",
+        f"ray_bots:Traced:{tmp_path}",
+    ]
     files = ["--store", str(tmp_path / "shared.sqlite"), "--out", str(tmp_path / "shared"), "--ray"]
     assert main([*words, *files]) == 0
     players = {int(path.stem) for path in tmp_path.glob("*.played")}
