@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cellgames.envs.core.drawing import Picture, Polyline, Rectangle, Shape, Text, fitted, mix
+from cellgames.envs.core.drawing import Picture, Polyline, Rectangle, Shape, Text, mix
 
 from .playoffs import ROUNDS, Bracket, Series
 from .standings import GameResult
@@ -30,13 +30,12 @@ def score_text(score: float) -> str:
     return f"{score:.3f}".rstrip("0").rstrip(".")
 
 
-def bracket_picture(bracket: Bracket, title: str, note: str = "") -> Picture:
+def bracket_picture(bracket: Bracket, title: str) -> Picture:
     """Draw all known series; a box has the teams with their seeds, the scores of each game, and games won.
 
     Args:
         bracket: the playoffs.
         title: a headline.
-        note: a line below the champion, such as from whom the team takes the title.
     """
     seed = {team: number for teams in bracket.seeds.values() for number, team in enumerate(teams, 1)}
     layout = _Layout(bracket)
@@ -59,8 +58,6 @@ def bracket_picture(bracket: Bracket, title: str, note: str = "") -> Picture:
             Text(x, y, "Champion", _SIZE, _GREY),
             Text(x, y + 24, _clipped(bracket.champion), 18, _WON, bold=True),
         ]
-        if note:
-            shapes.append(Text(x, y + 44, note, fitted(note, _SMALL, layout.width - _MARGIN - x), _GREY))
     return Picture(layout.width, layout.height, _GROUND, tuple(shapes), title)
 
 

@@ -44,14 +44,12 @@ class Fixture:
         game: its number in the stage, from 1.
         teams: in the order of their seats.
         attempt: 0, or the number of the replay.
-        holder: the team of them that holds the title, "" for none.
     """
 
     stage: str
     game: int
     teams: tuple[str, ...]
     attempt: int = 0
-    holder: str = ""
 
     def derive(self, seed: int, purpose: str) -> int:
         """Return a seed for this game from the season's; every attempt has another one."""
@@ -63,16 +61,11 @@ class Fixture:
         try:
             season = json.loads(line)["season"]
             first, second, *others = map(str, season["teams"])
-            teams, holder = (first, second, *others), str(season.get("holder", ""))
-            return cls(str(season["stage"]), int(season["game"]), teams, int(season["attempt"]), holder)
+            teams = (first, second, *others)
+            return cls(str(season["stage"]), int(season["game"]), teams, int(season["attempt"]))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             why = f"{type(error).__name__}: {clipped(str(error))}"
             raise ValueError(f"expected a game of a season, got {shown(line)} ({why})") from None
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Return the names of the teams for people, which say who holds the title."""
-        return tuple(f"{team} (title holder)" if team == self.holder else team for team in self.teams)
 
     @property
     def occasion(self) -> str:
@@ -110,7 +103,6 @@ class Played:
             "game": fixture.game,
             "attempt": fixture.attempt,
             "teams": fixture.teams,
-            **({"holder": fixture.holder} if fixture.holder else {}),
         }
         return to_line({"season": season, **self.data})
 

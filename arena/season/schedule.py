@@ -63,11 +63,6 @@ class SeasonOptions(SecretSeed, RunOptions):
         (), "points of the first place and the next ones at tables of more than two (default: seats behind one's own)"
     )
     seed: int = option(0, "seed of all random numbers")
-    after: str | None = option(
-        None,
-        "folder of the season before: its champion holds the title, and its teams and the next seed are the defaults",
-        metavar="FOLDER",
-    )
 
 
 _DRAWS = 40  # of counts with one number of games across, before the next best number is tried

@@ -30,7 +30,7 @@ from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
 from cellgames.runs.comparing import ANSWERS
-from cellgames.runs.run_folder import COMMITMENT, RunError, RunFolder, RunKind
+from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
 from cellgames.runs.secret_seed import commitment, covered, revealed_line, with_seed
 from cellgames.runs.seeds import derive
 from cellgames.utils.files import PathLike, write_atomic
@@ -46,13 +46,12 @@ from .prefetch import Ahead, Batch, beside_bar
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
 from .standings import GameResult, Line, seed_teams, standings
 from .teams import Team, by_league, check_names
-from .titles.title import FINAL_FILE, NO_TITLE, Title, season_before
 
 __all__ = ["AnySeason", "Form", "Run", "Season", "SeasonIO", "conduct", "play_season"]
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
 # Files of every form, since a season that starts over may take the place of one of another form.
-SEASON = RunKind("season", SETTINGS, (GAMES, FORFEIT_LOG, ANSWERS, *reports.FILES, FINAL_FILE))
+SEASON = RunKind("season", SETTINGS, (GAMES, FORFEIT_LOG, ANSWERS, *reports.FILES, "final.json"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +66,6 @@ class AnySeason:
         played: how many of them by this call.
         files: all files of the folder that belong to the season.
         notes: sentences on the time of agents' moves, and on forfeited games.
-        title: as the season began, with the champions of those before it.
     """
 
     out: Path
@@ -77,7 +75,6 @@ class AnySeason:
     played: int
     files: tuple[Path, ...]
     notes: tuple[str, ...] = ()
-    title: Title = NO_TITLE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,10 +200,9 @@ def conduct(
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)
     seed, progress, say = options.seed, io.say is not None, io.say or (lambda message: None)
-    title = _title(options.after, umpire, folder)
     form = make_form(teams, options)
-    settings = _settings(umpire, teams, specs, options, form, title)
-    batches = list(_batches(form.schedule, umpire.chunk, title.holder))
+    settings = _settings(umpire, teams, specs, options, form)
+    batches = list(_batches(form.schedule, umpire.chunk))
     player: AbstractContextManager[Umpire] = nullcontext(umpire)
     if io.workers is not None:
         label = f"{options.days} days" if progress else ""
@@ -222,7 +218,7 @@ def conduct(
         write_atomic(folder / reports.SCHEDULE, reports.to_text(form.schedule_data()))
         days = {fixture for batch in batches for fixture in batch.fixtures}
         journal = Journal(folder / GAMES, plays, seed, warn, keep, ForfeitLog(folder), days=days)
-        form.play(Run(seed, journal, progress, say, title), batches, folder)
+        form.play(Run(seed, journal, progress, say), batches, folder)
         journal.close()
         if options.secret_seed:
             warn(revealed_line(seed))
@@ -232,7 +228,6 @@ def conduct(
             schedule=form.schedule,
             forfeits=forfeits(noted),
             thinking=thinking(noted),
-            title=title,
         )
         with waiting("Writing the report", shown=io.say is not None):
             written = form.write(folder, summary, warn)
@@ -246,7 +241,6 @@ def conduct(
         played=journal.played,
         files=(folder / SETTINGS, folder / GAMES, *written),
         notes=tuple(summary.notes),
-        title=title,
     )
 
 
@@ -256,7 +250,6 @@ def _settings(
     specs: Mapping[str, str],
     options: SeasonOptions,
     form: Form,
-    title: Title,
 ) -> dict[str, Any]:
     """Return the content of season.json, with the seed; `specs` are those of agents with names of their own."""
     return {
@@ -269,39 +262,17 @@ def _settings(
         **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
         **({"specs": dict(specs)} if specs else {}),
         **({COMMITMENT: commitment(options.seed)} if options.secret_seed else {}),
-        **({"title": title.to_data()} if title.champions else {}),
     }
 
 
-def _title(after: str | None, umpire: Umpire, folder: Path) -> Title:
-    """Return the title at the start of a season that follows another one, or none.
-
-    Raises:
-        RunError: the other one is not over, or not in a folder of its own.
-        ValueError: it was of another game.
-    """
-    if after is None:
-        return NO_TITLE
-    before = season_before(after)
-    if Path(after).resolve() == folder.resolve():
-        raise RunError(f"{after}: expected the season before in a folder of its own, got the folder of this one")
-    if before.game != (game := umpire.settings["game"]):
-        raise ValueError(f"expected a season of {game} before, got one of {before.game} in {after}")
-    return before.title
-
-
-def _fixture(stage: str, game: int, teams: tuple[str, ...], holder: str) -> Fixture:
-    return Fixture(stage, game, teams, holder=holder if holder in teams else "")
-
-
-def _batches(schedule: SeasonSchedule, chunk: int, holder: str) -> Iterator[Batch]:
+def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch]:
     """Yield the games of the days in batches of whole days: about `chunk` games each, as even as possible."""
     days = len(schedule.days)
     parts = min(days, -(-schedule.games // chunk))
     for part in range(parts):
         first, last = days * part // parts + 1, days * (part + 1) // parts
         games = (
-            _fixture(f"day {day}", number, teams, holder)
+            Fixture(f"day {day}", number, teams)
             for day in range(first, last + 1)
             for number, teams in enumerate(schedule.days[day - 1], 1)
         )
@@ -317,18 +288,12 @@ class Run:
         journal: plays and keeps the games.
         progress: True to show it on standard error.
         say: gets standings and results.
-        title: at the start of the season.
     """
 
     seed: int
     journal: Journal
     progress: bool
     say: Callable[[str], None]
-    title: Title
-
-    def fixture(self, stage: str, game: int, teams: tuple[str, ...]) -> Fixture:
-        """Return the first attempt of a game, which says who holds the title."""
-        return _fixture(stage, game, teams, self.title.holder)
 
     def play(self, batch: Sequence[Fixture], label: str = "") -> list[Played]:
         """Play games once; show progress where there is a label and something to play."""
@@ -363,7 +328,7 @@ class _LeagueForm:
         seeds = seed_teams(self.table, self.leagues)
         write_atomic(
             folder / reports.STANDINGS,
-            reports.to_text(reports.standings_data(self.teams, self.table, seeds, run.title)),
+            reports.to_text(reports.standings_data(self.teams, self.table, seeds)),
         )
         self.bracket = self._playoffs(run, seeds)
 
@@ -385,7 +350,7 @@ class _LeagueForm:
         state = bracket(seeds, order, results)
         while state.champion is None:
             pending = state.pending
-            fixtures = [run.fixture(series.key, 1 + len(series.results), series.seats()) for series in pending]
+            fixtures = [Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending]
             number, before = max(fixture.game for fixture in fixtures), run.journal.played
             ended = list(settle(fixtures, run.play, run.seed, dice=True))
             for series, result in zip(pending, ended, strict=True):

@@ -27,7 +27,6 @@ from .playoffs import Bracket, Series
 from .schedule import SeasonSchedule, league_counts
 from .standings import GameResult, Line
 from .teams import Leagues, Team, by_league
-from .titles.title import BRACKET_FILE, NO_TITLE, Title, champions_table, kept_text
 
 __all__ = [
     "FILES",
@@ -36,7 +35,6 @@ __all__ = [
     "AnySummary",
     "Summary",
     "bracket_text",
-    "champion_text",
     "closing_parts",
     "counted",
     "leaders_text",
@@ -50,7 +48,7 @@ __all__ = [
     "write_season",
 ]
 
-SCHEDULE, STANDINGS = "schedule.json", "standings.json"
+SCHEDULE, STANDINGS, BRACKET_FILE = "schedule.json", "standings.json", "bracket.json"
 FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, "report.md", "bracket.svg", "bracket.png")
 """Files that this module writes, some of them before the season is over."""
 
@@ -65,7 +63,6 @@ class AnySummary:
         schedule: The days.
         forfeits: By agent, the games that it forfeited.
         thinking: By agent, the time of its moves in a season with clocks.
-        title: As the season began.
     """
 
     settings: Mapping[str, Any]
@@ -73,7 +70,6 @@ class AnySummary:
     schedule: SeasonSchedule
     forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
     thinking: Mapping[str, Thinking] = field(default_factory=dict)
-    title: Title = NO_TITLE
 
     @property
     def notes(self) -> list[str]:
@@ -119,10 +115,8 @@ def schedule_data(schedule: SeasonSchedule, leagues: Leagues) -> dict[str, Any]:
     }
 
 
-def standings_data(
-    teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]], title: Title
-) -> dict[str, Any]:
-    """Return a line for each team, best first, the seeds of the playoffs, and who holds the title, if anybody."""
+def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return a line for each team, best first, and the seeds of the playoffs."""
     about = {team.name: team for team in teams}
     lines = [
         {
@@ -133,8 +127,7 @@ def standings_data(
         }
         for line in table
     ]
-    found = {"standings": lines, "seeds": {league: list(names) for league, names in seeds.items()}}
-    return found | ({"title_holder": title.holder} if title.holder else {})
+    return {"standings": lines, "seeds": {league: list(names) for league, names in seeds.items()}}
 
 
 def bracket_data(bracket: Bracket) -> dict[str, Any]:
@@ -157,12 +150,12 @@ def _wins(wins: float) -> str:
     return f"{wins:g}"
 
 
-def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str], title: Title) -> Table:
-    """Return a row for each of the teams named; with agents, rolls and the title only where there are any."""
+def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str]) -> Table:
+    """Return a row for each of the teams named; with agents and rolls only where there are any."""
     agents = {team.name: team.agent for team in teams}
     lines = [line for line in table if line.team in names]
-    bots, dice, held = any(agents.values()), any(line.rolls for line in lines), title.holder in names
-    columns = ("rank", "team", *["agent"] * bots, "wins", "losses", "points", *["die"] * dice, *["title"] * held)
+    bots, dice = any(agents.values()), any(line.rolls for line in lines)
+    columns = ("rank", "team", *["agent"] * bots, "wins", "losses", "points", *["die"] * dice)
     rows: list[Sequence[Cell]] = [
         (
             line.rank,
@@ -172,17 +165,16 @@ def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str
             _wins(line.losses),
             score_text(line.points),
             *[" ".join(map(str, line.rolls))] * dice,
-            *["holder" if line.team == title.holder else ""] * held,
         )
         for line in lines
     ]
-    return Table("", columns, rows, text=("team", "agent", "die", "title"))
+    return Table("", columns, rows, text=("team", "agent", "die"))
 
 
-def table_text(teams: Sequence[Team], table: Sequence[Line], leagues: Leagues, title: Title = NO_TITLE) -> str:
+def table_text(teams: Sequence[Team], table: Sequence[Line], leagues: Leagues) -> str:
     """Return the standings of every division for a terminal."""
     return "\n\n".join(
-        f"{league}, {division}\n{plain_table(_standings(table, teams, names, title))}"
+        f"{league}, {division}\n{plain_table(_standings(table, teams, names))}"
         for league, divisions in leagues.items()
         for division, names in divisions.items()
     )
@@ -213,16 +205,10 @@ def _notes(result: GameResult) -> str:
     return "; ".join(notes)
 
 
-def bracket_text(bracket: Bracket, title: Title = NO_TITLE) -> str:
-    """Return the series for a terminal, a line each, the champion, and what became of the title."""
+def bracket_text(bracket: Bracket) -> str:
+    """Return the series for a terminal, a line each, and the champion."""
     lines = [_series_text(series) for number in bracket.rounds for series in number]
-    return "\n".join([*lines, champion_text(str(bracket.champion), title)])
-
-
-def champion_text(champion: str, title: Title) -> str:
-    """Return the champion and, of a season after others, what became of the title, a line each."""
-    kept = kept_text(title, champion)
-    return "\n".join([f"Champion: {champion}", *[f"{kept}."] * bool(kept)])
+    return "\n".join([*lines, f"Champion: {bracket.champion}"])
 
 
 def _series_text(series: Series) -> str:
@@ -256,18 +242,15 @@ def _sections(season: Summary) -> list[Part]:
 
 
 def opening_parts(season: AnySummary, champion: str) -> list[Part]:
-    """Return the champion and the files; of a season after others also the title and the champions of all of them."""
-    settings, title = season.settings, season.title
+    """Return the champion and the files."""
+    settings = season.settings
     opening = (
         f"**{escape(champion)}** is the champion of {len(season.teams)} teams after "
         f"{counted(settings['days'], 'day')} and {counted(season.schedule.games, 'game')}; "
         f"seed {settings['seed']}, cellgames {settings['version']}. "
         "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl)."
     )
-    if not title.champions:
-        return [opening]
-    champions = champions_table(title, champion, settings["seed"])
-    return [opening, f"{escape(kept_text(title, champion))}.", Section("Champions", (champions,))]
+    return [opening]
 
 
 def closing_parts(season: AnySummary, fairness: str) -> list[Part]:
@@ -281,7 +264,7 @@ def _league(season: Summary, league: str) -> Section:
     """Return the standings of a league."""
     seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(season.bracket.seeds[league], 1))
     divisions = (
-        Section(escape(division), (_standings(season.table, season.teams, names, season.title),))
+        Section(escape(division), (_standings(season.table, season.teams, names),))
         for division, names in season.leagues[league].items()
     )
     return Section(escape(league), (f"Seeds: {seeds}.", *divisions))
@@ -331,9 +314,8 @@ def write_season(folder: Path, season: Summary, warn: Callable[[str], None]) -> 
         The files there are, in the order of `FILES`.
     """
     settings, bracket = season.settings, season.bracket
-    number = f"season {season.title.season}, " if season.title.champions else ""
-    heading = f"Playoffs of {settings['game']}, {number}seed {settings['seed']}"
-    picture = bracket_picture(bracket, heading, kept_text(season.title, str(bracket.champion)))
+    heading = f"Playoffs of {settings['game']}, seed {settings['seed']}"
+    picture = bracket_picture(bracket, heading)
     files: dict[str, str | bytes] = {BRACKET_FILE: to_text(bracket_data(bracket)), "bracket.svg": to_svg(picture)}
     try:
         files["bracket.png"] = to_png(picture)

@@ -813,7 +813,7 @@ def season_game(**changes: Any) -> str:
     """A line of a season of the Cup without agents, in which the Kites hold the title."""
     umpire = CupUmpire(["randys"], max_generations=30, teams=3, compile="never")
     teams = ("Owls", "Kites", "Terns")
-    (played,) = umpire.play([Fixture("day 1", 1, teams, holder="Kites")], 0)
+    (played,) = umpire.play([Fixture("day 1", 1, teams)], 0)
     return json.dumps(json.loads(played.to_json()) | changes)
 
 
@@ -822,14 +822,14 @@ def test_games_of_the_cups_season_are_listed_and_shown(client: Any, tmp_path: Pa
     (tmp_path / "season" / "games.jsonl").write_text(season_game() + "\n")
     library, line = Library(tmp_path), json.loads(season_game())
     (game,) = library.page("season/games.jsonl", 1, 5)["games"]
-    assert game["agents"] == ["Owls", "Kites (title holder)", "Terns"]
+    assert game["agents"] == ["Owls", "Kites", "Terns"]
     assert (game["scores"], game["turns"]) == (line["scores"], line["generations"])
     assert game["outcome"].count("win") == (line["winner"] > 0)
     state = AppState(library, None)
     shown = state.replay(library.record("season/games.jsonl", 1))
     assert json.loads(json.dumps(shown)) == client.post("/api/replay", json={"record": season_game()}).json()
     assert shown["record"]["agents"] == ["Owls", "Kites", "Terns"]
-    assert shown["layout"]["players"] == ["Team 1", "Team 2, title holder", "Team 3"]
+    assert shown["layout"]["players"] == ["Team 1", "Team 2", "Team 3"]
     assert [one["team"] for one in shown["layout"]["roster"]["teams"]] == ["Owls", "Kites", "Terns"]
     worth = client.post("/api/worth", json={"record": season_game()})
     assert worth.status_code == 200

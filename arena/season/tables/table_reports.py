@@ -14,7 +14,6 @@ from cellgames.arena.season import season_reports
 from cellgames.arena.season.bracket_picture import score_text
 from cellgames.arena.season.schedule import SeasonSchedule
 from cellgames.arena.season.teams import Team
-from cellgames.arena.season.titles.title import FINAL_FILE, NO_TITLE, Title
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, plain_table
@@ -35,6 +34,7 @@ __all__ = [
     "write_table_season",
 ]
 
+FINAL_FILE = "final.json"
 FILES = (season_reports.SCHEDULE, season_reports.STANDINGS, FINAL_FILE, "report.md")
 """Files of a season of tables, some of them written before it is over."""
 
@@ -63,14 +63,11 @@ def schedule_data(schedule: SeasonSchedule, names: Sequence[str]) -> dict[str, A
     }
 
 
-def standings_data(
-    teams: Sequence[Team], table: Sequence[PlaceLine], final: FinalTable, title: Title
-) -> dict[str, Any]:
-    """Return a line for each team, best first, the finalists, and who holds the title, if anybody."""
+def standings_data(teams: Sequence[Team], table: Sequence[PlaceLine], final: FinalTable) -> dict[str, Any]:
+    """Return a line for each team, best first, and the finalists."""
     agents = {team.name: team.agent for team in teams}
     lines = [{**asdict(line), **({"agent": agents[line.team]} if agents[line.team] else {})} for line in table]
-    held = {"title_holder": title.holder} if title.holder else {}
-    return {"standings": lines, "finalists": list(final.teams), **held}
+    return {"standings": lines, "finalists": list(final.teams)}
 
 
 def _final_data(final: FinalTable) -> dict[str, Any]:
@@ -85,10 +82,10 @@ def _final_data(final: FinalTable) -> dict[str, Any]:
 # ---------------------------------------------------------------- text
 
 
-def _standings(table: Sequence[PlaceLine], teams: Sequence[Team], title: Title) -> Table:
-    """Return a row for each team; with agents, rolls and the title only where there are any."""
+def _standings(table: Sequence[PlaceLine], teams: Sequence[Team]) -> Table:
+    """Return a row for each team; with agents and rolls only where there are any."""
     agents = {team.name: team.agent for team in teams}
-    bots, dice, held = any(agents.values()), any(line.rolls for line in table), title.holder in agents
+    bots, dice = any(agents.values()), any(line.rolls for line in table)
     columns = ("rank", "team", *["agent"] * bots, "place points", "games", "wins", "mean place", "points")
     rows: list[Sequence[Cell]] = [
         (
@@ -101,17 +98,15 @@ def _standings(table: Sequence[PlaceLine], teams: Sequence[Team], title: Title) 
             f"{line.mean_place:.2f}",
             score_text(line.points),
             *[" ".join(map(str, line.rolls))] * dice,
-            *["holder" if line.team == title.holder else ""] * held,
         )
         for line in table
     ]
-    more = (*["die"] * dice, *["title"] * held)
-    return Table("", (*columns, *more), rows, text=("team", "agent", "die", "title"))
+    return Table("", (*columns, *["die"] * dice), rows, text=("team", "agent", "die"))
 
 
-def table_text(teams: Sequence[Team], table: Sequence[PlaceLine], title: Title = NO_TITLE) -> str:
+def table_text(teams: Sequence[Team], table: Sequence[PlaceLine]) -> str:
     """Return the standings for a terminal."""
-    return plain_table(_standings(table, teams, title))
+    return plain_table(_standings(table, teams))
 
 
 def leaders_text(table: Sequence[PlaceLine], label: str, count: int) -> str:
@@ -137,11 +132,11 @@ def _notes(result: TableResult) -> str:
     return "; ".join([*notes, *[f"dice {rolls}"] * bool(rolls)])
 
 
-def final_text(final: FinalTable, title: Title = NO_TITLE) -> str:
-    """Return the games won in the final, best first, the champion, and what became of the title."""
+def final_text(final: FinalTable) -> str:
+    """Return the games won in the final, best first, and the champion."""
     wins = dict(zip(final.teams, final.wins, strict=True))
     won = ", ".join(f"{team} {wins[team]}" for team in final.order)
-    return f"{FINAL}: {won}\n{season_reports.champion_text(str(final.champion), title)}"
+    return f"{FINAL}: {won}\nChampion: {final.champion}"
 
 
 # ---------------------------------------------------------------- the page
@@ -176,7 +171,7 @@ def _sections(season: TableSummary) -> list[Part]:
             (
                 f"The places of a game bring {points} points, and teams that share places share them. The order is by "
                 "these, then points (scores over the season), then a 100-sided die. [As data](standings.json).",
-                _standings(season.table, season.teams, season.title),
+                _standings(season.table, season.teams),
             ),
         ),
         *season_reports.closing_parts(season, fairness),

@@ -108,10 +108,10 @@ class _TableForm:
                 run.say(reports.leaders_text(table, batch.label, self._seats))
         self.table = place_standings(self.names, results, self.points, die)
         self.final = FinalTable(tuple(line.team for line in self.table[: self._seats]))
-        data = reports.standings_data(self._teams, self.table, self.final, run.title)
+        data = reports.standings_data(self._teams, self.table, self.final)
         write_atomic(folder / season_reports.STANDINGS, season_reports.to_text(data))
         while self.final.champion is None:
-            fixture, before = run.fixture(FINAL, 1 + len(self.final.results), self.final.seats()), run.journal.played
+            fixture, before = Fixture(FINAL, 1 + len(self.final.results), self.final.seats()), run.journal.played
             (last,) = last_attempts([fixture], run.play)
             result = _result(fixture, last, run.seed)
             self.final = self.final.after(result)

@@ -330,8 +330,6 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
         },
     }
     rosters = toroidal_cup.roster_data(record.fixture.teams, game.rows, game.cols)
-    names = zip(player_names(game), record.fixture.teams, strict=True)
-    players = [f"{seat}, title holder" if team == record.fixture.holder else seat for seat, team in names]
     title = f"Toroidal Cup, {record.fixture.occasion}"
-    shown = {**layout(game), "title": title, "players": players, "roster": rosters}
+    shown = {**layout(game), "title": title, "roster": rosters}
     return {"layout": shown, "record": record_data, "frames": packed(moments), "marks": [0] * len(moments)}

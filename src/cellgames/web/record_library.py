@@ -59,7 +59,7 @@ def summary(record: Record | CupRecord, number: int) -> dict[str, Any]:
         return {
             "number": number,
             "game": record.game,
-            "agents": [name[:200] for name in record.fixture.labels],
+            "agents": [name[:200] for name in record.fixture.teams],
             "outcome": list(record.outcome),
             "scores": list(record.scores),
             "turns": record.generations,

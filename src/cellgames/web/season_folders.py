@@ -14,7 +14,7 @@ __all__ = ["season_data", "season_list"]
 
 _KINDS = {"season.json": "season", "series.json": "series"}  # by the file that has the settings
 _MOST_GAMES = 20_000  # of a season; later ones are left out
-_SETTINGS = ("game", "seed", "days", "teams", "players", "series", "title", "version")  # those that the page shows
+_SETTINGS = ("game", "seed", "days", "teams", "players", "series", "version")  # those that the page shows
 _PARTS = ("standings", "schedule", "bracket", "final")  # files that a season has, some of them only at its end
 
 
@@ -114,5 +114,5 @@ def _games(library: Library, name: str) -> dict[str, Any]:
             games.append(about)  # a record without its place in a season
             continue
         place = {"stage": fixture.stage, "round": fixture.game, "attempt": fixture.attempt}
-        games.append(about | place | {"teams": list(fixture.teams), "holder": fixture.holder})
+        games.append(about | place | {"teams": list(fixture.teams)})
     return {"file": name, "games": games}

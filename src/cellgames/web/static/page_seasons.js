@@ -19,10 +19,9 @@
   const table = (heads, rows) => app.cards("standings", heads, rows.map((row) => row.map((cell, place) => (
     place === 1 ? el("th", { scope: "row" }, cell) : el("td", { class: /^[-\d.–]+$/.test(cell.textContent ?? cell) ? "number" : "" }, cell)))));
 
-  const standings = (lines, holder) => {
+  const standings = (lines) => {
     const columns = COLUMNS.filter(([name]) => lines.some((line) => (Array.isArray(line[name]) ? line[name].flat().length : line[name] !== undefined && line[name] !== "")));
-    const cell = (line, [name, , shown]) => (name === "team" && line.team === holder ? el("span", {}, text(line.team), el("small", {}, " title holder")) : shown(line[name]));
-    return table(columns.map(([, head]) => head), lines.map((line) => columns.map((column) => cell(line, column))));
+    return table(columns.map(([, head]) => head), lines.map((line) => columns.map(([name, , shown]) => shown(line[name]))));
   };
 
   // A game in a line: the winner's score is bold, and the whole leads to the viewer.
@@ -93,13 +92,13 @@
   };
 
   const leagues = (season) => {
-    const lines = (season.standings || {}).standings || [], holder = (season.standings || {}).title_holder;
+    const lines = (season.standings || {}).standings || [];
     const groups = new Map();
     for (const line of lines) {
       const group = line.league ? `${line.league}, ${line.division}` : "";
       groups.set(group, [...(groups.get(group) || []), line]);
     }
-    return lines.length > 0 && el("section", { class: "panel" }, el("h2", {}, "Standings"), [...groups].map(([group, found]) => [group ? el("h3", {}, group) : null, standings(found, holder)]));
+    return lines.length > 0 && el("section", { class: "panel" }, el("h2", {}, "Standings"), [...groups].map(([group, found]) => [group ? el("h3", {}, group) : null, standings(found)]));
   };
 
   // The final order of each series.
@@ -108,11 +107,10 @@
     table(["place", "player", "Tokens won", "garnets", "points"], (one.order || []).map((player, place) => [place + 1, text(player.name), number(player.won), number(player.garnets), number(player.points)]))));
 
   const about = ({ settings, kind, bracket: ended, final }) => {
-    const title = settings.title || {}, champion = (ended || final || {}).champion;
+    const champion = (ended || final || {}).champion;
     const count = (settings.teams || settings.players || []).length || Object.keys(settings.players || {}).length;
     return el("p", { class: "lead" }, [
       `${text(settings.game)}, ${app.plural(count, kind === "season" ? "team" : "player")}, seed ${text(settings.seed)}.`,
-      title.holder ? ` Season ${number(title.season)} of a chain; before it the title was held by ${text(title.holder)}.` : "",
       champion ? ` ${text(champion)} is the champion.` : kind === "season" ? " It is not over yet." : "",
     ].join(""));
   };

@@ -23,7 +23,6 @@ from cellgames.arena.season.teams import (
     generate_names,
     read_teams,
 )
-from cellgames.arena.season.titles.title import season_before
 from cellgames.cli.console import UserError, counted, print_files, print_next, print_text, stopped_games, warn
 from cellgames.cli.shared_options import (
     add_command,
@@ -89,33 +88,26 @@ def _run(arguments: argparse.Namespace) -> int:
     registry.spec(arguments.game)
     options = SeasonOptions.from_given(vars(arguments))
     asked = TeamOptions.from_given(vars(arguments))
-    before = None if options.after is None else season_before(options.after)
-    if before is not None and arguments.seed is None and not options.secret_seed:
-        options = replace(options, seed=before.seed + 1)
-    if before is not None and arguments.teams is None and not asked.league_sizes:
-        found = assign_agents(before.teams, asked.agents)
-    else:
-        found = _teams(asked, options, arguments.wrapper)
+    found = _teams(asked, options, arguments.wrapper)
     bots = any(team.agent for team in found)
     seats = _seats(arguments, bots)
     teams = found if seats > 2 else assign_divisions(found, asked.league_sizes or None)
     if seats > 2 and asked.league_sizes:
         raise UserError(f"--league-sizes is for games for two; at tables of {seats} all teams are in one field")
     umpire = _umpire(arguments, asked, teams)
-    number = 1 if before is None else before.title.season
-    out = folder_of(arguments, "season", _folder_words(arguments, asked, options, teams, number))
+    out = folder_of(arguments, "season", _folder_words(asked, options, teams))
     try:
         with workers_of(arguments) as workers:
             say = None if arguments.quiet else _say
             if seats > 2:
                 io = SeasonIO(out, store_of(arguments), workers, say, warn)
-                _report_tables(play_table_season(teams, umpire, options, io=io), arguments.game)
+                _report_tables(play_table_season(teams, umpire, options, io=io))
             else:
                 store = store_of(arguments)
                 finished = play_season(
                     teams, umpire, options, out=out, store=store, workers=workers, say=say, warn=warn
                 )
-                _report(finished, arguments.game)
+                _report(finished)
     except KeyboardInterrupt:
         return stopped_games(arguments, out, "batches")
     return 0
@@ -169,13 +161,9 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[T
     return CupUmpire(asked.patterns or None, **rules, **given)
 
 
-def _folder_words(
-    arguments: argparse.Namespace, asked: TeamOptions, options: SeasonOptions, teams: Sequence[Team], season: int
-) -> list[str]:
+def _folder_words(asked: TeamOptions, options: SeasonOptions, teams: Sequence[Team]) -> list[str]:
     """Return the settings, but for most of those that are usual."""
-    named = len(teams) if options.after is not None and arguments.teams is None else Path(asked.teams).stem
-    words = [f"season={season}"] * (season > 1)
-    words += [f"teams={named}", f"days={options.days}"]
+    words = [f"teams={Path(asked.teams).stem}", f"days={options.days}"]
     words += ["seed=secret" if options.secret_seed else f"seed={options.seed}"]
     several = {"agents": asked.agents, "patterns": asked.patterns, "sizes": asked.league_sizes}
     words += [f"{name}={'+'.join(map(str, values))}" for name, values in several.items() if values]
@@ -187,31 +175,31 @@ def _folder_words(
     return [*words, *([f"chunk={asked.chunk}"] if asked.chunk is not None else [])]
 
 
-def _report(finished: Season, game: str) -> None:
+def _report(finished: Season) -> None:
     """Print standings and bracket, the files, and commands to type next."""
     from cellgames.arena.season import season_reports as reports
 
-    print(reports.table_text(finished.teams, finished.table, by_league(finished.teams), finished.title))
+    print(reports.table_text(finished.teams, finished.table, by_league(finished.teams)))
     print()
-    print_text(reports.bracket_text(finished.bracket, finished.title))
+    print_text(reports.bracket_text(finished.bracket))
     about = {
         "report.md": "standings, series and schedule on one page",
         "bracket.png": "the playoffs as a picture",
     }
-    _print_end(finished, game, "playoffs", about)
+    _print_end(finished, "playoffs", about)
 
 
-def _report_tables(finished: TableSeason, game: str) -> None:
+def _report_tables(finished: TableSeason) -> None:
     """Print standings and final, the files, and commands to type next."""
     from cellgames.arena.season.tables import table_reports as reports
 
-    print(reports.table_text(finished.teams, finished.table, finished.title))
+    print(reports.table_text(finished.teams, finished.table))
     print()
-    print_text(reports.final_text(finished.final, finished.title))
-    _print_end(finished, game, "final", {"report.md": "standings, final and schedule on one page"})
+    print_text(reports.final_text(finished.final))
+    _print_end(finished, "final", {"report.md": "standings, final and schedule on one page"})
 
 
-def _print_end(finished: Season | TableSeason, game: str, last: str, about: dict[str, str]) -> None:
+def _print_end(finished: Season | TableSeason, last: str, about: dict[str, str]) -> None:
     """Print the number of games, notes, the files, and commands to type next."""
     extra = finished.games - finished.schedule.games
     print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the {last} or played again.")
@@ -222,5 +210,4 @@ def _print_end(finished: Season | TableSeason, game: str, last: str, about: dict
     print_next(
         (f"replay {run}", "check every game"),
         (f"replay {run} --record {finished.games} --out final.gif", ""),
-        (f"season {game} --after {run}", "the next season, in which the champion holds the title"),
     )
