@@ -74,9 +74,10 @@ class ClothValues(Network[ClothOfGold]):
         return value
 
     def _ahead(self, worlds: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what a round would make of the position if nothing were added to it.
+        """Run a round without placements; return the units and the lead after it.
 
-        Units int64 [2, S, N, L], one's own first; both sides' units and by how much the lead would grow, float [L, 3].
+        The units are int64 [2, S, N, L], one's own first. The lead is float [L, 3]: both sides' units, and the growth of
+        the lead.
         """
         game = self.game
         after = simulate(game.grid, worlds[:_KINDS], game.generations, game.neutral_rules)[:2]

@@ -40,20 +40,20 @@ def rules_text(game: Game) -> str:
 
 
 def position_text(game: Game, state: State, player: int) -> str:
-    """Return what a player may know of the position of a batch of one, in several lines."""
+    """Return the text of a position as a player observes it, in several lines; the state is a batch of one."""
     return f"{game.text_for(state, player)}\nIn one line: {game.view_to_string(state, player)}"
 
 
-def legal_moves(view: View, most: int = _MOST_MOVES) -> str:
-    """Return the legal moves by name; of more than `most` only some, spread evenly.
+def legal_moves(view: View) -> str:
+    """Return the legal moves by name; of more than `_MOST_MOVES` only some, spread evenly.
 
     Where an action has several components, the legal choices of each are listed.
     """
     game, legal = view.game, view.legal
     if len(legal) == 1:
-        return f"Legal moves ({len(legal[0])}): {_names(view, 0, most)}"
+        return f"Legal moves ({len(legal[0])}): {_names(view, 0, _MOST_MOVES)}"
     lines = ["A move has several parts. The legal choices of each part, by itself:"]
-    lines += [f"  part {part + 1}: {_names(view, part, most // 2)}" for part in range(len(legal))]
+    lines += [f"  part {part + 1}: {_names(view, part, _MOST_MOVES // 2)}" for part in range(len(legal))]
     example = torch.stack([part.int().argmax() for part in view.mask.split(list(game.info.action_nvec))]).tolist()
     return "\n".join([*lines, f"The first choice of every part gives the move {_name(game, example)}"])
 

@@ -145,7 +145,7 @@ def _check_shapes(who: str, shape: tuple[int, ...], nvec: tuple[int, ...], game:
 
 
 def _nvec(space: Any) -> tuple[int, ...]:
-    """Return how many choices each component of an action has; () for spaces that no game has."""
+    """Return the number of choices of each action component; () for spaces that no game has."""
     if isinstance(space, spaces.Discrete):
         return (int(space.n),)
     return tuple(space.nvec.tolist()) if isinstance(space, spaces.MultiDiscrete) else ()

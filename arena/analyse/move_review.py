@@ -196,7 +196,7 @@ def mistakes_table(game: Game, reviews: Sequence[MoveReview]) -> Table:
 
 
 def mistakes_text(game: Game, reviews: Sequence[MoveReview]) -> str:
-    """Return how many moves of each player have each mark, a sentence for each player."""
+    """Return the number of moves with each mark, a sentence for each player."""
     said = []
     for seat, player in enumerate(game.info.players):
         own = [seen.mark for seen in reviews if seen.player == seat]

@@ -133,7 +133,7 @@ def _count(
 
 
 def _who(record: Record, seat: int) -> tuple[str, ...]:
-    """Return who plays, as far as the usual score depends on it."""
+    """Return the key of a usual score: the agent, and in games for two the opponent and the seat."""
     agent = record.agents[seat]
     return (agent, record.agents[1 - seat], str(seat)) if len(record.agents) == 2 else (agent,)
 

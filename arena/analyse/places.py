@@ -49,7 +49,7 @@ class Places:
         return share(self.claims(agent, seat, phase))
 
     def claims(self, agent: str | None = None, seat: int | None = None, phase: int | None = None) -> Counts:
-        """Return how often each cell was claimed in some of the claims, int64 [N]."""
+        """Return the number of claims of each cell, of an agent, seat or phase if given, int64 [N]."""
         counts = self.counts
         counts = counts if agent is None else counts[[self.agents.index(agent)]]
         counts = counts if seat is None else counts[:, [seat]]

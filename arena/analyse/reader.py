@@ -166,7 +166,7 @@ class Reader:
 
 
 def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Iterator[T]]) -> Iterator[list[T]]:
-    """Yield what a method of a reader finds in each record.
+    """Yield the results of a reader's method for each record.
 
     Raises:
         RecordError: A record has moves that the game does not know; the message says which of the games it is.
@@ -183,7 +183,7 @@ def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Ite
 
 
 def symmetric_actions(game: Game) -> npt.NDArray[np.int64]:
-    """Return where the symmetries that keep a game's start, with its seats, take each action: int64 [S, A].
+    """Return the image of each action under the symmetries that keep a game's start and seats, int64 [S, A].
 
     The array is empty for games with no symmetry but the identity, or with too many to list.
     """

@@ -71,10 +71,10 @@ class Searcher(StateAgent, Protocol):
 
 @runtime_checkable
 class RootEvaluator(Searcher, Protocol):
-    """A searcher that knows something of the moves of a position before its first simulation."""
+    """A searcher that rates the moves of a position before its first simulation."""
 
     def evaluate_root(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
-        """Return what is known of positions, with no visits; the arguments are those of `search`."""
+        """Return the ratings of the moves of positions, with no visits; the arguments are those of `search`."""
 
 
 @dataclass(frozen=True)

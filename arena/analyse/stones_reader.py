@@ -46,5 +46,5 @@ class StonesReader(Reader):
             last = self.last_stone(last) if cell is None else cell
 
     def last_stone(self, before: int) -> int:
-        """Return where the last stone stands after an action that only changed it."""
+        """Return the cell of the last stone after an action that only changed it."""
         return before

@@ -37,8 +37,7 @@ from sb3_contrib.common.maskable.distributions import make_masked_proba_distribu
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
-from cellgames.training.maskable.callbacks import EvalCallback, SelfPlayCallback
-from cellgames.training.maskable.maskable_checkpoints import CheckpointCallback, continue_from
+from cellgames.training.maskable.callbacks import SelfPlayCallback
 from cellgames.training.maskable.maskable_learner import MaskableLearner
 from cellgames.training.maskable.maskable_ppo import BoardDistribution, BoardPolicy, LearnerVecEnv
 
@@ -237,18 +236,16 @@ def test_in_a_game_of_four_every_other_seat_is_met(tmp_path: Path) -> None:
 def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     game = cellgames.make("torus-v0", size=2)
     model = new_model(LearnerVecEnv(game, 64, seed=1), batch_size=128, n_epochs=4)
-    eval_opponents = EvalCallback(["random"], every=3, games=100, sample=True)
-    model.learn(64 * 8 * 6, [SelfPlayCallback(Pool(tmp_path / "pool"), seed=1), eval_opponents])
-    assert [steps for steps, _ in eval_opponents.history] == [0, 1536, 3072]
-    first, *_, last = (found["random"].ahead for _, found in eval_opponents.history)
-    assert first < 0.6
-    assert last > 0.7
-
     assert isinstance(model.policy, BoardPolicy)
+    learner, other = model.policy.network.agent("learner", sample=True), load("random", game)
+    assert compare(game, learner, other, 100, 5).ahead < 0.6
+    model.learn(64 * 8 * 6, SelfPlayCallback(Pool(tmp_path / "pool"), seed=1))
+    assert compare(game, learner, other, 100, 6).ahead > 0.7
+
     save_network(tmp_path / "agent.safetensors", model.policy.network, sample=True)
     assert equal_weights(load_network(tmp_path / "agent.safetensors").network, model.policy.network)
     agent = load(str(tmp_path / "agent.safetensors"), game)
-    assert compare(game, agent, load("random", game), 100, 7).ahead > 0.65
+    assert compare(game, agent, other, 100, 7).ahead > 0.65
 
 
 def test_it_learns_where_components_depend_on_each_other(tmp_path: Path) -> None:
@@ -279,52 +276,6 @@ def test_a_policy_of_sb3_is_saved_and_loaded(tmp_path: Path) -> None:
 
 class KilledError(Exception):
     """Stands for the end of the process."""
-
-
-class Kill(BaseCallback):
-    """Ends a run in the middle of an iteration."""
-
-    def __init__(self, steps: int) -> None:
-        super().__init__()
-        self.steps = steps
-
-    def _on_step(self) -> bool:
-        if self.num_timesteps >= self.steps:
-            raise KilledError
-        return True
-
-
-def test_a_model_that_was_killed_learns_what_it_would_have_learned(tmp_path: Path) -> None:
-    total = 16 * 8 * 7
-
-    def parts(name: str) -> tuple[MaskablePPO, Pool, SelfPlayCallback, CheckpointCallback]:
-        pool = Pool(tmp_path / name / "pool")
-        self_play = SelfPlayCallback(pool, "self=0.4,pool=0.6", seed=5, snapshot_every=3, restart_every=2)
-        checkpoint = CheckpointCallback(tmp_path / name / "checkpoint.pt", self_play)
-        return new_model(LearnerVecEnv(TORUS, 16, seed=0)), pool, self_play, checkpoint
-
-    model, pool, self_play, checkpoint = parts("whole")
-    (tmp_path / "whole").mkdir()
-    # Measuring draws as well, and must change nothing.
-    model.learn(total, [checkpoint, self_play, EvalCallback(games=4, every=3)])
-
-    killed, _, self_play, checkpoint = parts("killed")
-    (tmp_path / "killed").mkdir()
-    with pytest.raises(KilledError):
-        killed.learn(total, [self_play, checkpoint, Kill(16 * 8 * 5 + 16 * 4)])
-    random.seed(123)
-    np.random.seed(123)  # noqa: NPY002  # SB3's
-    torch.manual_seed(123)
-
-    again, found, self_play, checkpoint = parts("killed")
-    continue_from(checkpoint.path, again, found)
-    assert again.num_timesteps == 16 * 8 * 4
-    again.learn(total - again.num_timesteps, [self_play, checkpoint], reset_num_timesteps=False)
-    assert again.num_timesteps == model.num_timesteps == total
-    assert equal_weights(again.policy, model.policy)
-    assert found.state_dict() == pool.state_dict()
-    assert sum(member.games for member in pool.members) > 10
-    assert not equal_weights(killed.policy, model.policy)
 
 
 def run(folder: Path, kill_at: int | None = None, **given: Any) -> Any:
@@ -373,32 +324,6 @@ def test_a_run_that_was_killed_learns_what_it_would_have_learned(
 # --- what is refused ----------------------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
-    pool, path = Pool(tmp_path), tmp_path / "checkpoint.pt"
-    model, other = new_model(LearnerVecEnv(TORUS, 8, seed=0)), cellgames.make("torus-v0", size=2)
-    with pytest.raises(ValueError, match="expected a checkpoint, found none"):
-        continue_from(path, model, pool)
-    self_play = SelfPlayCallback(pool, "random")
-    with pytest.raises(ValueError, match="its SelfPlayCallback among the callbacks"):
-        model.learn(64, CheckpointCallback(path, self_play))
-    model.learn(64, [CheckpointCallback(path, self_play), self_play])
-    continue_from(path, model, pool)
-    with pytest.raises(ValueError, match=r"expected a checkpoint of parameters .*2.*, got .*3"):
-        continue_from(path, new_model(LearnerVecEnv(other, 8, seed=0)), pool)
-    data = torch.load(path, weights_only=True)
-    damages: list[dict[str, Any]] = [{"policy": {}}, {"optimizer": {}}, {"updates": "3"}, {"episodes": [{"r": 1.0}]}]
-    for damage in damages:
-        torch.save({**data, "model": {**data["model"], **damage}}, path)
-        with pytest.raises(ValueError, match=r"checkpoint.pt is damaged"):
-            continue_from(path, model, pool)
-    torch.save({**data, "format": 0}, path)
-    with pytest.raises(ValueError, match="expected a checkpoint of format 1, got 0"):
-        continue_from(path, model, pool)
-    path.write_text("nothing")
-    with pytest.raises(ValueError, match="is no checkpoint"):
-        continue_from(path, model, pool)
-
-
 def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     env = LearnerVecEnv(TORUS, 8, seed=0)
     with pytest.raises(ValueError, match="of the same game"):
@@ -416,8 +341,6 @@ def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         new_model(env).learn(64, SelfPlayCallback(pool))
     with pytest.raises(ValueError, match="expected restart_every of at least 1 iteration, got 0"):
         SelfPlayCallback(Pool(tmp_path), restart_every=0)
-    with pytest.raises(ValueError, match="every 1 iterations or more, got 0"):
-        EvalCallback(every=0)
 
 
 def test_a_minibatch_of_a_single_action_is_refused(tmp_path: Path) -> None:

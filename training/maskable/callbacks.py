@@ -1,6 +1,6 @@
-"""Callbacks of Stable-Baselines3 for MaskablePPO on `LearnerVecEnv`: self-play and evaluation.
+"""A callback of Stable-Baselines3 for MaskablePPO on `LearnerVecEnv`: self-play.
 
-They count iterations; an iteration is `n_steps` steps in every environment and the update after them.
+It counts iterations; an iteration is `n_steps` steps in every environment and the update after them.
 
 Letters: `E` games that ended in a step, `P` players.
 """
@@ -8,7 +8,7 @@ Letters: `E` games that ended in a step, `P` players.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,8 @@ from torch import Tensor
 
 from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
 from cellgames.agents.base import is_memoryless
-from cellgames.agents.loading import load
 from cellgames.envs.adapters.seats import Ended
 from cellgames.envs.core import Game
-from cellgames.training.selfplay.eval_opponents import Comparison, compare
 from cellgames.training.selfplay.learner import Purpose, derive
 from cellgames.training.selfplay.opponent_mix import ACTIVE, POOL, SELF, parse_mix
 from cellgames.training.selfplay.opponent_pool import Member, Pool
@@ -28,50 +26,10 @@ from cellgames.training.selfplay.opponent_pool import Member, Pool
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
 from .sb3_import import BaseCallback, MaskablePPO
 
-__all__ = ["EvalCallback", "IterationCallback", "SelfPlayCallback"]
+__all__ = ["SelfPlayCallback"]
 
 
-class IterationCallback(BaseCallback):
-    """Base of the callbacks: the iteration, the policy and the environment of a run."""
-
-    model: MaskablePPO
-
-    @property
-    def iteration(self) -> int:
-        """Number of finished iterations."""
-        return self.model.num_timesteps // (self.model.n_steps * self.model.n_envs)
-
-    @property
-    def policy(self) -> BoardPolicy:
-        """The learner's policy.
-
-        Raises:
-            ValueError: another kind of policy.
-        """
-        if not isinstance(self.model.policy, BoardPolicy):
-            raise ValueError(
-                f"expected a model with BoardPolicy, got {type(self.model.policy).__name__}; snapshots, eval_opponents "
-                "and checkpoints are about networks of this package"
-            )
-        return self.model.policy
-
-    @property
-    def games(self) -> LearnerVecEnv:
-        """The learner's environment, below all wrappers.
-
-        Raises:
-            ValueError: another kind of environment.
-        """
-        games = self.training_env.unwrapped
-        if not isinstance(games, LearnerVecEnv):
-            raise ValueError(f"expected a model that plays in LearnerVecEnv, got {type(games).__name__}")
-        return games
-
-    def _on_step(self) -> bool:
-        return True
-
-
-class SelfPlayCallback(IterationCallback):
+class SelfPlayCallback(BaseCallback):
     """Opponents for the learner: its current self, snapshots of the opponent pool, and fixed agents.
 
     Each iteration draws up to `ACTIVE` snapshots for its new games; a game keeps its opponents to its end. Every seat
@@ -79,8 +37,7 @@ class SelfPlayCallback(IterationCallback):
     `self`, `pool` and fixed agents in the games of an iteration, a win 1, a draw 1/2.
 
     Every `restart_every` iterations all games start over, and all generators, SB3's global ones too, are seeded anew
-    by `seed` and the iteration. From there on, learning depends on the model and the pool only; see
-    `CheckpointCallback`.
+    by `seed` and the iteration. From there on, learning depends on the model and the pool only.
 
     Args:
         pool: gets the current self at the start, and then every `snapshot_every` iterations.
@@ -94,6 +51,8 @@ class SelfPlayCallback(IterationCallback):
         turns: number of turns of each of those games.
         returns: the learner's return in each of them.
     """
+
+    model: MaskablePPO
 
     def __init__(
         self,
@@ -111,6 +70,37 @@ class SelfPlayCallback(IterationCallback):
         self.pool, self.mix, self.seed = pool, parse_mix(mix), seed
         self.snapshot_every, self.restart_every = snapshot_every, restart_every
         self._draws = torch.Generator()
+
+    @property
+    def iteration(self) -> int:
+        """The number of finished iterations."""
+        return self.model.num_timesteps // (self.model.n_steps * self.model.n_envs)
+
+    @property
+    def policy(self) -> BoardPolicy:
+        """The learner's policy.
+
+        Raises:
+            ValueError: another kind of policy.
+        """
+        if not isinstance(self.model.policy, BoardPolicy):
+            raise ValueError(
+                f"expected a model with BoardPolicy, got {type(self.model.policy).__name__}; snapshots are "
+                "networks of this package"
+            )
+        return self.model.policy
+
+    @property
+    def games(self) -> LearnerVecEnv:
+        """The learner's environment, below all wrappers.
+
+        Raises:
+            ValueError: another kind of environment.
+        """
+        games = self.training_env.unwrapped
+        if not isinstance(games, LearnerVecEnv):
+            raise ValueError(f"expected a model that plays in LearnerVecEnv, got {type(games).__name__}")
+        return games
 
     @property
     def restarting(self) -> bool:
@@ -255,69 +245,3 @@ def _scores(game: Game, ended: Ended) -> Tensor:
     rank = game.outcome(ended.state) if game.info.num_players == 2 else ended.state.scores
     gap = rank.gather(1, ended.player[:, None]) - rank
     return (1 + gap.sign().float()) / 2
-
-
-class EvalCallback(IterationCallback):
-    """Evaluation of the learner against fixed agents; it does not change what is learned.
-
-    It logs `against/SPEC`, the share of games (in games of more than two, of pairs of seats) that the learner wins.
-
-    Args:
-        eval_opponents: specs of agents, also `NAME=SPEC`.
-        every: iterations between evaluations.
-        games: number of games against each, even.
-        seed: of the games.
-        sample: True if the learner samples its actions, else it plays the likeliest one.
-
-    Attributes:
-        history: steps learned from, and the results against each evaluation opponent.
-    """
-
-    def __init__(
-        self,
-        eval_opponents: Sequence[str] = ("random",),
-        *,
-        every: int = 5,
-        games: int = 100,
-        seed: int = 0,
-        sample: bool = False,
-    ) -> None:
-        super().__init__()
-        if every < 1:
-            raise ValueError(f"expected an evaluation every 1 iterations or more, got {every}")
-        self.eval_opponents, self.every, self.n_games = tuple(eval_opponents), every, games
-        self.seed, self.sample = seed, sample
-        self.history: list[tuple[int, dict[str, Comparison]]] = []
-
-    def _init_callback(self) -> None:
-        agents = [load(text, self.games.game) for text in self.eval_opponents]
-        self._agents = {agent.name: agent for agent in agents}
-
-    def _on_rollout_start(self) -> None:
-        if self.iteration % self.every == 0:
-            self._measure()
-
-    def _on_training_end(self) -> None:
-        self._measure()
-
-    def _measure(self) -> None:
-        steps = self.model.num_timesteps
-        if self.history and self.history[-1][0] == steps:
-            return
-        learner = self.policy.network.agent("learner", sample=self.sample)
-        root = derive(self.seed, Purpose.EVALUATION, self.iteration)
-        found = {
-            spec: compare(
-                self.games.game,
-                learner,
-                agent,
-                self.n_games,
-                derive(root, Purpose.EVALUATION, number),
-                self.policy.device,
-            )
-            for number, (spec, agent) in enumerate(self._agents.items())
-        }
-        self.history.append((steps, found))
-        for spec, comparison in found.items():
-            self.logger.record(f"against/{spec}", comparison.ahead)
-        self.logger.dump(steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import random
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,11 +20,11 @@ from cellgames.training.arguments import Arguments
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import SELF
-from cellgames.training.selfplay.updates import mean
+from cellgames.training.selfplay.updates import load_optimizer, mean
+from cellgames.utils.foreign_text import shown
 
 from .callbacks import SelfPlayCallback
 from .maskable_arguments import MaskableArguments
-from .maskable_checkpoints import load_model_state, model_state
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
 from .sb3_import import Logger, MaskablePPO
 
@@ -111,11 +112,11 @@ class MaskableLearner(Learner):
 
     @override
     def state_dict(self) -> dict[str, Any]:
-        return {**model_state(self.model), "pool": self.pool.state_dict()}
+        return {**_model_state(self.model), "pool": self.pool.state_dict()}
 
     @override
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        load_model_state(self.model, state)
+        _load_model_state(self.model, state)
         self.pool.load_state_dict(state["pool"])
 
     @contextlib.contextmanager
@@ -128,6 +129,31 @@ class MaskableLearner(Learner):
         finally:
             self._chance = _global_chance()
             _set_global_chance(outside)
+
+
+def _model_state(model: MaskablePPO) -> dict[str, Any]:
+    """Return the state of a model, as `torch.load` reads it with `weights_only=True`."""
+    return {
+        "policy": model.policy.state_dict(),
+        "optimizer": model.policy.optimizer.state_dict(),
+        "timesteps": model.num_timesteps,
+        "updates": model._n_updates,
+        "episodes": [{name: episode[name] for name in "rl"} for episode in model.ep_info_buffer or ()],  # without times
+    }
+
+
+def _load_model_state(model: MaskablePPO, state: Mapping[str, Any]) -> None:
+    """Restore the result of `_model_state` in a model made with the same arguments."""
+    model.policy.load_state_dict(state["policy"])
+    load_optimizer(model.policy.optimizer, state["optimizer"])
+    counters, episodes = (state["timesteps"], state["updates"]), list(state["episodes"])
+    if not all(type(number) is int and number >= 0 for number in counters):
+        raise ValueError(f"expected numbers of steps and updates, got {shown(counters)}")
+    if not all(isinstance(one, dict) and {type(one[name]) for name in "rl"} <= {int, float} for one in episodes):
+        raise ValueError(f"expected results and lengths of episodes, got {shown(episodes)}")
+    model.num_timesteps, model._n_updates = counters
+    model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
+    model.ep_success_buffer = deque(maxlen=model._stats_window_size)  # of which games have none
 
 
 def _global_chance() -> tuple[Any, Any]:
