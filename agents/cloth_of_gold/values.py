@@ -76,8 +76,8 @@ class ClothValues(Network[ClothOfGold]):
     def _ahead(self, worlds: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
         """Run a round without placements; return the units and the lead after it.
 
-        The units are int64 [2, S, N, L], one's own first. The lead is float [L, 3]: both sides' units, and the growth of
-        the lead.
+        The units are int64 [2, S, N, L], one's own first. The lead is float [L, 3]: both sides' units, and the growth
+        of the lead.
         """
         game = self.game
         after = simulate(game.grid, worlds[:_KINDS], game.generations, game.neutral_rules)[:2]
