@@ -22,9 +22,6 @@ register()  # tests make games by the registries of Gymnasium and PettingZoo
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="run new tests and the shortest others, for about 90 s")
-    parser.addoption("--fuzz", type=int, metavar="INPUTS", help="give the tests in tests/fuzz so many inputs in all")
-    parser.addoption("--fuzz-seed", type=int, metavar="N", help="draw them from this seed; by default from another one")
-    parser.addoption("--fuzz-minutes", type=float, default=15.0, metavar="N", help="end after so many minutes")
     parser.addoption("--record-durations", type=Path, metavar="FILE", help="write the seconds of each test function")
 
 

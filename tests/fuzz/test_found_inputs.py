@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def test_arguments_that_are_no_arguments_are_refused(tmp_path: Path) -> None:
     path = tmp_path / checkpoints.ARGUMENTS
     for text in ("[" * 100_000, '{"algorithm": "ppo", "game": "torus-v0", "total_steps": null}'):
         path.write_text(text)
-        with pytest.raises(RunError, match=r"arguments\.json"):
+        with pytest.raises(RunError, match=re.escape(str(tmp_path))):
             checkpoints.prepare(checkpoints.run_of(tmp_path, tiny()), tiny(), resume=True)
         assert path.read_text() == text
 
