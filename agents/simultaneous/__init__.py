@@ -2,9 +2,7 @@
 
 from .joint_agent import JointSearchAgent as JointSearchAgent
 from .joint_search import (
-    DecoupledUCT as DecoupledUCT,
     JointResult as JointResult,
-    JointSearch as JointSearch,
     RegretMatching as RegretMatching,
 )
 from .matrix_games import (

@@ -17,7 +17,7 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
-from .joint_search import JointResult, JointSearch, RegretMatching
+from .joint_search import JointResult, RegretMatching
 
 __all__ = ["JointSearchAgent", "mcts"]
 
@@ -35,10 +35,10 @@ class JointSearchAgent(BaseAgent):
         make: makes the search for a game.
     """
 
-    def __init__(self, name: str, make: Callable[[Game], JointSearch]) -> None:
+    def __init__(self, name: str, make: Callable[[Game], RegretMatching]) -> None:
         super().__init__(name)
         self._make = make
-        self._search: JointSearch | None = None
+        self._search: RegretMatching | None = None
         self._game: Game | None = None
         self._seats = Seats()
 
@@ -84,7 +84,7 @@ class JointSearchAgent(BaseAgent):
         return JointResult(*(torch.cat(field) for field in fields))
 
     @staticmethod
-    def _together(search: JointSearch, state: State) -> int:
+    def _together(search: RegretMatching, state: State) -> int:
         """Return how many trees may grow at the same time."""
         node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
         node += 24 * search.players * search.width

@@ -1,4 +1,4 @@
-"""Tree search where all players act at once (SM-MCTS): regret matching or decoupled UCT at every node.
+"""Tree search where all players act at once (SM-MCTS): regret matching at every node.
 
 Lanctot, Lisy, Winands, "Monte Carlo tree search in simultaneous move games with applications to Goofspiel", 2014;
 Bosansky, Lisy, Lanctot, Cermak, Winands, "Algorithms for computing strategies in two-player simultaneous move games",
@@ -7,14 +7,10 @@ Artificial Intelligence 237, 2016. Letters: see `joint_tree`; `L` positions, a t
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
-from typing_extensions import override
 
 from cellgames.agents.networks.choices import gumbel
 from cellgames.agents.search import Evaluator, PlayoutEvaluator
@@ -23,10 +19,12 @@ from cellgames.envs.core import Game, State
 from .joint_tree import JointTree
 from .matrix_games import matched
 
-__all__ = ["WIDTH", "DecoupledUCT", "JointResult", "JointSearch", "RegretMatching"]
+__all__ = ["WIDTH", "JointResult", "RegretMatching"]
 
 WIDTH = 16
 """Candidates of a player at a node, at most, by default."""
+EXPLORATION = 0.1
+"""Share of the simulations that take a random candidate."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +53,14 @@ class JointResult:
         return out.scatter(2, torch.where(self.actions >= 0, self.actions, actions), numbers)[..., :actions]
 
 
-class JointSearch(ABC):
-    """A search of many positions at the same time, each with its own tree.
+class RegretMatching:
+    """A search by regret matching plus of many positions at the same time, each with its own tree.
+
+    Its mixed strategies approach an equilibrium. A node's strategy takes candidates in proportion to their regrets: by
+    how much more they would have gained than what was played, summed over simulations, but never less than 0. What they
+    would have gained is the mean below the joint action in question; if that was never tried, the candidate's own mean;
+    if it was not tried either, the node's. The result is the mean of the strategies, later ones counting more. A share
+    of the simulations, `EXPLORATION`, takes a random candidate.
 
     A simulation ends at a joint action that its node has not tried yet, and evaluates the position after it. It so
     takes positions as they are: hidden information must have been guessed before (`GamePlugin.determinize`).
@@ -66,10 +70,7 @@ class JointSearch(ABC):
         simulations: of each search.
         evaluator: evaluates new nodes; by default one random playout each.
         width: candidates of a player at a node. If it has more actions, they are drawn by the evaluator's logits.
-        exploration: see the class; by default its `EXPLORATION`.
     """
-
-    EXPLORATION: ClassVar[float]
 
     def __init__(
         self,
@@ -78,7 +79,6 @@ class JointSearch(ABC):
         *,
         evaluator: Evaluator | None = None,
         width: int = WIDTH,
-        exploration: float | None = None,
     ) -> None:
         if simulations < 1 or width < 1:
             raise ValueError(f"expected at least 1 simulation and 1 candidate, got {simulations} and {width}")
@@ -88,7 +88,6 @@ class JointSearch(ABC):
             )
         self.game, self.simulations = game, simulations
         self.evaluator: Evaluator = PlayoutEvaluator() if evaluator is None else evaluator
-        self.exploration = self.EXPLORATION if exploration is None else exploration
         self.players, self.width = game.info.num_players, min(width, game.info.num_actions)
         if (simulations + 1) * self.width**self.players >= 1 << 62:
             raise ValueError(f"expected fewer than {width} candidates for {self.players} players")
@@ -106,19 +105,34 @@ class JointSearch(ABC):
             self._simulate(tree, generator)
         return self._result(tree, generator)
 
-    # --- for each kind of search ----------------------------------------------------------------------------------
-
-    @abstractmethod
     def _choose(self, tree: JointTree, nodes: Tensor, generator: torch.Generator) -> Tensor:
         """Return the candidates that a simulation takes from nodes, int64 [D] to [D, P]."""
+        available = tree.actions[nodes] >= 0
+        strategy = matched(tree.regret[nodes], available)
+        tree.strategy[nodes] += strategy * tree.node_visits[nodes, None, None]
+        any_one = matched(torch.zeros_like(strategy), available)
+        return _drawn((1 - EXPLORATION) * strategy + EXPLORATION * any_one, generator)
 
-    @abstractmethod
     def _learn(self, tree: JointTree, nodes: Tensor, joint: Tensor, result: Tensor) -> None:
-        """Take note of the result, float [D, P], of joint actions, int64 [D, P]; before the tree counts it."""
+        """Add the result, float [D, P], of joint actions, int64 [D, P], to the regrets; before the tree counts it."""
+        places = torch.arange(self.width, device=tree.device)
+        mean = (tree.node_totals[nodes] / tree.node_visits[nodes, None])[:, :, None]
+        visits = tree.visits[nodes]
+        gain = torch.where(visits > 0, tree.totals[nodes] / visits.clamp(min=1.0), mean)  # [D, P, K]
+        for player in range(self.players):
+            instead = joint[:, None].repeat(1, self.width, 1)
+            instead[:, :, player] = places
+            child = tree.find(nodes, instead)
+            known = tree.node_totals[child, player] / tree.node_visits[child].clamp(min=1.0)
+            gain[:, player] = torch.where(child >= 0, known, gain[:, player])
+        gain.scatter_(2, joint[:, :, None], result[:, :, None])
+        more = torch.where(tree.actions[nodes] >= 0, gain - result[:, :, None], 0.0)
+        tree.regret[nodes] = (tree.regret[nodes] + more).clamp(min=0.0)
 
-    @abstractmethod
     def _policy(self, tree: JointTree) -> Tensor:
         """Return the mixed strategies at the roots, float [L, P, K]."""
+        total = tree.strategy[tree.roots]
+        return total / total.sum(2, keepdim=True)
 
     # --- a simulation ---------------------------------------------------------------------------------------------
 
@@ -187,79 +201,6 @@ class JointSearch(ABC):
             value=tree.node_totals[roots] / tree.node_visits[roots, None],
             chosen=_actions(tree, roots, _drawn(policy, generator)),
         )
-
-
-class RegretMatching(JointSearch):
-    """A search by regret matching plus: its mixed strategies approach an equilibrium.
-
-    A node's strategy takes candidates in proportion to their regrets: by how much more they would have gained than
-    what was played, summed over simulations, but never less than 0. What they would have gained is the mean below the
-    joint action in question; if that was never tried, the candidate's own mean; if it was not tried either, the
-    node's. The result is the mean of the strategies, later ones counting more. `exploration` is the share of the
-    simulations that take a random candidate.
-    """
-
-    EXPLORATION = 0.1
-
-    @override
-    def _choose(self, tree: JointTree, nodes: Tensor, generator: torch.Generator) -> Tensor:
-        available = tree.actions[nodes] >= 0
-        strategy = matched(tree.regret[nodes], available)
-        tree.strategy[nodes] += strategy * tree.node_visits[nodes, None, None]
-        any_one = matched(torch.zeros_like(strategy), available)
-        return _drawn((1 - self.exploration) * strategy + self.exploration * any_one, generator)
-
-    @override
-    def _learn(self, tree: JointTree, nodes: Tensor, joint: Tensor, result: Tensor) -> None:
-        places = torch.arange(self.width, device=tree.device)
-        mean = (tree.node_totals[nodes] / tree.node_visits[nodes, None])[:, :, None]
-        visits = tree.visits[nodes]
-        gain = torch.where(visits > 0, tree.totals[nodes] / visits.clamp(min=1.0), mean)  # [D, P, K]
-        for player in range(self.players):
-            instead = joint[:, None].repeat(1, self.width, 1)
-            instead[:, :, player] = places
-            child = tree.find(nodes, instead)
-            known = tree.node_totals[child, player] / tree.node_visits[child].clamp(min=1.0)
-            gain[:, player] = torch.where(child >= 0, known, gain[:, player])
-        gain.scatter_(2, joint[:, :, None], result[:, :, None])
-        more = torch.where(tree.actions[nodes] >= 0, gain - result[:, :, None], 0.0)
-        tree.regret[nodes] = (tree.regret[nodes] + more).clamp(min=0.0)
-
-    @override
-    def _policy(self, tree: JointTree) -> Tensor:
-        total = tree.strategy[tree.roots]
-        return total / total.sum(2, keepdim=True)
-
-
-class DecoupledUCT(JointSearch):
-    """A search in which each player takes its candidate of the highest upper confidence bound, as if it moved alone.
-
-    It needs fewer simulations than regret matching to see good actions, but approaches no equilibrium in general. The
-    result is the shares of the visits. `exploration` is the weight of the bound, for results from -1 to 1.
-    """
-
-    EXPLORATION = 1.0
-
-    @override
-    def _choose(self, tree: JointTree, nodes: Tensor, generator: torch.Generator) -> Tensor:
-        visits = tree.visits[nodes]
-        tried = visits.clamp(min=1.0)
-        width = self.exploration * (tree.node_visits[nodes].log()[:, None, None] / tried).sqrt()
-        lots = torch.rand(visits.shape, generator=generator, device=generator.device, dtype=torch.float32)
-        lots = lots.to(tree.device)
-        bound = torch.where(visits > 0, tree.totals[nodes] / tried + width, math.inf)
-        bound = bound.masked_fill(tree.actions[nodes] < 0, -math.inf)
-        # Equal bounds, as those of all that was not tried, are decided by lot.
-        return lots.masked_fill(bound < bound.amax(2, keepdim=True), -1.0).argmax(2)
-
-    @override
-    def _learn(self, tree: JointTree, nodes: Tensor, joint: Tensor, result: Tensor) -> None:
-        """Do nothing: what the tree counts is enough."""
-
-    @override
-    def _policy(self, tree: JointTree) -> Tensor:
-        visits = tree.visits[tree.roots]
-        return visits / visits.sum(2, keepdim=True)
 
 
 def _drawn(strategies: Tensor, generator: torch.Generator) -> Tensor:

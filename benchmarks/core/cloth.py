@@ -1,4 +1,4 @@
-"""Cells, masks, rounds and moves of Cloth of Gold a second: `python -m benchmarks.core.cloth`.
+"""Cells, masks and rounds of Cloth of Gold a second: `python -m benchmarks.core.cloth`.
 
 All play on the default 100 x 100 worlds.
 """
@@ -9,10 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from benchmarks.harness import Benchmark, Row, Work, timed, use_cores
 
@@ -139,27 +136,6 @@ def masks(seconds: float) -> Work:
     return timed(play, seconds)
 
 
-def rounds(seconds: float) -> Work:
-    """Measure random agents unit by unit in games that start over: the vector's step, the agent's protocol."""
-    import torch
-
-    import cellgames
-    from cellgames.agents.cloth_of_gold.turns import ClothRandom
-
-    vector, agent = cellgames.make("cloth-of-gold-v0").vector(WORLDS), ClothRandom()
-    env_ids, generator = torch.arange(WORLDS), torch.Generator().manual_seed(0)
-    agent.start(vector.game, vector.state.current_player, env_ids)
-
-    def play() -> int:
-        before = vector.state.round.clone()
-        vector.step(agent.act_on_state(vector.state, env_ids, generator), checked=False)
-        return int(((vector.state.round != before) & (before > 0)).sum())
-
-    for _ in range(350):  # until envs are in all phases, and the code is compiled
-        play()
-    return timed(play, seconds)
-
-
 def turns(seconds: float, **options: Any) -> Work:
     """Measure random agents turn by turn, as rollouts play, in games with options of the rules."""
     import cellgames
@@ -187,39 +163,6 @@ def turns(seconds: float, **options: Any) -> Work:
     for _ in range(12):
         play()
     return timed(play, seconds)
-
-
-def aec(seconds: float) -> Work:
-    """Measure one game through PettingZoo's AEC interface, `last` and `step`, by turns of five random units.
-
-    The actions that end a turn are left out, since a round's generations run in every other one.
-    """
-    from time import perf_counter
-
-    from cellgames.envs import cloth_of_gold_v0
-
-    env, random = cloth_of_gold_v0.env(), Random(0)
-    moves, clock = 0, 0.0
-    while clock < seconds:
-        env.reset(seed=moves)
-        placed = 0
-        for _ in env.agent_iter():
-            start = perf_counter()
-            observation, _, terminated, truncated, _ = env.last()
-            seen = perf_counter() - start
-            if terminated or truncated:
-                env.step(None)
-                continue
-            assert observation is not None
-            legal = np.flatnonzero(observation["action_mask"])
-            placed = 0 if placed == 5 else placed + 1
-            action = int(legal[-1]) if not placed else int(legal[random.randrange(len(legal))])
-            start = perf_counter()
-            env.step(action)
-            if placed:
-                clock += seen + perf_counter() - start
-                moves += 1
-    return moves, clock
 
 
 _ALONE: dict[str, tuple[str, dict[str, Any]]] = {
@@ -255,11 +198,9 @@ CLOTH = Benchmark(
             "torch_slices", "generations of 128 worlds as slices of bytes, eager torch, all cores", naive, "cells", 128
         ),
         Row("cloth_masks", _GROUND + "masks of bools, all cores", masks, "worlds", WORLDS),
-        Row("cloth_random_units", _RANDOM + "unit by unit", rounds, "rounds", WORLDS),
         Row("cloth_random_turns", _RANDOM + "turn by turn, as in rollouts", turns, "rounds", WORLDS),
         *(_wild(name, what, options) for name, (what, options) in _ALONE.items()),
         _wild("all", "all wild options", _ALL),
-        Row("cloth_aec", "placements in one game through PettingZoo's AEC interface", aec),
     ),
 )
 

@@ -16,8 +16,6 @@ from cellgames.agents import load
 from cellgames.agents.base import acting
 from cellgames.agents.play_loop import play
 from cellgames.agents.simultaneous import (
-    DecoupledUCT,
-    JointSearch,
     JointSearchAgent,
     MatrixSolution,
     RegretMatching,
@@ -32,7 +30,6 @@ from cellgames.plugins import GamePlugin
 GOOFSPIEL = Goofspiel()
 CUP = ToroidalCup(12, 32, pattern="randys", shapes=2, max_generations=30)
 MIXED = ToroidalCup(24, 60, pattern="donutmethuselahs", shapes=4, max_generations=10)
-SEARCHES = pytest.mark.parametrize("kind", [RegretMatching, DecoupledUCT])
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -125,14 +122,13 @@ def test_regret_matching_finds_the_exact_values_of_goofspiel_and_guarantees_them
     assert float((found.value[:, 0] - exact).abs().mean()) < 0.1
 
 
-@SEARCHES
-def test_a_dominant_bid_is_found(kind: type[JointSearch]) -> None:
+def test_a_dominant_bid_is_found() -> None:
     """With two cards left, 1 against 0 wins both prizes' worth: the last bids decide the game."""
     state = GOOFSPIEL.init(seeds(0, 1))
     hands = torch.zeros_like(state.hands)
     hands[0, 0, [1, 3]], hands[0, 1, [0, 2]] = True, True
     state = state.replace(hands=hands, turn=torch.full_like(state.turn, 3), scores=torch.tensor([[5.0, 5.0]]))
-    found = kind(GOOFSPIEL, 300).run(state, generator())
+    found = RegretMatching(GOOFSPIEL, 300).run(state, generator())
     own = found.dense(found.policy, 5)[0, 0]
     assert float(own[3]) > 0.9, "the highest card takes the larger prize for certain"
     assert float(found.value[0, 0]) > 0.8
@@ -140,12 +136,9 @@ def test_a_dominant_bid_is_found(kind: type[JointSearch]) -> None:
     assert found.dense(found.visits, 5)[0, 0].nonzero().flatten().tolist() == [1, 3]
 
 
-@SEARCHES
-def test_the_same_generator_gives_the_same_search_and_more_candidates_than_the_width_are_drawn(
-    kind: type[JointSearch],
-) -> None:
+def test_the_same_generator_gives_the_same_search_and_more_candidates_than_the_width_are_drawn() -> None:
     state = GOOFSPIEL.init(seeds(0, 4))
-    one, same = (kind(GOOFSPIEL, 40, width=3).run(state, generator(3)) for _ in range(2))
+    one, same = (RegretMatching(GOOFSPIEL, 40, width=3).run(state, generator(3)) for _ in range(2))
     assert all(
         torch.equal(a.nan_to_num(9), b.nan_to_num(9))
         for a, b in zip(vars(one).values(), vars(same).values(), strict=True)

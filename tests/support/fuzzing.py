@@ -58,8 +58,9 @@ def fuzz(kind: Inputs, /, **strategies: st.SearchStrategy[Any]) -> Callable[[Cal
                 check(**values)
 
         if not count:
-            return pytest.mark.skip("only in a long run")(limited)
-        return settings(
+            skipped: Callable[..., None] = pytest.mark.skip("only in a long run")(limited)
+            return skipped
+        test: Callable[..., None] = settings(
             max_examples=count,
             derandomize=_INPUTS is None,
             deadline=None,
@@ -69,6 +70,7 @@ def fuzz(kind: Inputs, /, **strategies: st.SearchStrategy[Any]) -> Callable[[Cal
             phases=(Phase.explicit, Phase.generate, Phase.shrink),
             suppress_health_check=list(HealthCheck),
         )(given(**strategies)(limited))
+        return test
 
     return decorate
 
