@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.networks.file_names import CHAMPION_FILE, MODEL_SUFFIX, SAMPLE, WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.envs.registry import plugin_of, plugins
-from cellgames.plugins import Target, resolve
+from cellgames.plugins import Target, additions, resolve
 from cellgames.utils.foreign_text import shown
 
 if TYPE_CHECKING:
@@ -206,11 +206,7 @@ AGENTS: dict[str, AgentSpec] = {
             "the same, without network, and with files that it can only read; needs bubblewrap",
             "programs.isolation:sandboxed",
         ),
-        AgentSpec(
-            "league:FOLDER",
-            "the mixture of a league, which draws a member by the meta-strategy for each game",
-            "cellgames.lab.populations.league_agent:league_agent",
-        ),
+        *(AgentSpec(*arguments) for arguments in additions().agents),
         AgentSpec(
             "champion[:FILE]",
             "designs that `cellgames evolve` found, of the package or of FILE: the Toroidal Cup, Cloth of Gold",

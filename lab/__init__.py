@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         PairEffect as PairEffect,
     )
     from .interventions.explanation import explain as explain, explain_world as explain_world, world_of as world_of
-    from .interventions.linear_probe import Probe as Probe, fit_probe as fit_probe
+    from .interventions.probing import Probe as Probe, fit_probe as fit_probe
     from .interventions.probing import ProbeResult as ProbeResult, Probing as Probing, probe_networks as probe_networks
     from .life.census import Census as Census, census as census
     from .populations.exploit import exploit as exploit, exploiter_arguments as exploiter_arguments

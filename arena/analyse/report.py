@@ -21,7 +21,7 @@ from cellgames.arena.stats.tables import distinct
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.envs.titles import board_title
-from cellgames.plugins import resolve
+from cellgames.plugins import additions, resolve
 from cellgames.utils.report import files, model
 from cellgames.utils.report.model import Section
 from cellgames.utils.report.text import escape
@@ -35,7 +35,7 @@ __all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "to_data", "write_repor
 FORMAT = 1
 """Version of report.json; raised when readers of an older one would fail."""
 
-PARTS = ("openings", "places", "time-series", "flows", "behaviour")
+PARTS = ("openings", "places", *additions().parts, "flows", "behaviour")
 """The parts of a report, in its order."""
 
 
@@ -124,10 +124,12 @@ def _part(
         return [opening_section.section(game, records)]
     if part == "places":
         return [section] if (section := places_section.section(game, records)) is not None else []
-    if part == "time-series":
-        return list(resolve("cellgames.lab.life.time_series:sections")(game, records))
+    if part in additions().parts:
+        return list(resolve(additions().parts[part])(game, records))
     if part == "flows":
-        return [section for target in plugin_of(game).sections for section in resolve(target)(game, records)]
+        plugin = plugin_of(game)
+        targets = (*plugin.sections, *additions().sections.get(plugin.game, ()))
+        return [section for target in targets for section in resolve(target)(game, records)]
     return list(behaviour()) if behaviour is not None else []
 
 

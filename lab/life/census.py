@@ -22,9 +22,9 @@ from cellgames.utils.report.model import Cell as TableCell
 from cellgames.utils.report.model import Table
 
 from .cell_groups import MOST
+from .interactions import PatternCache
 from .life_objects import Kind
 from .object_arrays import COLUMNS, ObjectArrays, find_objects
-from .pattern_cache import PatternCache
 
 __all__ = ["Census", "CensusObject", "census"]
 

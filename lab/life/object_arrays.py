@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .cell_groups import Groups, group
-from .interactions import Interaction, interactions
-from .pattern_cache import PatternCache, PatternTable, bounding_box
+from .interactions import Interaction, PatternCache, PatternTable, bounding_box, interactions
 
 __all__ = ["COLUMNS", "ObjectArrays", "find_objects"]
 

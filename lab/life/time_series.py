@@ -20,8 +20,8 @@ from cellgames.utils.report.model import Cell, Plot, Section, Table
 from cellgames.utils.report.plots import Curve, curves
 
 from . import objects_section
-from .dataset import LifeDataset
 from .life_stats import life_series, moments
+from .objects_section import LifeDataset
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,8 @@ from cellgames.envs.boards.life import Life
 from cellgames.envs.boards.object_names import NAMES
 from cellgames.envs.boards.orientations import orientations
 from cellgames.lab.life.census import Census, CensusObject, census
+from cellgames.lab.life.interactions import PatternCache
 from cellgames.lab.life.life_objects import recognise
-from cellgames.lab.life.pattern_cache import PatternCache
 
 Board = npt.NDArray[np.bool_]
 

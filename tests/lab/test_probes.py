@@ -19,8 +19,7 @@ from cellgames.arena.records.record_lines import append
 from cellgames.arena.records.replays import replay
 from cellgames.cli.main import main
 from cellgames.lab import Probing, fit_probe, probe_networks
-from cellgames.lab.interventions.probe_targets import targets_of
-from cellgames.lab.interventions.probing import layers_of
+from cellgames.lab.interventions.probing import layers_of, targets_of
 
 TORUS = cellgames.make("torus-v0", size=3)
 GRID = cellgames.make("grid-adaptation-small-v0", rounds=2)

@@ -59,13 +59,14 @@ LAYERS = """
     arena.season
     arena.series
     arena.analyse
-    lab.populations | lab.life | lab.datasets | lab.solving
-    lab.evolution | lab.interventions | lab.talk
-    lab
     web.views
     web
     web.routes
     cli
+    lab.populations | lab.life | lab.datasets | lab.solving
+    lab.evolution | lab.interventions | lab.talk
+    lab
+    cli.commands.research
 """
 """Folders and modules, from bottom to top. Each imports from lower lines only, and nothing from others in its line.
 

@@ -15,9 +15,9 @@ from web_server import served
 from cellgames.arena.records.record_lines import append
 from cellgames.arena.records.store.store import Store
 from cellgames.lab import explain
-from cellgames.web import worth_layer
+from cellgames.lab.interventions import worth_layer
+from cellgames.lab.interventions.worth_layer import explained
 from cellgames.web.export import export_html
-from cellgames.web.worth_layer import explained
 
 httpx = pytest.importorskip("httpx", reason="needs httpx: pip install cellgames[dev]")
 RECORDS = {id: recorded(id) for id in SMALL if id != "hex-v0"}  # which nothing explains
@@ -88,7 +88,7 @@ def test_a_browser_asks_for_the_worth_and_paints_it(site: str, chromium: Any) ->
 
 def test_an_exported_page_has_the_worth_inside(chromium: Any, tmp_path: Path) -> None:
     record = recorded("cloth-of-gold-v0", ["greedy", "random"])
-    export_html(record, tmp_path / "game.html", explanation=explain(record, ["turn", "placement"]))
+    export_html(record, tmp_path / "game.html", worth=worth_layer.worth_layer(explain(record, ["turn", "placement"])))
     with page(chromium, offline=True) as (p, complaints):
         p.goto((tmp_path / "game.html").as_uri())
         p.wait_for_selector("#viewer[data-frame]")

@@ -191,9 +191,10 @@ def _behaviour(
     arguments: argparse.Namespace, games: Games, agents: Mapping[str, AnyAgent]
 ) -> Callable[[], Sequence[Section]] | None:
     from cellgames.arena.analyse.behaviour_section import section
-    from cellgames.plugins import resolve
+    from cellgames.plugins import additions, resolve
 
-    more = [resolve(target) for target in registry.plugin_of(games.game).asked_sections]
+    plugin = registry.plugin_of(games.game)
+    more = [resolve(target) for target in (*plugin.asked_sections, *additions().asked_sections.get(plugin.game, ()))]
     if len(agents) < 2 and not more:
         if arguments.only and "behaviour" in arguments.only:
             raise UserError(f"--only behaviour compares agents; give two or more, got {', '.join(agents)}")

@@ -23,6 +23,7 @@ from typing_extensions import override
 
 from cellgames.agents.agent_names import wrapped
 from cellgames.agents.language_models.spending import SPENDING
+from cellgames.plugins import additions
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
@@ -49,12 +50,7 @@ _GROUPS = (
     ),
     (
         "Train agents",
-        {
-            "train": "train",
-            "exploit": "populations.exploit",
-            "league": "populations.league",
-            "evolve": "evolve",
-        },
+        {"train": "train"},
         "train torus-small-v0",
     ),
     (
@@ -71,12 +67,7 @@ _GROUPS = (
     ),
     (
         "Understand games and agents",
-        {
-            "analyse": "analysis.analyse",
-            "explain": "analysis.explain",
-            "probe": "analysis.probe",
-            "solve": "analysis.solve",
-        },
+        {"analyse": "analysis.analyse"},
         'analyse torus-small-v0 --moves "c3 a1+ b2"',
     ),
     (
@@ -86,7 +77,7 @@ _GROUPS = (
     ),
     ("This installation", {"doctor": "doctor"}, "doctor"),
 )
-"""The commands by purpose, each with its module `commands.NAME_command`; and an example of each group."""
+"""The commands by purpose, each with its module `commands.NAME_command`; and an example. `additions` has more."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -142,11 +133,17 @@ class _TopParser(_Parser):
         self.add_argument("--version", action="version", version=f"cellgames {__version__}")
         commands = self.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
         self._groups: list[tuple[str, list[tuple[str, str]], str]] = []
-        alone = any(word in names for _, names, _ in _GROUPS)
-        for title, names, example in _GROUPS:
+        groups = [
+            (title, {name: f".commands.{module}_command" for name, module in names.items()}, example)
+            for title, names, example in _GROUPS
+        ]
+        for title, names, _ in groups:
+            names |= additions().commands.get(title, {})
+        alone = any(word in names for _, names, _ in groups)
+        for title, names, example in groups:
             before = len(commands._choices_actions)
             for module in dict.fromkeys(module for name, module in names.items() if not alone or name == word):
-                import_module(f".commands.{module}_command", __package__).add(commands)
+                import_module(module, __package__).add(commands)
             added = commands._choices_actions[before:]
             self._groups.append((title, [(action.dest, action.help or "") for action in added], example))
 

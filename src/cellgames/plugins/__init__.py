@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .extensions import Additions, additions
 from .cloth_of_gold import CLOTH_OF_GOLD
 from .grid_adaptation import GRID_ADAPTATION
 from .hex_and_y import HEX, Y
@@ -12,6 +13,7 @@ from .torus import TORUS
 
 __all__ = [
     "SUITE",
+    "Additions",
     "GamePlugin",
     "Page",
     "Prompt",
@@ -20,6 +22,7 @@ __all__ = [
     "TextColours",
     "TrainingPreset",
     "Variant",
+    "additions",
     "resolve",
 ]
 

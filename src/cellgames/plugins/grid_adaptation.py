@@ -62,7 +62,6 @@ _BASE = GamePlugin(
         ),
     ),
     reader="cellgames.arena.analyse.grid_adaptation_reader:GridReader",
-    sections=("cellgames.lab.life.score_flows:sections",),
     view="cellgames.web.views.grid_adaptation_view:GridView",
     texts=files("grid_adaptation"),
 )
@@ -82,8 +81,6 @@ GRID_ADAPTATION_TALK = replace(
     networks={"policy": "cellgames.agents.grid_adaptation_talk.network:TalkNetwork"},
     simpler="cellgames.agents.grid_adaptation_talk.silent:SilentAgent",
     transfer_parameters=(*_BASE.transfer_parameters, "scramble", "mute"),
-    sections=(*_BASE.sections, "cellgames.lab.talk.talk_section:sections"),
-    asked_sections=("cellgames.lab.talk.talk_section:asked_sections",),
     view="cellgames.web.views.grid_adaptation_talk_view:TalkView",
     texts=files("grid_adaptation", "grid_adaptation_talk"),
 )

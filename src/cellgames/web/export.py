@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
     from cellgames.envs.kernels.compiling import Compile
-    from cellgames.lab.interventions.effects import Explanation
 
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
 
@@ -52,29 +52,27 @@ _START = """(function () {
 """
 
 
-def export_html(record: Record | CupRecord, path: PathLike, *, explanation: Explanation | None = None) -> None:
+def export_html(record: Record | CupRecord, path: PathLike, *, worth: Mapping[str, Any] | None = None) -> None:
     """Write a recorded game as one HTML file; the same record gives the same bytes.
 
     Args:
         record: A record of `arena.records`, or of `arena.season.cup_replays`.
         path: The file.
-        explanation: What the parts of the game were worth, which the page then shows on the board.
+        worth: What the parts of the game were worth, which the page then shows on the board, as JSON holds it.
 
     Raises:
         ReplayError: The record does not reproduce.
         ValueError: An unknown game, or too large (see `limits`).
         OSError: The file cannot be written.
     """
-    write_atomic(path, html_page(record, explanation=explanation))
+    write_atomic(path, html_page(record, worth=worth))
 
 
-def html_page(record: Record | CupRecord, *, compile: Compile = "never", explanation: Explanation | None = None) -> str:
+def html_page(record: Record | CupRecord, *, compile: Compile = "never", worth: Mapping[str, Any] | None = None) -> str:
     """Return what `export_html` writes; `compile` as for `frames.replay_data`."""
     data = replay_data(record, compile=compile)
-    if explanation is not None:
-        from .worth_layer import worth_layer
-
-        data["worth"] = worth_layer(explanation)
+    if worth is not None:
+        data["worth"] = worth
     style = "\n".join([*map(_static, STYLES), _PAGE_STYLE])
     scripts = [*map(_static, SCRIPTS), _START]
     # Scripts run by their hashes only, so that no name in the record can become one; nothing is fetched.

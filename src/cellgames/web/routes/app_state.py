@@ -15,10 +15,10 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import Leaderboard, leaderboards
 from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.plugins import additions, resolve
 from cellgames.web.export import html_page
 from cellgames.web.frames import replay_data
 from cellgames.web.record_library import Library
-from cellgames.web.worth_layer import explained
 
 __all__ = ["AppState"]
 
@@ -38,7 +38,7 @@ class AppState:
     def __init__(self, library: Library, store: Path | None, agents: Mapping[str, str] | None = None) -> None:
         self.library, self.store, self._agents = library, store, dict(agents or {})
         self._replay = lru_cache(_REPLAYS)(self._unpacked)
-        self._worth = lru_cache(_REPLAYS)(self._explained)
+        self._answered = lru_cache(_REPLAYS)(self._answer)
         self._unpacking = threading.BoundedSemaphore(2)
         self._rating = threading.Lock()
         self._leaderboards: tuple[object, list[dict[str, Any]]] | None = None
@@ -55,13 +55,15 @@ class AppState:
         with self.turn():
             return replay_data(_record(key), compile="auto")
 
-    def worth(self, record: Record | CupRecord) -> dict[str, Any]:
-        """Return what the parts of the game were worth, as the viewer paints it; the last few are kept."""
-        return self._worth(_key(record))
+    def answer(self, name: str, record: Record | CupRecord) -> dict[str, Any]:
+        """Return what one of `additions().answers` says of the record; the last few are kept."""
+        return self._answered(name, _key(record))
 
-    def _explained(self, key: str | CupRecord) -> dict[str, Any]:
+    def _answer(self, name: str, key: str | CupRecord) -> dict[str, Any]:
         with self.turn():
-            return explained(_record(key))
+            target, _ = additions().answers[name]
+            found: dict[str, Any] = resolve(target)(_record(key))
+            return found
 
     def html(self, record: Record | CupRecord) -> str:
         """Return the record as one HTML file that plays offline."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query
@@ -11,6 +12,7 @@ from fastapi.responses import HTMLResponse, Response
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import StoreError
 from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.plugins import additions
 from cellgames.web.record_library import MOST_SEARCHED, GameFilter, parse, summary
 from cellgames.web.season_folders import season_data, season_list
 
@@ -113,7 +115,8 @@ def record_routes(state: AppState) -> APIRouter:
         router.add_api_route(f"/api/{name}", of_visitor, description=about, methods=["POST"])
 
     add("replay", state.replay, "Return a record for the viewer.")
-    add("worth", state.worth, "Return what the parts of a recorded game were worth, played again without each of them.")
+    for name, (_, about) in additions().answers.items():
+        add(name, partial(state.answer, name), about)
     add("html", html, "Return a record as one HTML file that plays offline.")
 
     @router.get("/api/leaderboard")

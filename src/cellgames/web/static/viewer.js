@@ -99,7 +99,7 @@
   class Viewer {
     /**
      * @param root an element, which becomes the viewer's.
-     * @param data what frames.replay_data gives; with `worth`, what worth_layer.worth_layer gives, or with `explain`, a
+     * @param data what frames.replay_data gives; with `worth`, what an explanation says each part was worth, or with `explain`, a
      *   function that fetches it.
      */
     constructor(root, data) {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import add_agents, add_command, add_out, add_quiet, add_record
+from cellgames.plugins import additions, resolve
 from cellgames.utils.progress import progress, waiting
 
 if TYPE_CHECKING:
@@ -26,17 +27,15 @@ _TEXT = (
     "Write recorded games in the format of other programs. It takes the folder of a round robin, of free-for-all\n"
     "games, an evaluation or a season, or a file of records, and plays the games again.\n\n"
     "  rle      one board of Life, for Golly: Cloth of Gold, the Toroidal Cup\n"
-    "  sgf      games of Torus, Hex (as HexGui writes them) and Y\n"
-    "  parquet  a row for each decision of all games, for offline learning\n"
-    "  minari   a dataset of Farama's Minari, an episode for each seat of each game"
-)
+    "  sgf      games of Torus, Hex (as HexGui writes them) and Y"
+) + "".join(f"\n  {name:8} {about}" for name, (_, about) in additions().formats.items())
 _EXAMPLES = (
     "results/cloth --format rle --record 3 --turn 20 --generation 50 --out board.rle",
     "results/torus5 --format sgf --out games.sgf",
     "results/torus5 --format parquet --out decisions.parquet",
     "results/torus5 --format minari --out datasets/torus5-v0",
 )
-_FORMATS = ("rle", "sgf", "parquet", "minari")
+_FORMATS = ("rle", "sgf", *additions().formats)
 
 
 def add(commands: Any) -> None:
@@ -60,16 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
     from cellgames.utils.files import write_atomic
 
     if arguments.out is None:
-        raise UserError(f"name the {'folder' if arguments.format == 'minari' else 'file'} to write with --out")
+        raise UserError("name the file or the folder to write with --out")
     if not arguments.out.parent.is_dir():
         raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
     only = {"--turn": arguments.turn, "--generation": arguments.generation, "--all-states": arguments.all_states}
     if arguments.format != "rle" and (given := [name for name, value in only.items() if value not in (None, False)]):
         raise UserError(f"{given[0]} is for --format rle")
-    if arguments.format == "minari":
-        from cellgames.lab.datasets.minari_datasets import check_minari_folder
-
-        check_minari_folder(arguments.out)  # before games are played
     path = records_file(arguments.path)
     with open(path, "rb") as file:
         arranged = cup_replays.recognises(file.readline())
@@ -88,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     if torn:
         warn(torn)
     chosen = _chosen(arguments, records, lambda record: record.agents, path)
-    if arguments.format in ("parquet", "minari"):
+    if arguments.format in additions().formats:
         return _write_decisions(arguments, chosen)
     with waiting("Writing the games", shown=not arguments.quiet):
         text = _text(arguments, chosen)
@@ -99,12 +94,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write_decisions(arguments: argparse.Namespace, records: Sequence[Record]) -> int:
     """Write a table or a dataset of decisions; return the exit code."""
-    from cellgames.lab import export_decisions, export_minari
-
     games = sum(record.result.forfeit is None for record in records)
     with progress(games, label="export", shown=not arguments.quiet, after_s=2.0) as played:
-        write = export_minari if arguments.format == "minari" else export_decisions
-        written = write(records, arguments.out, played=played)
+        target, _ = additions().formats[arguments.format]
+        written = resolve(target)(records, arguments.out, played=played)
     if written.forfeited:
         warn(f"left out {written.forfeited} forfeited games")
     print(f"Saved {arguments.out}: {written.decisions} decisions of {written.games} games")

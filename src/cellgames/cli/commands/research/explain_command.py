@@ -184,10 +184,11 @@ def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Expl
         assert isinstance(record, Record)  # `_check_film` has looked
         animate_worth(record, found, arguments.film, progress=not arguments.quiet)
     if arguments.html is not None:
+        from cellgames.lab.interventions.worth_layer import worth_layer
         from cellgames.web.export import export_html
 
         with waiting(f"Writing {arguments.html}", shown=not arguments.quiet):
-            export_html(record, arguments.html, explanation=found)
+            export_html(record, arguments.html, worth=worth_layer(found))
     for path in (arguments.film, arguments.html):
         if path is not None and not arguments.json:
             print(f"Saved {path}")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from cellgames.envs.native import library
-from cellgames.lab.interventions.effects import Effect, Explanation, Options
-from cellgames.lab.interventions.explanation import explain, world_of
-from cellgames.lab.interventions.worth_pictures import HARM, LAYERS, WORTH
 from cellgames.utils.report.text import rounded
+from cellgames.web.views import view_of
 
-from .views import view_of
+from .effects import Effect, Explanation, Options
+from .explanation import explain, world_of
+from .worth_pictures import HARM, LAYERS, WORTH
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record

@@ -1,0 +1,53 @@
+"""What the lab adds to the core: its commands, agents, sections of reports, formats, and answers to the page."""
+
+from __future__ import annotations
+
+from cellgames.plugins import Additions
+
+__all__ = ["ADDITIONS"]
+
+_COMMANDS = "cellgames.cli.commands.research"
+_GRID = "cellgames.envs.grid_adaptation.game:GridAdaptation"
+_TALK = "cellgames.envs.grid_adaptation_talk.game:GridAdaptationTalk"
+_FLOWS = "cellgames.lab.life.score_flows:sections"
+
+ADDITIONS = Additions(
+    commands={
+        "Train agents": {
+            "exploit": f"{_COMMANDS}.exploit_command",
+            "league": f"{_COMMANDS}.league_command",
+            "evolve": f"{_COMMANDS}.evolve_command",
+        },
+        "Understand games and agents": {
+            "explain": f"{_COMMANDS}.explain_command",
+            "probe": f"{_COMMANDS}.probe_command",
+            "solve": f"{_COMMANDS}.solve_command",
+        },
+    },
+    agents=(
+        (
+            "league:FOLDER",
+            "the mixture of a league, which draws a member by the meta-strategy for each game",
+            "cellgames.lab.populations.league_agent:league_agent",
+        ),
+    ),
+    parts={"time-series": "cellgames.lab.life.time_series:sections"},
+    sections={_GRID: (_FLOWS,), _TALK: (_FLOWS, "cellgames.lab.talk.talk_section:sections")},
+    asked_sections={_TALK: ("cellgames.lab.talk.talk_section:asked_sections",)},
+    formats={
+        "parquet": (
+            "cellgames.lab.datasets.decision_tables:export_decisions",
+            "a row for each decision of all games, for offline learning",
+        ),
+        "minari": (
+            "cellgames.lab.datasets.minari_datasets:export_minari",
+            "a dataset of Farama's Minari, an episode for each seat of each game",
+        ),
+    },
+    answers={
+        "worth": (
+            "cellgames.lab.interventions.worth_layer:explained",
+            "Return what the parts of a recorded game were worth, played again without each of them.",
+        )
+    },
+)

@@ -1,1 +1,0 @@
-"""Commands that train populations: exploiters of one agent, and leagues."""

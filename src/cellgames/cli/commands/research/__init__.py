@@ -1,0 +1,1 @@
+"""The commands of the lab, which its plug-in names."""

@@ -1,0 +1,49 @@
+"""`additions`: what a package on top of the core adds to its commands, agents, reports, files and page.
+
+The core names none of it: `cellgames.lab.plugin` does, where `cellgames.lab` is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+from .plugin import Target
+
+__all__ = ["Additions", "additions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Additions:
+    """What a package on top of the core adds to it. Targets are imported when they are needed.
+
+    Attributes:
+        commands: modules with a function `add`, by name of the command, by title of their group in the help.
+        agents: arguments of `agents.agent_specs.AgentSpec`.
+        parts: functions of a game and its records to sections of `cellgames analyse`, by name of the part.
+        sections: more functions for its part "flows", by target of the game's class.
+        asked_sections: more of `GamePlugin.asked_sections`, by target of the game's class.
+        formats: functions that write records to a path for `cellgames export`, by name, each with a description. They
+            call `played` with the number of games just written and return the numbers of games, decisions and forfeits.
+        answers: functions of a record to data that the page shows, by name of the route, each with a description.
+    """
+
+    commands: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    agents: tuple[tuple[str, str, str], ...] = ()
+    parts: Mapping[str, Target] = field(default_factory=dict)
+    sections: Mapping[Target, tuple[Target, ...]] = field(default_factory=dict)
+    asked_sections: Mapping[Target, tuple[Target, ...]] = field(default_factory=dict)
+    formats: Mapping[str, tuple[Target, str]] = field(default_factory=dict)
+    answers: Mapping[str, tuple[Target, str]] = field(default_factory=dict)
+
+
+@cache
+def additions() -> Additions:
+    """Return what `cellgames.lab` adds; nothing where it is not there."""
+    if find_spec("cellgames.lab") is None:
+        return Additions()
+    found: Additions = import_module("cellgames.lab.plugin").ADDITIONS
+    return found

@@ -1,0 +1,63 @@
+"""The core without the lab: it imports, lists its commands, plays a round robin, trains, and serves its page."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import contextlib, importlib, io, pkgutil, sys
+from importlib.machinery import PathFinder
+
+class Hidden(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name == "cellgames.lab" else super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Hidden
+import cellgames
+from cellgames.cli.main import main
+
+def core(name):
+    return not name.startswith(("cellgames.lab", "cellgames.cli.commands.research.")) and not name.endswith("__main__")
+
+def run(*words):
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        try:
+            assert main(list(words)) == 0, words
+        except SystemExit as left:
+            assert left.code in (0, None), words
+    return said.getvalue()
+
+modules = [found.name for found in pkgutil.walk_packages(cellgames.__path__, "cellgames.") if core(found.name)]
+assert len(modules) > 300, len(modules)
+for name in modules:
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        assert not (error.name or "").startswith("cellgames"), name
+assert not [name for name in sys.modules if name.startswith("cellgames.lab")]
+listed = run("--help")
+assert "round-robin" in listed and "analyse" in listed and "explain" not in listed and "league" not in listed
+folder = sys.argv[1]
+run(*f"round-robin torus-v0 --size 3 --agents random greedy --games 4 --out {folder}/played --quiet".split())
+run(*f"analyse {folder}/played".split())
+sizes = "--total-steps 512 --num-envs 8 --num-steps 8 --eval-games 4 --threads 1"
+run(*f"train torus-v0 --size 3 {sizes} --out {folder}/trained --quiet".split())
+from pathlib import Path
+from fastapi.testclient import TestClient
+from cellgames.web import create_app
+client = TestClient(create_app(Path(folder)))
+assert client.get("/").status_code == 200
+assert client.get("/api/records").json()["files"]
+assert client.get("/api/records/worth", params={"file": "played/games.jsonl", "number": 1}).status_code == 404
+"""
+
+
+def test_the_core_runs_without_the_lab(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi")
+    done = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
