@@ -268,7 +268,7 @@ def test_turning_and_moving_boards_changes_nothing() -> None:
 def test_memory_that_forgets_tells_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     boards = ash(12, seed=8, generations=2000)
     expected = list(census(boards))
-    monkeypatch.setattr("cellgames.lab.life.pattern_cache._MOST", 3)
+    monkeypatch.setattr("cellgames.lab.life.interactions._MOST", 3)
     monkeypatch.setattr("cellgames.lab.life.census._CACHE", PatternCache())
     monkeypatch.setattr("cellgames.lab.life.census._CHUNK", 64 * 64 * 5)
     assert list(census(boards)) == expected
