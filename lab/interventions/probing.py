@@ -140,7 +140,7 @@ def probe_networks(
     seed: int = 0,
     step: Callable[[str], None] = lambda name: None,
 ) -> Probing:
-    """Probe all layers of networks for the quantities of their game (`probe_targets`).
+    """Probe all layers of networks for the quantities of their game (`targets_of`).
 
     Args:
         game: The game that the networks play.
