@@ -17,6 +17,7 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.console import UserError, print_text, warn
 from cellgames.cli.shared_options import file_name, make_game, parameters
 from cellgames.envs import registry
+from cellgames.plugins import additions, resolve
 from cellgames.runs.run_folder import check_writable
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PARTS", "run_games"]
 
-PARTS = ("openings", "places", "time-series", "flows", "behaviour")
+PARTS = ("openings", "places", *additions().parts, "flows", "behaviour")
 """The parts of a report."""
 
 
@@ -191,7 +192,6 @@ def _behaviour(
     arguments: argparse.Namespace, games: Games, agents: Mapping[str, AnyAgent]
 ) -> Callable[[], Sequence[Section]] | None:
     from cellgames.arena.analyse.behaviour_section import section
-    from cellgames.plugins import additions, resolve
 
     plugin = registry.plugin_of(games.game)
     more = [resolve(target) for target in (*plugin.asked_sections, *additions().asked_sections.get(plugin.game, ()))]
