@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from cellgames.agents.base import AnyAgent
@@ -16,6 +17,7 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import distinct, make_tables, tally
 from cellgames.envs.core import Game
 from cellgames.utils.progress import progress as show_progress
+from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.model import Table
 from cellgames.utils.statistics import mean_interval
 
@@ -141,16 +143,14 @@ _COUNTS = ("wins", "draws", "losses", "both lose", "distinct")
 _POINTS = ("points", "their points")
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def table(rows: Sequence[Row]) -> Table:
     """Return a row for each opponent, for people."""
 
-    def text(name: str, value: Any) -> str:
-        if name in ("against", *_COUNTS):
-            return str(value)
-        return f"{value:.2f}" if name in _POINTS else "" if math.isnan(value) else f"{100 * value:.1f}"
+    def column(name: str) -> Column[Row]:
+        plain = name in ("against", *_COUNTS)
+        return Column(name, itemgetter(name), name, "" if plain else ".2f" if name in _POINTS else "%")
 
-    cells = [[text(name, value) for name, value in row.items()] for row in rows]
-    return Table("", list(rows[0]), cells, text=("against",))
+    return people_table(map(column, rows[0]), rows)
 
 
 def note(game: Game) -> str:

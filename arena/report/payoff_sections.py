@@ -11,7 +11,7 @@ from cellgames.arena.stats.cycles import Cycle, components
 from cellgames.arena.stats.deviation import DeviationRatings, TablePayoffs
 from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
 from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
-from cellgames.utils.report.model import Cell, Part, Plot, Section, Table
+from cellgames.utils.report.model import Part, Plot, Section, Table
 from cellgames.utils.report.text import escape, rounded
 
 if TYPE_CHECKING:
@@ -31,6 +31,15 @@ __all__ = [
 ]
 
 _SHOWN = 8  # rings in the text
+
+_NASH = {
+    "share": "Nash share",
+    "share_low": "share low",
+    "share_high": "share high",
+    "in_mixture": "in the mixture",
+    "rating": "Nash rating",
+}
+"""Names of the columns of `nash_columns` in averages.csv."""
 
 _DEVIATION = (
     "*Deviation ratings*: the gain of whoever sends this agent where a coarse correlated equilibrium chooses for all, "
@@ -157,14 +166,17 @@ def by_strength(payoffs: Payoffs) -> tuple[str, ...]:
 
 
 def _matrix(payoffs: Payoffs) -> Section:
-    rows: list[tuple[Cell, ...]] = []
     order = by_strength(payoffs)
-    for agent in order:
-        for opponent in order:
-            at = payoffs.agents.index(agent), payoffs.agents.index(opponent)
-            if payoffs.games[at]:
-                numbers = (rounded(x[at]) for x in (payoffs.score, payoffs.low, payoffs.high))
-                rows.append((agent, opponent, int(payoffs.games[at]), *numbers))
+    places = [payoffs.agents.index(agent) for agent in order]
+    columns: list[Column[tuple[int, int]]] = [
+        Column("agent", lambda at: payoffs.agents[at[0]]),
+        Column("opponent", lambda at: payoffs.agents[at[1]]),
+        Column("games", lambda at: int(payoffs.games[at])),
+        Column("score", lambda at: float(payoffs.score[at])),
+        Column("low", lambda at: float(payoffs.low[at])),
+        Column("high", lambda at: float(payoffs.high[at])),
+    ]
+    met = [(row, column) for row in places for column in places if payoffs.games[row, column]]
 
     def draw(figure: Figure) -> None:
         from .payoff_plots import draw_matrix
@@ -177,7 +189,7 @@ def _matrix(payoffs: Payoffs) -> Section:
         (
             "The row's mean score against the column's agent: a win 1, a draw 1/2; with more than two seats, pairs "
             f"of seats ahead, level or behind. Intervals ({level}) take the games of an opening together.",
-            Table("payoffs", ("agent", "opponent", "games", "score", "low", "high"), rows),
+            csv_table("payoffs", columns, met),
             Plot("payoff_matrix", "Every agent against every other; best mean score on top.", draw),
         ),
         {
@@ -190,24 +202,24 @@ def _matrix(payoffs: Payoffs) -> Section:
 
 def _averages(payoffs: Payoffs) -> Section:
     """Return one table of both solutions; where a library is missing, the text names its extra."""
-    said, columns = [], ["agent", "mean score"]
-    values: list[FloatArray] = [np.nanmean(payoffs.score, axis=1)]
-    try:
-        average = payoffs.average
-        said += _nash_text(payoffs, average)
-        columns += ["Nash share", "share low", "share high", "in the mixture", "Nash rating"]
-        values += [average.strategy, average.low, average.high, average.support, average.rating]
-    except ImportError as error:
-        said.append(escape(f"No Nash averaging: {error}."))
+    mean = np.nanmean(payoffs.score, axis=1)
+    columns: list[Column[int]] = [
+        Column("agent", lambda k: payoffs.agents[k]),
+        Column("mean score", lambda k: float(mean[k])),
+    ]
+    average, missing = _solved(payoffs)
+    said = [escape(f"No Nash averaging: {missing}.")] if average is None else _nash_text(payoffs, average)
+    if average is not None:
+        columns += [c.but(name=_NASH[c.name]) for c in nash_columns(average, payoffs.level) if c.name in _NASH]
     if (rated := deviation_or_none(payoffs)) is not None:
         said.append(_DEVIATION)
-        columns += ["deviation rating", "deviation low", "deviation high"]
-        values += rated[1:4]
-    key = values[1] if len(values) > 2 else values[0]
-    order = sorted(range(len(payoffs.agents)), key=lambda k: (-round(float(key[k]), 6), -float(values[0][k]), k))
-    rows = [(payoffs.agents[k], *(rounded(float(x[k])) for x in values)) for k in order]
-    data = [dict(zip(columns, row, strict=True)) for row in rows]
-    return Section("Nash averaging and deviation ratings", (*said, Table("averages", columns, rows)), data)
+        found = deviation_columns(rated)
+        columns += [c.but(name=f"deviation {c.name}") for c in found if c.name in ("rating", "low", "high")]
+    key = mean if average is None else average.strategy
+    order = sorted(range(len(mean)), key=lambda k: (-round(float(key[k]), 6), -float(mean[k]), k))
+    data = [row_data(columns, k) for k in order]
+    table = csv_table("averages", [column.but(kept=".4f") for column in columns], order)
+    return Section("Nash averaging and deviation ratings", (*said, table), data)
 
 
 def _nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
