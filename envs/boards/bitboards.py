@@ -25,7 +25,7 @@ from cellgames.envs.kernels.parameters import check_whole
 
 from .dilation import Footprint
 
-__all__ = ["Grid", "bit_of_rank", "count", "full_adder", "majority", "pack_word", "popcount"]
+__all__ = ["Grid", "bit_of_rank", "count", "full_adder", "pack_word", "popcount"]
 
 WORD = 64
 ALL = -1  # every bit of a word
@@ -44,11 +44,6 @@ def full_adder(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
     twos.bitwise_or_(a & b)
     either.bitwise_xor_(c)
     return either, twos
-
-
-def majority(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Return where at least two of three bits are set: words [...] of three words [...], int64."""
-    return full_adder(a, b, c)[1]
 
 
 @dataclass(frozen=True)

@@ -10,24 +10,17 @@ import pytest
 from arena_bots import First, Last
 
 import cellgames
-from cellgames.agents import AnyAgent, load
+from cellgames.agents import load
 from cellgames.agents.agent_names import MOST_NAME, by_name, split_name
 from cellgames.agents.identity import identities, identity
-from cellgames.arena.play.free_for_all import free_for_all
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
+from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.records.store.store import Store
-from cellgames.arena.season.bots import BotUmpire
-from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import play_season
-from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.envs.registry import REGISTRY
 from cellgames.runs.run_folder import RunError
-from cellgames.training import PPOArguments, train
 
 GAME = cellgames.make("torus-v0", size=2)
 PAIR = RoundRobinOptions(games=4, gif=False)
@@ -178,52 +171,12 @@ def test_a_run_goes_on_under_its_names_and_by_identities(folder: Path, monkeypat
     assert grown.played == 8
 
 
-def test_matches_and_shared_tables(folder: Path) -> None:
-    assert match(GAME, "me=greedy", "random", MatchOptions(games=2)).agents == ("me", "random")
-    three = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=20)
-    agents: dict[str, str | AnyAgent] = {"a": "random", "b": First("first")}
-    out = free_for_all(three, agents, FreeForAllOptions(games=2), out=folder / "tables")
-    assert set(out.tables.agents) == {"a", "b"}
-
-
 def test_names_travel_to_workers() -> None:
     parcel = Parcel.pack(GAME, by_name({"a": First("own"), "b": "random", "c": "arena_bots:Last"}))
     _, agents = parcel.unpack()
     assert list(agents) == ["a", "b", "c"]
     assert [agent.name for agent in agents.values()][1:] == ["b", "c"]
     assert parcel.identities["c"] == identity("arena_bots:Last")
-
-
-def test_a_season_of_names(folder: Path) -> None:
-    def teams(*agents: str) -> tuple[Team, ...]:
-        return assign_divisions(assign_agents([Team(name) for name in generate_names(8, 0)], agents))
-
-    umpire = BotUmpire(GAME, teams("me=greedy", "random"))
-    assert umpire.identities == {"me": identity("greedy", GAME), "random": identity("random", GAME)}
-    elsewhere = umpire.packed()()
-    assert isinstance(elsewhere, BotUmpire)
-    assert elsewhere.identities == umpire.identities
-    out = play_season(teams("me=greedy", "random"), umpire, SeasonOptions(days=1), out=folder / "season").out
-    assert {name for record in read_records(out / "games.jsonl")[0] for name in record.agents} == {"me", "random"}
-    settings = json.loads((out / "season.json").read_text(encoding="utf-8"))
-    assert {team["agent"] for team in settings["teams"]} == {"me", "random"}
-    assert settings["specs"] == {"me": "greedy"}
-    assert not [path.name for path in out.glob("*.md") if "me=greedy" in path.read_text(encoding="utf-8")]
-    with pytest.raises(ValueError, match="expected agents with different names, got me=greedy, me=random"):
-        BotUmpire(GAME, teams("me=greedy", "me=random"))
-
-
-def test_training_measures_by_names(folder: Path) -> None:
-    tiny = {"num_envs": 16, "num_steps": 8, "minibatch_size": 64, "channels": 4, "layers": 1, "eval_games": 2}
-    arguments = PPOArguments.fitted(GAME, eval_opponents=("easy=random", "greedy"), total_steps=128, **tiny)
-    assert arguments.eval_agents == {"easy": "random", "greedy": "greedy"}
-    finished = train(arguments, out=folder / "run")
-    assert {"easy", "easy decided", "greedy"} <= finished.history[-1].keys()
-    assert "easy=random" not in (folder / "run" / "progress.csv").read_text(encoding="utf-8")
-    taken = PPOArguments.fitted(GAME, eval_opponents=("steps=random",), total_steps=128, **tiny)
-    with pytest.raises(ValueError, match=r"eval_opponents: 'steps' is a column of progress.csv already"):
-        train(taken, out=folder / "other")
-    assert not (folder / "other").exists()
 
 
 # ---------------------------------------------------------------- the command line

@@ -16,7 +16,7 @@ from torch import Tensor
 from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
-from cellgames.agents import AGENTS, BaseAgent, PolicyAgent, load, moves, random_openings, select
+from cellgames.agents import BaseAgent, PolicyAgent, load, moves, random_openings, select
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, parse_move, play
 from cellgames.agents.playouts.random_agent import RandomAgent, random_actions
@@ -140,19 +140,6 @@ def test_a_bad_opening_is_explained(opening: list[Any], message: str) -> None:
         run([First()], [[0, 0]] * 2, opening=torch.tensor(opening))
 
 
-def test_an_opening_may_end_the_game() -> None:
-    column = torch.tensor([[0, 1, 3, 2, 6]])  # Black fills column a
-    played = run([First()], [[0, 0]], opening=column)
-    assert played.turns.tolist() == [5]
-    assert run([First()], [[0, 0]], opening=torch.cat((column, column), dim=1)).turns.tolist() == [5]
-
-
-def test_on_turn_sees_the_first_state_and_then_one_after_each_turn() -> None:
-    seen: list[tuple[int, int]] = []
-    played = run([First()], [[0, 0]], on_turn=lambda turn, state: seen.append((turn, int(state.turn[0]))))
-    assert seen == [(i, i) for i in range(int(played.turns[0]) + 1)]
-
-
 def test_the_same_generators_give_the_same_games_in_whatever_order_agents_are_asked() -> None:
     seats = torch.tensor([[0, 1], [1, 0]] * 8)
     env_seeds = seeds(0, 16)
@@ -226,16 +213,6 @@ def test_simultaneous_games_ask_for_every_seat_once_with_its_own_observation() -
     assert moves(game, played, 0)[0].split()[1:] == ["0/none", "0/none"]
 
 
-def test_games_in_turns_with_several_components_and_uneven_turns_are_played() -> None:
-    game = TwoPartRace()
-    played = run([RandomAgent(), RandomAgent("b")], [[0, 1], [1, 0]] * 8, game)
-    assert played.actions.shape[1:] == (16, 2)
-    state = game.init(seeds(0, 16))
-    for actions in played.actions:
-        state = game.step(state, torch.where(state.done[:, None], 0, actions))
-    assert state.equal(played.state)
-
-
 @pytest.mark.parametrize("game", [TORUS, Sealed(), Race(), TwoPartRace()], ids=lambda game: game.id)
 def test_random_openings_leave_games_unfinished(game: Game) -> None:
     plies = 8 if game is TORUS else 2
@@ -260,16 +237,6 @@ def test_impossible_openings_are_explained() -> None:
 
 
 # ---------------------------------------------------------------- the protocol
-
-
-def test_agents_see_observations_and_masks_and_nothing_else() -> None:
-    spy = First()
-    run([spy], [[0, 0]])
-    state = TORUS.init(seeds(0, 1))
-    observation, mask, _ = spy.asked[0]
-    assert torch.equal(observation, TORUS.observe(state, 0))
-    assert torch.equal(mask, TORUS.legal_actions(state))
-    assert {type(argument) for argument in spy.asked[0]} == {Tensor}
 
 
 def test_what_an_agent_does_to_its_arguments_changes_no_game() -> None:
@@ -339,12 +306,6 @@ def test_an_agents_bad_answer_is_explained(answer: Any, message: str) -> None:
         select(Fixed(answer), TORUS, state, torch.tensor([2, 5]), generator())
 
 
-def test_bad_components_are_named() -> None:
-    state = TwoPartRace().init(seeds(0, 2))
-    with pytest.raises(ValueError, match=r"illegal action 0 .* in env 1 .*, component 1: no hat now"):
-        select(Fixed(torch.tensor([[0, 1], [1, 0]])), TwoPartRace(), state, torch.tensor([0, 1]), generator())
-
-
 def test_random_plays_every_legal_action_equally_often() -> None:
     mask = torch.zeros(4000, 18, dtype=torch.bool)
     mask[:, [1, 5, 17]] = True
@@ -390,23 +351,6 @@ def test_the_list_of_agents_needs_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
-@pytest.mark.parametrize("spec", ["random", "greedy", "rollout:4", "amaf:4", "mcts:4"])
-def test_known_agents_play_whole_games_under_their_spec(spec: str) -> None:
-    agent = load(spec, TORUS)
-    assert agent.name == spec
-    assert run([agent, load("random")], [[0, 1], [1, 0]]).state.done.all()
-
-
-def test_every_known_agent_has_help_and_is_tested() -> None:
-    here = {"amaf", "champion", "greedy", "gumbel", "mcts", "perfect", "random", "rollout", "trained"}
-    # tests/agents/programs, test_language_models.py, tests/lab
-    elsewhere = {"exec", "gtp", "isolated", "sandboxed", "llm", "league"}
-    assert AGENTS.keys() == here | elsewhere
-    for name, entry in AGENTS.items():
-        assert entry.name == name
-        assert entry.summary
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
@@ -439,11 +383,6 @@ def test_agents_refuse_games_they_cannot_play_when_loaded_and_when_started(spec:
         load(spec, game)
     with pytest.raises(ValueError, match=f"'{spec}'.*toy-sealed-v0"):
         run([load(spec)], [[0, 0, 0]], game)
-
-
-def test_search_refuses_actions_of_several_components() -> None:
-    with pytest.raises(ValueError, match="several components"):
-        load("rollout:4", TwoPartRace())
 
 
 BOTS = """
@@ -510,12 +449,6 @@ def test_ones_own_agents_that_lack_something_are_told_what(bots: Callable[[str],
         load(f"{module}:Sealed")
     with pytest.raises(ValueError, match="only a class takes text"):
         load(f"{module}:policy:text")
-
-
-def test_a_module_that_fails_to_import_says_why(bots: Callable[[str], str]) -> None:
-    module = bots("import no_such_library")
-    with pytest.raises(ValueError, match=r"importing .* failed with ModuleNotFoundError: .*no_such_library"):
-        load(f"{module}:Bot")
 
 
 @pytest.mark.parametrize("game", [TORUS, Sealed(), Race()], ids=lambda game: game.id)

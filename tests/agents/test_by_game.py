@@ -8,22 +8,15 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import GAMES, every_game, generator
+from every_game import GAMES, generator
 from torch import Tensor
 from toy_games import Race, Sealed
 
 import cellgames
 from cellgames.agents import BaseAgent, load, select
 from cellgames.agents.agent_specs import by_game
-from cellgames.agents.base import AnyAgent, ByGame, acting, takes_states
-from cellgames.agents.cloth_of_gold.greedy import ClothGreedy
-from cellgames.agents.cloth_of_gold.rollout import ClothRollout
-from cellgames.agents.cloth_of_gold.turns import ClothRandom
-from cellgames.agents.play_loop import play
-from cellgames.agents.playouts.random_agent import RandomAgent, has_compound_turns
-from cellgames.agents.playouts.rollout_agent import RolloutAgent
-from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
-from cellgames.agents.torus.greedy import TorusGreedy
+from cellgames.agents.base import ByGame, acting, takes_states
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.registry import REGISTRY, plugins
 
@@ -102,13 +95,6 @@ def test_games_without_an_entry_get_the_default_or_are_refused(listed: Callable[
             refused(CUP)
 
 
-def test_how_agents_are_made_is_up_to_its_maker(listed: Callable[..., None]) -> None:
-    listed(torus="First")
-    agent: Any = by_game("mine", "made")
-    assert type(agent.playing(TORUS)) is First
-    assert agent.playing(TORUS).name == "mine"
-
-
 def test_checks_of_the_agent_are_made(listed: Callable[..., None]) -> None:
     listed(torus="Last", cup="Last", cloth="First")
     agent: Any = by_game("mine")
@@ -157,46 +143,7 @@ def test_errors_of_its_agent_name_it_as_it_is_called() -> None:
         select(agent, CLOTH, CLOTH.init(seeds(0, 1)), torch.tensor([0]), generator())
 
 
-def test_before_a_start_it_says_so(listed: Callable[..., None]) -> None:
-    listed(torus="Last")
-    agent: Any = by_game("mine")
-    with pytest.raises(
-        ValueError, match=r"'mine' must be started before it acts: call start\(game, players, env_ids\)"
-    ):
-        agent.act_on_state(TORUS.init(seeds(0, 1)), torch.tensor([0]), generator())
-
-
 # ---------------------------------------------------------------- the agents of the suite
-
-IS: dict[str, dict[str, type[AnyAgent]]] = {
-    "random": {CLOTH.id: ClothRandom, TORUS.id: RandomAgent, CUP.id: RandomAgent},
-    "greedy": {CLOTH.id: ClothGreedy, TORUS.id: TorusGreedy, CUP.id: ToroidalCupGreedy},
-    "rollout:8": {CLOTH.id: ClothRollout, TORUS.id: RolloutAgent, CUP.id: RolloutAgent},
-}
-
-
-@pytest.mark.parametrize("spec", IS)
-@pytest.mark.parametrize("game", [CLOTH, TORUS, CUP], ids=lambda game: game.id)
-def test_names_mean_an_agent_in_each_game(game: Game, spec: str) -> None:
-    agent = load(spec, game)
-    inner: Any = acting(agent, game)
-    assert type(inner) is IS[spec][game.id]
-    assert agent.name == inner.name == spec
-    if isinstance(inner, ClothRollout | RolloutAgent):
-        assert inner.playouts == 8
-    state = game.init(seeds(1, 2))
-    env_ids, players = torch.arange(2), torch.tensor([0, game.info.num_players - 1])
-    agent.start(game, players, env_ids)
-    actions = select(agent, game, state, env_ids, generator(), players if game.info.simultaneous else None)
-    assert actions.shape == (2,)  # select has looked whether they are legal
-
-
-def test_one_agent_plays_one_game_after_another() -> None:
-    """As in a process that runs several matches."""
-    agent = load("greedy")
-    for game in (TORUS, CLOTH, cellgames.make("cloth-of-gold-v0", height=8, width=10, generations=2, max_rounds=2)):
-        played = play(game, [agent], torch.tensor([[0, 0]]), seeds(0, 1), [generator()])
-        assert played.state.done.all()
 
 
 @pytest.mark.parametrize("spec", ["random", "rollout:3", "greedy", "perfect"])
@@ -207,15 +154,6 @@ def test_the_plugins_name_agents_that_exist(spec: str) -> None:
         game = cellgames.make(id, size=3) if spec == "perfect" else GAMES[id]
         inner = acting(load(spec, game), game)
         assert f"{type(inner).__module__}:{type(inner).__name__}" == path
-
-
-@every_game
-def test_every_game_has_a_random_agent(game: Game) -> None:
-    """A random agent of whole turns where the game has one, else `RandomAgent`."""
-    agent = load("random", game)
-    assert isinstance(acting(agent, game), RandomAgent) != has_compound_turns(game)
-    players = torch.tensor([[0] * game.info.num_players] * 2)
-    assert play(game, [agent], players, seeds(0, 2), [generator()]).state.done.all()
 
 
 def test_who_cannot_play_a_game_is_refused_when_loaded() -> None:

@@ -57,20 +57,6 @@ def test_later_components_depend_on_those_before() -> None:
     assert choices.mode().tolist() == [[2, 1]]
 
 
-def test_all_actions_together_have_probability_one() -> None:
-    choices = Choices(LOGITS, MASK, NVEC, follow)
-    total = sum(float(choices.evaluate_actions(torch.tensor([[a, b]]))[0].exp()) for a in range(3) for b in range(2))
-    assert total == pytest.approx(1.0, abs=1e-5)
-
-
-def test_nothing_legal_gives_finite_numbers() -> None:
-    logits = torch.zeros(1, 4, requires_grad=True)
-    log_prob, entropy = Choices(logits, torch.zeros(1, 4, dtype=torch.bool), (4,)).evaluate_actions(torch.tensor([1]))
-    (log_prob + entropy).sum().backward()
-    assert logits.grad is not None
-    assert torch.isfinite(logits.grad).all()
-
-
 def test_an_illegal_action_gets_no_gradient() -> None:
     logits = torch.zeros(1, 3, requires_grad=True)
     log_prob, entropy = Choices(logits, torch.tensor([[True, True, False]]), (3,)).evaluate_actions(torch.tensor([0]))

@@ -13,7 +13,7 @@ from every_game import generator, play
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load, select
+from cellgames.agents import load
 from cellgames.agents.cloth_of_gold import rollout as cloth_of_gold_rollout
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, forecast, worth
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout, finish_turns
@@ -46,9 +46,6 @@ FAMILIES = {
     ),
 }
 every_family = pytest.mark.parametrize("game", FAMILIES.values(), ids=FAMILIES)
-every_agent = pytest.mark.parametrize("make_agent", [ClothGreedy, lambda: ClothRollout(6)], ids=["greedy", "rollout"])
-
-MakeAgent = Callable[[], TurnAgent]
 
 
 def midway(game: ClothOfGold, num_envs: int, turns: int, seed: int = 0) -> ClothState:
@@ -79,35 +76,6 @@ def planned(agent: TurnAgent, game: ClothOfGold, state: ClothState, seed: int = 
 # ---------------------------------------------------------------- what all of them must do
 
 
-@every_family
-@pytest.mark.parametrize("spec", ["greedy", "rollout:5"])
-def test_they_play_whole_legal_games_in_one_seat_and_in_both(game: ClothOfGold, spec: str) -> None:
-    """`play` refuses what is illegal."""
-    agents = [load(spec, game), load("random", game)]
-    seats = torch.tensor([[0, 1], [1, 0], [0, 0]])
-    arguments = (game, agents, seats, seeds(3, 3))
-    runs = [play_agents(*arguments, [generator(seed), generator(9)]) for seed in (1, 1, 2)]
-    assert all(run.state.done.all() for run in runs)
-    assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
-    assert not torch.equal(runs[0].actions[:3], runs[2].actions[:3])
-
-
-@every_family
-@every_agent
-def test_they_go_on_from_the_middle_of_a_turn(game: ClothOfGold, make_agent: MakeAgent) -> None:
-    agent, state = make_agent(), midway(game, 8, 3)
-    state = state[~state.done]
-    env_ids = torch.arange(len(state))
-    agent.start(game, state.current_player, env_ids)
-    turn = state.current_player + 2 * state.round
-    for _ in range(game.max_units + 1):
-        moving = (~state.done & (state.current_player + 2 * state.round == turn)).nonzero().squeeze(1)
-        if len(moving):
-            actions = select(agent, game, state, moving, generator())
-            state = state.put(moving, game.step(state[moving], actions))
-    assert (state.done | (state.current_player + 2 * state.round != turn)).all(), "turns have an end"
-
-
 def test_greedys_turn_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when there is memory for some games at a time only."""
     state, agent = midway(TINY, 6, 2), ClothGreedy(candidates=5)
@@ -116,20 +84,6 @@ def test_greedys_turn_depends_on_its_row_alone_and_not_on_the_games_beside(monke
     monkeypatch.setattr("cellgames.agents.cloth_of_gold.greedy._WORLDS", 5 * TINY.cells * 4)
     assert torch.equal(planned(agent, TINY, state), whole)
     assert len(planned(agent, TINY, state[[0] * 20]).unique(dim=0)) > 5, "twins have chances of their own"
-
-
-def test_what_they_cannot_do_is_explained() -> None:
-    with pytest.raises(ValueError, match="at least 1 candidate, got 0"):
-        ClothGreedy(candidates=0)
-    with pytest.raises(ValueError, match="at least 1 playout and 1 candidate, got 0 and 64"):
-        ClothRollout(0)
-    with pytest.raises(ValueError, match="at least 1 playout and 1 candidate, got 8 and 0"):
-        ClothRollout(8, candidates=0)
-    for agent in (ClothGreedy(), ClothRollout(2)):
-        with pytest.raises(ValueError, match="must be started before it acts"):
-            agent.act_on_state(TINY.init(seeds(0, 1)), torch.arange(1), generator())
-        with pytest.raises(ValueError, match=f"agent '{agent.name}' plays cloth-of-gold-v0, got torus-v0"):
-            agent.start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))
 
 
 # ---------------------------------------------------------------- greedy
@@ -378,11 +332,6 @@ def test_halving_with_fewer_trials_than_arms_chooses_the_best_of_those_tried() -
         tried.scatter_add_(1, arms, pulls)
     assert torch.equal(tried.sum(1), torch.full((50,), 12))
     assert torch.equal(best, values.where(tried > 0, -1.0).argmax(1))
-
-
-def test_halving_no_bandits_at_all() -> None:
-    none = torch.zeros(0, dtype=torch.int64)
-    assert best_arm(none, 4, 10, constant(torch.zeros(0, 4), []), generator()).shape == (0,)
 
 
 @pytest.mark.parametrize(

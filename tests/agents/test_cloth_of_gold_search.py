@@ -14,7 +14,6 @@ from cellgames.agents import load
 from cellgames.agents.base import acting, draw_seeds
 from cellgames.agents.cloth_of_gold.greedy import forecast, proposals, worth
 from cellgames.agents.cloth_of_gold.turn_game import CHOICES, TurnGame
-from cellgames.agents.cloth_of_gold.turn_search import TurnValues
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
 from cellgames.agents.cloth_of_gold.values import CANDIDATES, ClothEvaluator, ClothValues
 from cellgames.agents.networks.saved import save_network
@@ -78,20 +77,6 @@ def test_a_turn_that_wins_is_played(spec: str, tmp_path: Path) -> None:
     wins = value[:, 0] > GAME.cells  # more than any lead
     assert 0 < wins.sum() < len(going)
     assert torch.equal(GAME.outcome(GAME.play_turn(going, turns))[:, 1] > 0, wins)
-
-
-def test_values_are_those_of_the_player_whose_turn_has_ended() -> None:
-    network = network_for(GAME, kind="turns")
-    assert isinstance(network, ClothValues)
-    state = TURNS.proposing(late(3))
-    found = TurnValues(network).evaluate(TURNS, state, generator())
-    before = 1 - state.current_player
-    with torch.no_grad():
-        own = network(GAME.observe(state, before))[1]
-    torch.testing.assert_close(found.value.gather(1, before[:, None]).squeeze(1), own)
-    assert torch.equal(found.value.sum(1), torch.zeros(len(state)))
-    new = TURNS.proposing(GAME.init(seeds(0, 2)))
-    assert TurnValues(network).evaluate(TURNS, new, generator()).value.eq(0).all()
 
 
 def test_an_analysis_has_first_units_and_the_whole_turn() -> None:

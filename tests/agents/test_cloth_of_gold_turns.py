@@ -15,7 +15,6 @@ from toy_games import random_actions
 import cellgames
 from cellgames.agents.cloth_of_gold.shapes import SHAPES, shape_forms
 from cellgames.agents.cloth_of_gold.turns import ClothRandom, TurnAgent, random_turns
-from cellgames.agents.play_loop import play
 from cellgames.envs.boards.intboards import IntGrid
 from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
@@ -61,10 +60,6 @@ def normal(form: tuple[tuple[int, int], ...]) -> frozenset[tuple[int, int]]:
     return frozenset((row - top, col - left) for row, col in form)
 
 
-def test_the_catalogue_is_still_lifes_oscillators_spaceships_and_seeds() -> None:
-    assert [*STILL, *OSCILLATORS, *SHIPS, *SEEDS] == list(SHAPES) == list(FORMS)
-
-
 @every_shape
 def test_a_shape_has_as_many_forms_as_its_symmetry_leaves(name: str) -> None:
     forms = {normal(form) for form in shape_forms(name)}
@@ -75,19 +70,6 @@ def test_a_shape_has_as_many_forms_as_its_symmetry_leaves(name: str) -> None:
         assert normal(tuple((row, -col) for row, col in cells)) in forms
     drawn = {(r, c) for r, row in enumerate(SHAPES[name].split("/")) for c, sign in enumerate(row) if sign == "o"}
     assert drawn in forms
-
-
-@every_shape
-def test_a_form_grows_from_a_cell_in_its_middle(name: str) -> None:
-    """So that units can be placed one after the other in a narrow territory; and a turn has units for all of them."""
-    for form in shape_forms(name):
-        assert form[0] == (0, 0)
-        assert len(set(form)) == len(form) <= cellgames.make("cloth-of-gold-v0").parameters["max_units"]
-        row, col = (sum(values) / len(form) for values in zip(*form, strict=True))
-        away = [(r - row) ** 2 + (c - col) ** 2 for r, c in form]
-        assert away[0] < min(away) + 1e-9
-        for place in range(1, len(form)):
-            assert min(max(abs(form[place][0] - r), abs(form[place][1] - c)) for r, c in form[:place]) <= 2
 
 
 @pytest.mark.parametrize("name", STILL)
@@ -206,30 +188,6 @@ def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(name: st
         assert at_once.replace(rewards=after.rewards).equal(after)
         sizes.update(used.sum(1).tolist())
     assert max(sizes) > 3 or game.max_units == 1 or game.radius == 1  # where a shape does not fit
-
-
-def test_the_walks_come_to_positions_of_all_kinds() -> None:
-    """For the sake of the test above."""
-    kinds = Counter[str]()
-    for parameters in GAMES.values():
-        game = make(**parameters)
-        for state in walk(game, 5, 60, seed=1):
-            env_ids = torch.arange(len(state))
-            own, other = state.live[env_ids, state.current_player], state.live[env_ids, 1 - state.current_player]
-            some, tired = state.left < game.max_units, state.acts >= 2 * game.max_units
-            contested = (state.territory[:, 0] & state.territory[:, 1]).flatten(1).any(1)
-            for kind, flag in {
-                "initial placement": state.round == 0,
-                "homeless": (own == 0) & (other > 0),
-                "contested": contested,
-                "nowhere to go": ~placeable(game, state).any(1),
-                "in the middle": some,
-                "after take-backs": state.acts > game.max_units - state.left,
-                "tired": tired & some,
-                "tired with nothing": tired & ~some,
-            }.items():
-                kinds[kind] += int(flag.sum())
-    assert min(kinds.values()) > 0, kinds
 
 
 @pytest.mark.parametrize("max_units", [1, 2, 3, 9])
@@ -421,37 +379,3 @@ def test_a_turn_without_a_unit_is_ended() -> None:
         assert asked(agent, state, [0]) == [full.end_turn]
         state_after = full.play_turn(state, torch.full((1, 1), -1))
         assert asked(agent, state_after, [0]) == [full.end_turn]
-
-
-@pytest.mark.parametrize("seats", [[0, 0], [0, 1], [1, 0]])
-def test_agents_of_turns_play_whole_games_in_one_seat_and_in_both(seats: list[int]) -> None:
-    """Also after openings that end in the middle of a turn; `play` refuses what is illegal."""
-    game = make(**GAMES["small"])
-    opening = torch.tensor([[9, 10, 9, -1], [-1] * 4, [20, 21, game.end_turn, 40], [30, -1, -1, -1]])
-    agents = [ClothRandom(), Planner(units=1)]
-    arguments = (torch.tensor([seats] * 4), seeds(1, 4))
-    runs = [play(game, agents, *arguments, [generator(1), generator(2)], opening=opening) for _ in range(2)]
-    assert runs[0].state.done.all()
-    assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
-    assert runs[0].actions[:4].t()[opening >= 0].tolist() == opening[opening >= 0].tolist()
-
-
-def test_random_places_what_the_generator_draws() -> None:
-    game = make(height=32, width=32)
-    state, agent = game.init(seeds(0, 1))[torch.zeros(50, dtype=torch.int64)], ClothRandom()
-    env_ids = torch.arange(50)
-    agent.start(game, torch.zeros_like(env_ids), env_ids)
-    one, same, other = (agent.turns(state, generator(seed)) for seed in (1, 1, 2))
-    assert torch.equal(one, same)
-    assert not torch.equal(one, other)
-    assert len(one.unique(dim=0)) > 45, "games with the same seed do not get the same turns"
-
-
-def test_what_agents_of_turns_cannot_do_is_explained() -> None:
-    with pytest.raises(
-        ValueError, match=r"agent 'planner' must be started before it acts: call start\(game, players, env_ids\)"
-    ):
-        asked(Planner(), OPEN.init(seeds(0, 1)), [0])
-    torus = cellgames.make("torus-v0", size=4)
-    with pytest.raises(ValueError, match="agent 'planner' plays cloth-of-gold-v0, got torus-v0"):
-        Planner().start(torus, torch.tensor([0]), torch.tensor([0]))

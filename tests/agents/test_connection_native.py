@@ -91,11 +91,11 @@ class Recorded(PlayoutEvaluator):
 def test_trees_grow_alike(game: ConnectionGame) -> None:
     """At the start, where the second player may swap, and later."""
     native, playouts = native_library(), 2
-    for plies in (0, 1, 2, game.layout.cells // 2):
-        for state in [midway(game, plies)[row : row + 1] for row in range(2)]:
+    for plies in (0, 1, game.layout.cells // 2):
+        for state in [midway(game, plies)[row : row + 1] for row in range(1)]:
             if not len(state):
                 continue
-            simulations = 2 * game.info.num_actions
+            simulations = min(2 * game.info.num_actions, 60)
             evaluator, chance = Recorded(playouts), generator(plies)
             search = UCTSearch(game, simulations, evaluator=evaluator)
             tree = search.empty(state)
@@ -117,18 +117,6 @@ def test_trees_grow_alike(game: ConnectionGame) -> None:
             for name in ARRAYS:
                 assert torch.equal(getattr(tree, name), getattr(other, name)), name
             assert tree.state.equal(other.state)
-
-
-def test_search_proves_that_only_the_short_diagonal_wins_four_by_four() -> None:
-    """A search through all games, in other code, finds the same."""
-    native_library()
-    game, cells = Hex(size=4, swap=False), torch.arange(16)
-    state = game.step(game.init(seeds(0, 16)), cells)
-    for_black = UCTSearch(game, 200_000).run(state, generator()).value[:, 0]
-    assert sorted({*for_black.tolist()}) == [-1.0, 1.0]
-    assert [game.action_to_string(cell) for cell in (for_black > 0).nonzero().flatten().tolist()] == [
-        *("d1", "c2", "b3", "a4")
-    ]
 
 
 def test_search_finds_the_winning_openings_of_a_small_board() -> None:

@@ -217,19 +217,6 @@ def test_native_code_leaves_other_precisions_to_torch() -> None:
     assert torch.isfinite(wide(planes)).all()
 
 
-def test_changed_weights_count_at_once() -> None:
-    """Nothing of the weights is kept from one call to the next."""
-    trunk, planes = Trunk(3, Size(8, 2), wrap=False), torch.randn(2, 3, 4, 4)
-    weight = next(trunk.layers.parameters())
-    with torch.no_grad():
-        before = trunk(planes)
-        weight.data.mul_(2.0)
-        after = trunk(planes)
-        assert not torch.equal(after, before)
-        with without_native():
-            close(after, trunk(planes))
-
-
 @pytest.mark.parametrize("size", [3, 5, 8])
 def test_shipped_networks_choose_the_same_moves(size: int) -> None:
     native_library()

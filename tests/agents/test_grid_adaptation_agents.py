@@ -16,10 +16,10 @@ import cellgames
 from cellgames.agents import load, select
 from cellgames.agents.grid_adaptation.beliefs import Witness, likely_sequences, placed_sequences
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
-from cellgames.agents.grid_adaptation.determinization import History, better_flip, determinize
+from cellgames.agents.grid_adaptation.determinization import History, determinize
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer
 from cellgames.agents.grid_adaptation.joint_moves import GridSearch
-from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
+from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, base_of, tiles_on, tried
 from cellgames.agents.grid_adaptation.matched_others import MatchedOthers
 from cellgames.agents.grid_adaptation.opponent_model import KeenOthers, Others, placements, shapes_at
 from cellgames.agents.grid_adaptation.plans import Planner
@@ -73,54 +73,7 @@ def ask(agent: GridPlayer, game: GridAdaptation, state: GridState, seat: int, se
     return select(agent, game, state, rows, generator(seed), players)
 
 
-def with_hidden_changed(game: GridAdaptation, state: GridState, seat: int) -> GridState:
-    """Whatever `seat` does not see is another: who holds what, points, chance."""
-    others = torch.arange(game.players) != seat
-    return state.replace(
-        seed=seeds(99, len(state)),
-        sequence=torch.where(others, state.sequence ^ 5, state.sequence),
-        reserves=torch.where(others, state.reserves + 1, state.reserves),
-        garnets=torch.where(others, state.garnets + 3, state.garnets),
-        bought=torch.where(others, state.bought + 1, state.bought),
-        scores=torch.where(others, state.scores + 7, state.scores),
-    )
-
-
 # ---------------------------------------------------------------- what all of them must do
-
-
-@every_family
-@every_agent
-def test_they_play_whole_legal_matches_in_one_seat_and_in_all(
-    game: GridAdaptation, make_agent: Callable[[], GridPlayer]
-) -> None:
-    """`play` refuses what is illegal in any component."""
-    seats = torch.tensor([[0] * game.players, [0, 1] * (game.players // 2) + [1] * (game.players % 2)])
-    agents = [make_agent(), load("random", game)]
-    runs = [play_agents(game, agents, seats, seeds(4, 2), [generator(seed), generator(9)]) for seed in (1, 1, 2)]
-    assert all(run.state.done.all() for run in runs)
-    assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same matches"
-    assert not torch.equal(runs[0].actions[0], runs[2].actions[0])
-
-
-@pytest.mark.parametrize("id", ["grid-adaptation-v0", "grid-adaptation-small-v0"])
-@pytest.mark.parametrize("spec", ["greedy", "rollout:2", "mcts:4"])
-def test_their_names_play_both_presets(id: str, spec: str) -> None:
-    game = cellgames.make(id)
-    state = game.init(seeds(0, 1))
-    agent = load(spec, game)
-    agent.start(game, torch.tensor([1]), torch.tensor([0]))
-    action = select(agent, game, state, torch.tensor([0]), generator(), torch.tensor([1]))
-    assert (action[0, :4] < game.spaces).all(), "three tiles and a reserve tile"  # type: ignore[attr-defined]
-
-
-@every_agent
-@pytest.mark.parametrize("seat", [0, 2])
-def test_what_a_player_does_not_see_changes_no_action(make_agent: Callable[[], GridPlayer], seat: int) -> None:
-    state = midway(SMALL, 6, 2)
-    changed = with_hidden_changed(SMALL, state, seat)
-    assert torch.equal(SMALL.observe(changed, seat), SMALL.observe(state, seat)), "for the test's sake"
-    assert torch.equal(ask(make_agent(), SMALL, changed, seat), ask(make_agent(), SMALL, state, seat))
 
 
 def test_greedys_action_depends_on_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,35 +118,6 @@ def test_where_hardly_a_space_is_free_it_is_taken(make_agent: Callable[[], GridP
     named = {int(space) for space in action[[0, RESERVE]] if space != game.spaces}
     assert named <= set(range(holes))
     assert (int(action[0]) < game.spaces) == (holes > 0)
-
-
-@every_agent
-def test_they_go_on_from_the_middle_and_in_envs_that_are_not_started_again(
-    make_agent: Callable[[], GridPlayer],
-) -> None:
-    state, agent, env_ids = midway(SMALL, 4, 1), make_agent(), torch.arange(4)
-    players = torch.tensor([1, 1, 3, 0])
-    agent.start(SMALL, players, env_ids)
-    agent.start(SMALL, torch.tensor([2]), torch.tensor([1]))
-    players[1] = 2
-    while not state.done.all():
-        actions = SMALL.random_actions(state, torch.arange(4 * 4 * 7).view(4, 4, 7) << 20)
-        waiting = (~state.done).nonzero().squeeze(1)
-        actions[waiting, players[waiting]] = select(agent, SMALL, state, waiting, generator(), players[waiting])
-        state = SMALL.step(state, actions)
-
-
-def test_what_they_cannot_do_is_explained() -> None:
-    with pytest.raises(ValueError, match="at least 1 guess, got 0"):
-        GridGreedy(guesses=0)
-    with pytest.raises(ValueError, match="1 playout, 1 candidate and 1 round, got 4, 12 and 0"):
-        GridRollout(4, rounds=0)
-    for make_agent in AGENTS.values():
-        agent = make_agent()
-        with pytest.raises(ValueError, match=f"'{agent.name}' must be started before it acts"):
-            agent.act(torch.zeros(1), torch.ones(1, 1), torch.arange(1), generator())
-        with pytest.raises(ValueError, match=f"agent '{agent.name}' plays grid-adaptation-v0, got torus-v0"):
-            agent.start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))
 
 
 # ---------------------------------------------------------------- seen
@@ -261,21 +185,6 @@ def test_a_plan_is_worth_what_the_round_gives_if_the_others_do_what_is_guessed(
     assert torch.equal(
         plans.worth[env_ids, number] // (plans.scale // 9), 5 * balance
     )  # weights are 5 and 4; ties below
-
-
-def test_later_generations_count_as_they_are_weighted_and_none_after_the_last_round() -> None:
-    state = midway(SMALL, 5, 2)
-    view = look(SMALL, state, 0)
-    boards, worths = state, []
-    nobody = torch.tensor([*[SMALL.spaces] * 4, 0, 0, SMALL.players]).repeat(5, SMALL.players, 1)
-    for _ in range(2):
-        boards = SMALL.step(boards, nobody, checked=False)
-        count = SMALL.grid.count(boards.planes[:, 0].movedim(0, -1))
-        worths.append(2 * boards.public[torch.arange(5), view.sequence] - 3 * count)
-    left = torch.tensor([2, 2, 1, 1, 0])
-    expected = 7 * worths[0] * (left > 0) + 4 * worths[1] * (left > 1)
-    found = tried(SMALL.grid, base_of(view.planes[0], view.matches()), torch.zeros(1, 1, 1, dtype=torch.int64), 2)
-    assert torch.equal(weighted(found, (7, 4), left), expected[:, None])
 
 
 @every_family
@@ -390,42 +299,6 @@ def test_until_a_flip_imagined_players_hold_different_sequences_and_have_their_p
     assert torch.equal(imagined.scores.gather(1, held), state.scores.gather(1, true)), "by sequence they are known"
     assert (imagined.reserves <= EIGHT.reserves).all()
     assert (imagined.reserves + imagined.bought).unique().numel() > 1
-
-
-def test_after_a_flip_others_differ_by_a_digit_at_most() -> None:
-    env_ids, players = torch.arange(40), torch.zeros(40, dtype=torch.int64)
-    state = midway(EIGHT, 40, 3)  # flips were in the third round
-    sequences = []
-    for flip_rounds in ((3,), ()):
-        game = dataclasses.replace(EIGHT, flip_rounds=flip_rounds)
-        history = History(game)
-        history.start(players, env_ids)
-        view = look(EIGHT, state, 0)
-        imagined = determinize(game, view, players, history.look(view, players, env_ids), seeds(5, 40))
-        sequences.append(imagined.sequence[:, 1:])
-    changed = (sequences[0] ^ sequences[1]).unique().tolist()
-    assert set(changed) == {0, 1, 2, 4}
-    assert min(len(set(row)) for row in sequences[0].tolist()) < 7, "two may hold the same"
-
-
-def test_the_flip_that_is_advised_leads_to_what_has_earned_more() -> None:
-    public = look(EIGHT, midway(EIGHT, 40, 3), 0).public
-    advised = better_flip(torch.arange(8).expand(40, -1), public)
-    assert (advised.gather(1, public.argmin(1, keepdim=True)) > 0).all()
-    assert (advised.gather(1, public.argmax(1, keepdim=True)) == 0).all()
-
-
-@every_agent
-def test_a_first_round_on_a_crowded_board(make_agent: Callable[[], GridPlayer]) -> None:
-    """Which no match comes to, but a position can be set up so."""
-    board = torch.ones(1, SMALL.size, SMALL.size, dtype=torch.bool)
-    board[0, 4, 5] = False
-    state = SMALL.init(seeds(0, 1))
-    planes = state.planes.clone()
-    planes[:, 0] = SMALL.grid.pack(board).t()
-    state = state.replace(planes=planes)
-    action = ask(make_agent(), SMALL, state, 0)
-    assert action[0, :3].tolist() == [4 * SMALL.size + 5] * 3
 
 
 def test_a_history_keeps_every_round_by_env_and_seat_and_begins_anew() -> None:

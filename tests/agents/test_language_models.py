@@ -18,8 +18,8 @@ from cellgames.agents import load
 from cellgames.agents.base import PartialAnswerError
 from cellgames.agents.language_models import chat_server, kept_answers
 from cellgames.agents.language_models.language_model_agent import LanguageModelAgent, ModelOptions
-from cellgames.agents.language_models.prompts import MoveError, position_text, question, read_answer, rules_text
-from cellgames.agents.language_models.spending import SPENDING, RunStopped
+from cellgames.agents.language_models.prompts import MoveError, question, read_answer, rules_text
+from cellgames.agents.language_models.spending import SPENDING
 from cellgames.agents.views import View, views_of
 from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
@@ -94,26 +94,6 @@ def test_every_game_is_told_with_rules_position_and_legal_moves(id: str) -> None
     example = asked.rpartition("MOVE: ")[2].splitlines()[0]
     chosen = read_answer(f"So:\nMOVE: {example}\n", view)
     assert all(choice in legal for choice, legal in zip(chosen, view.legal, strict=True))
-
-
-def test_moves_that_the_prompts_give_as_examples_are_read() -> None:
-    for id, names in {
-        "torus-v0": ("c4", "c4+"),
-        "cloth-of-gold-v0": ("r12c34", "end"),
-        "grid-adaptation-v0": ("r7c7,r7c8,r8c7", "r3c4+r2c2/buy", "r3c4/flip:001", "none/vote:1", "none"),
-        "toroidal-cup-v0": ("r6c10/3",),
-    }.items():
-        game = cellgames.make(id)
-        assert all(game.action_to_string(game.string_to_action(name)) == name for name in names)
-        assert all(name in rules_text(game) for name in names)
-
-
-def test_a_team_does_not_see_what_the_others_are_to_place() -> None:
-    game = cellgames.make("toroidal-cup-small-v0")
-    text = position_text(game, game.init(torch.tensor([0])), 0)
-    mine, other = text.splitlines()[1:3]
-    assert "?" not in mine.partition("to place: ")[2].partition(",")[0]
-    assert other.partition("to place: ")[2] == "3 x ?"
 
 
 def test_answers_are_read_strictly() -> None:
@@ -215,13 +195,6 @@ def test_a_wrong_answer_is_answered_by_what_is_wrong(serve: Serve) -> None:
     assert "no legal move in 2 answers" in failure(LanguageModelAgent("m?retries=1"))
 
 
-def test_actions_of_several_components(serve: Serve) -> None:
-    chat = serve(lambda chat, handler, body: completion(handler, "MOVE: r0c0,r0c1,r5c5+r2c2"))
-    game = cellgames.make("grid-adaptation-small-v0")
-    assert ask(LanguageModelAgent("m"), views(game)).tolist() == [[0, 1, 50, 20, 0, 0, 4]]
-    assert "part 4" in chat.requests[0]["messages"][1]["content"]
-
-
 def test_the_clock_bounds_the_wait(serve: Serve) -> None:
     hung = threading.Event()
 
@@ -318,13 +291,6 @@ def test_tokens_that_the_server_does_not_count_are_estimated(serve: Serve, usage
     assert 500 < SPENDING.tokens < 5000
 
 
-def test_a_refused_key_stops_the_run_and_loses_no_game(serve: Serve) -> None:
-    serve(status(401, f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode()))
-    with pytest.raises(RunStopped, match="status 401") as caught:
-        ask(LanguageModelAgent("m"), views(TORUS))
-    assert KEY not in str(caught.value)
-
-
 # ---------------------------------------------------------------- runs
 
 
@@ -367,17 +333,6 @@ def test_a_run_that_reaches_its_limit_goes_on_without_paying_twice(
     assert len(chat.requests) == 3 * calls, "a run that starts over asks anew"
     for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
         assert KEY.encode() not in path.read_bytes()
-
-
-def test_a_season_keeps_to_its_limit(serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chat = serve(first_legal)
-    words = ["season", "torus-v0", "--size", "2", "--teams", "8", "--days", "1", "--no-store", "--quiet"]
-    words += ["--agents", "llm:m?retries=1", "random", "--out", str(tmp_path / "season")]
-    assert main([*words, "--max-calls", "3"]) == 130
-    assert "--max-calls is 3" in capsys.readouterr().err
-    assert len(chat.requests) == 3
-    assert main([*words, "--no-resume", "--max-calls", "2"]) == 130
-    assert len((tmp_path / "season" / "llm.jsonl").read_text().splitlines()) == 2, "it asks anew"
 
 
 def test_a_model_that_plays_badly_forfeits_and_the_others_play_on(serve: Serve, tmp_path: Path) -> None:

@@ -131,19 +131,6 @@ def test_convolutions_go_on_beyond_the_edges_only_if_the_game_says_so(game: Othe
     assert torch.allclose(moved, made.trunk(corner).roll((2, 3), (2, 3)), atol=1e-6) == game.wraps
 
 
-def test_a_board_without_wrapping_shows_the_network_its_edges() -> None:
-    """An empty board looks different at the edge from the middle; on a torus all cells are alike."""
-    torch.manual_seed(0)
-    for game in (Othello(6), WrappedOthello(6)):
-        made = make_network(game, Size(channels=8, layers=1))
-        assert isinstance(made, BoardNetwork)
-        inputs: list[Tensor] = []
-        made.trunk.register_forward_pre_hook(lambda module, given, inputs=inputs: inputs.extend(given))
-        made(torch.zeros(1, 2, 6, 6))
-        seen = made.trunk(inputs[0])
-        assert torch.allclose(seen, seen[:, :, :1, :1].expand_as(seen), atol=1e-6) == game.wraps
-
-
 @pytest.mark.parametrize("game", [ConnectFour(rows=4, columns=5), ConnectFour(rows=2, columns=1), Othello(4)], ids=repr)
 def test_the_general_network_of_boards_learns_every_action(game: Game) -> None:
     """Logits for as many actions, from columns or from cells; all weights get gradients."""
@@ -163,11 +150,6 @@ def test_sizes_are_checked(field: str) -> None:
 
 
 # ---------------------------------------------------------------- Torus
-
-
-def torus_planes(cells: Tensor, n: int) -> Tensor:
-    """Octagons and squares, [2, n, n], of cells [2 n^2]."""
-    return cells.view(2, n, n)
 
 
 def test_torus_translations_move_the_policy_and_keep_the_value() -> None:
@@ -279,12 +261,6 @@ def test_toroidal_cup_rows_are_a_circle() -> None:
 
 
 # ---------------------------------------------------------------- Cloth of Gold
-
-
-def test_cloth_of_gold_the_head_is_as_small_for_any_world() -> None:
-    small, large = (cellgames.make("cloth-of-gold-v0", height=n, width=n) for n in (8, 50))
-    one, other = (sum(weight.numel() for weight in network(game).parameters()) for game in (small, large))
-    assert one == other
 
 
 def test_cloth_of_gold_turns_begin_with_about_five_units() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 import cellgames
 from cellgames.agents.cloth_of_gold.rollout import finish_turns
@@ -15,7 +14,6 @@ from cellgames.agents.playouts.playouts import finish, outcomes
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
-from cellgames.envs.kernels.compiling import planned
 from cellgames.envs.torus.filling import LOTS, winners
 from cellgames.envs.torus.geometry import num_cells
 
@@ -82,13 +80,6 @@ def test_sides_win_fillings_as_often_as_games_that_are_played() -> None:
     assert shares[0].std() > 0.1, "expected positions that differ, for the test's sake"
 
 
-def test_fillings_of_equal_positions_are_independent() -> None:
-    game = cellgames.make("torus-v0", size=3)
-    won = (finish(game, game.init(seeds(0, 9000)), generator())[:, 0] > 0).double() - 0.5
-    for apart in (1, 2, 18, 64, 256):
-        assert (won[apart:] * won[:-apart]).mean().abs() < 4 * 0.25 / 9000**0.5
-
-
 def test_a_filling_depends_on_nothing_but_its_own_row() -> None:
     game, state = torus(3, 700, 5)
     stones, player = game.board(state).int(), state.current_player
@@ -103,17 +94,6 @@ def test_a_filling_depends_on_nothing_but_its_own_row() -> None:
     assert changed.any()
 
 
-@pytest.mark.slow
-def test_fillings_are_the_same_compiled_and_not() -> None:
-    game, state = torus(3, 50, 4)
-    results: list[Tensor] = []
-    for how in ("never", "always"):
-        with planned(how, 1):
-            results += [finish(game, state, source := generator(3)), random_bits(3, source)]
-    assert torch.equal(results[0], results[2])
-    assert torch.equal(results[1], results[3])
-
-
 # ---------------------------------------------------------------- who finishes which game
 
 
@@ -123,12 +103,3 @@ def test_outcomes_are_those_of_whole_turns_where_single_actions_make_none() -> N
     ended = finish_turns(game, state, generator(1))
     assert torch.equal(outcomes(game, state, generator(1)), ended)
     assert ended.any(1).all()
-
-
-def test_outcomes_keep_the_results_of_games_that_are_over() -> None:
-    game, state = torus(3, 200, 10)
-    assert state.done.any()
-    assert not state.done.all()
-    found = outcomes(game, state, generator())
-    assert torch.equal(found[state.done], game.outcome(state)[state.done])
-    assert (found.sum(1) == 0).all()

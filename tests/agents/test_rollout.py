@@ -141,14 +141,6 @@ def test_amaf_spends_exactly_n_playouts_on_every_move(monkeypatch: pytest.Monkey
     assert [(spent == env_id).sum() for env_id in seeds(0, 6)] == [10] * 6
 
 
-def test_a_single_legal_action_is_played() -> None:
-    state = midway(TORUS, 400, 17)
-    left = state[~state.done]
-    assert len(left)
-    for agent in (RolloutAgent(8), AmafAgent(8)):
-        assert torch.equal(ask(agent, TORUS, left), TORUS.legal_actions(left).int().argmax(1))
-
-
 # ---------------------------------------------------------------- good moves
 
 RING = """
@@ -213,25 +205,6 @@ def test_strength_from_both_seats(spec: str, other: str, share: float) -> None:
     played = play(game, agents, seats, seeds(0, games), [generator(2), generator(3)], opening=opening)
     won = game.outcome(played.state).gather(1, seats.argmin(1, keepdim=True)) == 1
     assert won.float().mean() > share
-
-
-def test_the_same_generator_gives_the_same_moves_and_another_gives_others() -> None:
-    state = TORUS.init(seeds(0, 64))
-    for agent in (RolloutAgent(16), AmafAgent(16)):
-        one = ask(agent, TORUS, state, seed=1)
-        assert torch.equal(one, ask(agent, TORUS, state, seed=1))
-        assert not torch.equal(one, ask(agent, TORUS, state, seed=2))
-        assert TORUS.legal_actions(state).gather(1, one[:, None]).all()
-
-
-def test_no_playouts_and_no_start_are_explained() -> None:
-    with pytest.raises(ValueError, match="at least 1 playout and 1 candidate, got 0 and 64"):
-        RolloutAgent(0)
-    with pytest.raises(ValueError, match="at least 1 playout, got 0"):
-        AmafAgent(0)
-    for agent in (RolloutAgent(2), AmafAgent(2)):
-        with pytest.raises(ValueError, match="must be started before it acts"):
-            agent.act_on_state(TORUS.init(seeds(0, 1)), torch.arange(1), generator())
 
 
 @pytest.mark.parametrize("agent", [RolloutAgent(16), AmafAgent(4)], ids=lambda agent: agent.name)

@@ -85,19 +85,6 @@ def test_a_file_plays_its_game_by_its_path(game: Game, kind: str, tmp_path: Path
     assert played.state.done.all()
 
 
-@pytest.mark.parametrize("sample", [True, False])
-def test_it_plays_by_chance_or_not_as_the_file_says(sample: bool, tmp_path: Path) -> None:
-    path = tmp_path / "w.safetensors"
-    save_network(path, network_for(TORUS), sample=sample)
-    agent = load(str(path), TORUS)
-    state = TORUS.init(seeds(0, 1))[torch.zeros(100, dtype=torch.int64)]
-    env_ids = torch.arange(100)
-    agent.start(TORUS, state.current_player, env_ids)
-    mask = TORUS.legal_actions(state)
-    chosen = agent.act(TORUS.observe(state, 0), mask, env_ids, generator())  # type: ignore[union-attr]  # it sees
-    assert (len(chosen.unique()) > 1) == sample
-
-
 def test_weights_of_one_size_serve_another_where_the_network_does(file: Path) -> None:
     bigger = cellgames.make("torus-v0", size=5)
     network, about = load_network(file, bigger)
@@ -106,14 +93,6 @@ def test_weights_of_one_size_serve_another_where_the_network_does(file: Path) ->
     agent = load(str(file), bigger)
     played = play(bigger, [agent], torch.zeros((3, 2), dtype=torch.int64), seeds(1, 3), [generator()])
     assert played.state.done.all()
-
-
-def test_one_agent_plays_several_sizes_in_turn(file: Path) -> None:
-    agent = load(str(file))
-    for size in (2, 4, 2):
-        game = cellgames.make("torus-v0", size=size)
-        played = play(game, [agent], torch.zeros((2, 2), dtype=torch.int64), seeds(1, 2), [generator()])
-        assert played.state.done.all()
 
 
 # ---------------------------------------------------------------- what does not fit
@@ -220,20 +199,6 @@ def test_a_size_that_the_weights_do_not_have_takes_no_memory(file: Path, monkeyp
     assert len(made) > 1024
 
 
-def test_networks_that_read_their_first_weights_are_loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as those of a plugin; their shapes cannot be known before they are made."""
-
-    class Reads(type(network_for(TORUS))):  # type: ignore[misc]  # the network of the game
-        def __init__(self, game: Game, size: Size) -> None:
-            super().__init__(game, size)
-            self.first = float(next(self.parameters()).detach().flatten()[0])
-
-    monkeypatch.setattr(
-        "cellgames.agents.networks.saved.make_network", lambda game, size, kind, device="cpu": Reads(game, size)
-    )
-    assert torch.equal(judged(load_network(file).network, TORUS)[0], judged(network_for(TORUS), TORUS)[0])
-
-
 def test_a_missing_package_is_no_damaged_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(ImportError, match=r'weights need safetensors: pip install "cellgames\[trained\]"'):
@@ -254,13 +219,6 @@ def test_the_folder_of_a_run_is_its_agent_unless_it_has_the_name_of_one(
     Path("empty").mkdir()
     with pytest.raises(ValueError, match=r"empty/agent.safetensors: expected a file of weights, found none"):
         load("empty")
-
-
-def test_an_agent_that_was_not_started_says_so(file: Path) -> None:
-    state = TORUS.init(seeds(0, 1))
-    agent: Any = load(str(file))
-    with pytest.raises(ValueError, match="must be started before it acts"):
-        agent.act(TORUS.observe(state, 0), TORUS.legal_actions(state), torch.arange(1), generator())
 
 
 def test_layers_that_are_new_change_little_at_first(file: Path) -> None:
@@ -330,13 +288,6 @@ def test_trained_takes_the_weights_that_learned_the_game_or_else_some_that_serve
     assert trained.shipped(cup).name == "a-cup.safetensors"
 
 
-def test_trained_finds_weights_for_parameters_that_json_writes_otherwise(weights: Path) -> None:
-    """Tuples come back as lists."""
-    game = cellgames.make("grid-adaptation-small-v0")
-    save_network(weights / "grid.safetensors", network_for(game))
-    assert trained.shipped(game).name == "grid.safetensors"
-
-
 def test_trained_says_for_which_settings_there_are_weights(weights: Path) -> None:
     with pytest.raises(ValueError, match=r"for torus-v0 with size=3: there are none for torus-v0 yet; .*`cellgames"):
         load("trained", TORUS)
@@ -352,17 +303,3 @@ def test_trained_says_for_which_settings_there_are_weights(weights: Path) -> Non
     (weights / "x.safetensors").unlink()
     with pytest.raises(ValueError, match=r"there are none for cloth-of-gold-v0 yet"):
         load("trained", cloth)
-
-
-def test_trained_takes_no_argument() -> None:
-    with pytest.raises(ValueError, match="agent 'trained' takes nothing after its name, got '64'"):
-        load("trained:64")
-
-
-@pytest.mark.parametrize("path", sorted(trained.WEIGHTS.glob("*.safetensors")), ids=lambda path: path.stem)
-def test_weights_in_the_package_say_where_they_come_from_and_play(path: Path) -> None:
-    network, about = load_network(path)
-    assert {"command", "seed", "steps", "machine"} <= about["made"].keys()
-    assert path.stat().st_size < 4_000_000
-    assert trained.shipped(network.game) == path
-    assert load("trained", network.game).name == "trained"

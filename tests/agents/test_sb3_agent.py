@@ -7,7 +7,6 @@ import io
 import json
 import os
 import pickle
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,12 +19,10 @@ from torch import Tensor, nn
 
 import cellgames
 from cellgames.agents import Network, SB3Agent, Size, load, play
-from cellgames.agents.agent_names import by_name
 from cellgames.agents.agent_specs import file_of
 from cellgames.agents.identity import digest, identity
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
 from cellgames.envs import seeds
@@ -219,16 +216,6 @@ def test_models_are_evaluated_and_rated_by_the_command_line(folder: Path, capsys
     assert "holds games of another dqn.zip" in capsys.readouterr().err
 
 
-def test_models_play_at_shared_tables_and_at_the_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = ["--param", "rounds=2", "--param", "flip_rounds=[1]", "--games", "2", "--quiet", "--no-store"]
-    agents = ["--agents", "grid.zip:sample", "random", "--out", "tables"]
-    assert main(["free-for-all", "grid-adaptation-small-v0", *agents, *small]) == 0
-    watch = ["--watch", "--agents", "ppo.zip", "maskable.zip:sample", "--out", "one.jsonl"]
-    assert main(["play", "torus-v0", "--size", "2", *watch]) == 0
-    (record,) = read_records(Path("one.jsonl"))[0]
-    assert record.agents == ("ppo.zip", "maskable.zip:sample")
-
-
 def test_the_page_offers_models_of_the_game(folder: Path) -> None:
     Path("other.zip").write_bytes(b"no archive")
     weights = {name: str(path) for name, path in Library(folder).weights().items()}
@@ -238,23 +225,6 @@ def test_the_page_offers_models_of_the_game(folder: Path) -> None:
     assert specs >= {f"{folder}/{one}.zip" for one in FOR_GAME}
     assert not specs & {f"{folder}/grid.zip", f"{folder}/other.zip"}
     assert load_agent(name, GAME, weights).name == name
-
-
-def test_models_travel_to_workers(folder: Path) -> None:
-    parcel = pickle.loads(pickle.dumps(Parcel.pack(GAME, by_name(["maskable.zip:sample", "me=dqn.zip"]))))
-    for name in MAKERS:
-        Path(f"{name}.zip").unlink()
-    _, agents = parcel.unpack()
-    assert parcel.identities["me"]
-    seen, mask, env_ids = positions()
-    for name, agent in agents.items():
-        assert agent.name == name
-        agent.start(GAME, torch.zeros_like(env_ids), env_ids)
-        chosen = agent.act(seen, mask, env_ids, torch.Generator())
-        assert mask.gather(1, chosen[:, None]).all()
-    agents = {"maskable.zip:sample": agents["maskable.zip:sample"]}
-    drawn = [agents["maskable.zip:sample"].act(seen, mask, env_ids, torch.Generator().manual_seed(s)) for s in (1, 2)]
-    assert not torch.equal(*drawn)
 
 
 # ---------------------------------------------------------------- what is refused
@@ -400,12 +370,6 @@ def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.C
     assert said[0].startswith("cellgames: GAME is needed, unless AGENT is ")
     assert said[0].endswith("; ppo.zip does not say what it plays")
     assert said[1] == "cellgames: nowhere.zip: expected a model that Stable-Baselines3 saved, found none"
-
-
-def test_without_the_library_the_error_names_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "stable_baselines3.common.policies", None)
-    with pytest.raises(ImportError, match=r"^ppo.zip is a model of Stable-Baselines3: pip install"):
-        load("ppo.zip", GAME)
 
 
 def test_specs_of_files() -> None:

@@ -15,8 +15,6 @@ from toy_games import Race
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.networks import Size, make_network
-from cellgames.agents.networks.saved import save_network
-from cellgames.agents.play_loop import play
 from cellgames.agents.search import Evaluation, GumbelSearch, NetworkEvaluator, Search, UCTSearch
 from cellgames.agents.search import tree as tree_module
 from cellgames.agents.search.gumbel import considered_visits
@@ -102,19 +100,6 @@ def test_visits_add_up_in_every_node(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_totals_are_sums_of_what_the_nodes_below_were_judged(kind: str) -> None:
-    game = cellgames.make("torus-v0", size=5)
-    state = midway(game, 5, 4)
-    tree = grown(searcher(kind, game, 60), state)
-    assert not tree.resolved.any(), "expected positions far from the end, for the test's sake"
-    for root in tree.roots.tolist():
-        for node in range(root, root + int(tree.count[root // tree.capacity])):
-            below = tree.below(torch.tensor([root // tree.capacity]), torch.tensor([node - root]))[0]
-            wanted = tree.raw[root : root + tree.capacity][below].sum(0)
-            torch.testing.assert_close(tree.total[node], wanted, atol=1e-4, rtol=0)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_no_illegal_action_is_ever_taken_and_positions_follow_by_the_rules(kind: str) -> None:
     state = midway(SMALL, 30, 6)
     tree = grown(searcher(kind, SMALL, 80), state)
@@ -143,13 +128,6 @@ def test_a_search_of_many_positions_equals_searches_of_each_alone(kind: str) -> 
         assert torch.equal(alone.chosen[0], together.chosen[env_id])
         torch.testing.assert_close(alone.value[0], together.value[env_id])
         assert alone.lines[0] == together.lines[env_id]
-
-
-def test_searches_with_the_same_generator_are_the_same() -> None:
-    state = midway(SMALL, 20, 3)
-    first, again, other = (UCTSearch(SMALL, 40).run(state, generator(seed)) for seed in (1, 1, 2))
-    assert torch.equal(first.visits, again.visits)
-    assert not torch.equal(first.visits, other.visits)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -265,15 +243,6 @@ def test_a_win_in_one_is_found(kind: str, simulations: int) -> None:
     assert certain(searcher(kind, SMALL, simulations), midway(SMALL, 200, 9)) == 1.0
 
 
-@pytest.mark.parametrize("simulations", [36, 72])
-def test_a_win_in_one_on_a_drawn_board_is_found(simulations: int) -> None:
-    game, state = drawn(BLACK_WINS_BY_A_RING, 0)
-    result = UCTSearch(game, simulations).run(state, generator())
-    assert game.action_to_string(int(result.chosen)) == "a4"
-    assert result.value.tolist() == [[1.0, -1.0]]
-    assert result.lines == [[int(result.chosen)]]
-
-
 @pytest.mark.parametrize("simulations", [48, 96])
 def test_a_loss_in_one_is_defended_against(simulations: int) -> None:
     game, state = drawn(BLACK_WINS_BY_A_RING, 1)
@@ -321,14 +290,6 @@ def test_values_have_the_right_sign_and_a_flipped_one_is_noticed(monkeypatch: py
         assert believed(state) > 0.85
         monkeypatch.setattr(Tree, "credit", flipped(Tree.credit))
         assert believed(state) < 0.7
-
-
-def test_untried_moves_are_tried_in_any_order() -> None:
-    game = cellgames.make("torus-v0", size=8)
-    state = game.init(seeds(0, 1))
-    first = [int(UCTSearch(game, 1, evaluator=Counted()).run(state, generator(seed)).chosen) for seed in range(60)]
-    assert 45 < sum(first) / 60 < 82  # of 128, the mean is 63.5 with a deviation of 5
-    assert len(set(first)) > 35
 
 
 def test_what_is_lost_is_still_hindered() -> None:
@@ -482,26 +443,6 @@ def test_the_tree_is_kept_where_the_game_goes_on_and_is_the_same_below() -> None
     assert (agent.search(state[going], env_ids[going], generator()).visits.sum(1) <= 100).all()
 
 
-def test_visits_add_up_in_trees_that_were_kept() -> None:
-    search = UCTSearch(SMALL, 150, evaluator=Counted())
-    state = midway(SMALL, 16, 2)
-    tree = grown(search, state)
-    places = tree.child[tree.roots, tree.edge_visits[tree.roots].argmax(1)].long()
-    rows = torch.arange(len(state))
-    below = tree.below(rows, places)
-    part = tree.like(len(rows), int(below.sum(1).max()) + 150)
-    part.graft(rows, tree, rows, below)
-    assert part.state[part.roots].equal(tree.state[tree.roots + places])
-    assert torch.equal(part.visits[part.roots], tree.visits[tree.roots + places])
-    search.grow(part, generator())
-    inner = (torch.arange(part.capacity) < part.count[:, None]).flatten() & ~part.resolved
-    assert torch.equal(part.visits[inner], 1 + part.edge_visits[inner].sum(1))
-    below_root = inner & (torch.arange(len(inner)) % part.capacity > 0)
-    nodes = below_root.nonzero().squeeze(1)
-    parents = nodes - nodes % part.capacity + part.parent[nodes]
-    assert torch.equal(part.edge_visits[parents, part.parent_edge[nodes].long()], part.visits[nodes])
-
-
 def test_memory_is_bounded_by_searching_some_envs_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     state = midway(SMALL, 20, 4)
     env_ids = torch.arange(len(state))
@@ -514,26 +455,6 @@ def test_memory_is_bounded_by_searching_some_envs_at_a_time(monkeypatch: pytest.
     found = parts.search(state, env_ids, generator())
     assert torch.equal(found.visits, wanted.visits)
     assert found.lines == wanted.lines
-
-
-def test_agents_by_name_play_whole_games(tmp_path: Any) -> None:
-    torch.manual_seed(0)
-    path = tmp_path / "some.safetensors"
-    save_network(path, make_network(SMALL, Size(8, 1)))
-    agents = [load("mcts:20", SMALL), load(f"gumbel:8:{path}", SMALL)]
-    assert [agent.name for agent in agents] == ["mcts:20", f"gumbel:8:{path}"]
-    seats = torch.tensor([[0, 1], [1, 0]] * 6)
-    played = play(SMALL, agents, seats, seeds(0, 12), [generator(1), generator(2)])
-    assert played.state.terminated.all()
-
-
-def test_more_simulations_play_better() -> None:
-    strong = SearchAgent("strong", lambda game: UCTSearch(game, 50), solve=False)
-    weak = SearchAgent("weak", lambda game: UCTSearch(game, 3), solve=False)
-    seats = torch.tensor([[0, 1], [1, 0]] * 15)
-    played = play(SMALL, [strong, weak], seats, seeds(0, 30), [generator(1), generator(2)])
-    won = played.state.scores.gather(1, (seats == 0).int().argmax(1, keepdim=True)).mean()
-    assert won > 0.7
 
 
 def test_games_with_thousands_of_actions_keep_some_edges_a_node() -> None:

@@ -24,12 +24,9 @@ from cellgames.agents.simultaneous import (
 )
 from cellgames.envs import registry
 from cellgames.envs.core import Game, seeds
-from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.plugins import GamePlugin
 
 GOOFSPIEL = Goofspiel()
-CUP = ToroidalCup(12, 32, pattern="randys", shapes=2, max_generations=30)
-MIXED = ToroidalCup(24, 60, pattern="donutmethuselahs", shapes=4, max_generations=10)
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -163,25 +160,6 @@ def test_mcts_mixes_in_goofspiel_and_beats_random(goofspiel: Game) -> None:
     assert float(points[seats == 0].mean()) > 0.6
     first = runs[0].actions[0][seats == 0]
     assert len(first.unique()) >= 2, "it does not always bid the same first"
-
-
-@pytest.mark.parametrize("game", [CUP, MIXED], ids=["randys", "mixed"])
-def test_a_search_sees_what_its_seat_sees_and_nothing_else(game: ToroidalCup) -> None:
-    """Other shapes to come, other seeds: the same observation, the same action."""
-    state = game.step(game.init(seeds(1, 6)), game.random_actions(game.init(seeds(1, 6)), generator()))
-    queue = state.queue.clone()
-    queue[:, 1] = queue[:, 1].flip(0)
-    queue[:, 0, 1:] = queue[:, 0, 1:].flip(0)
-    queue = torch.where(state.queue >= 0, queue.where(queue >= 0, 0), -1).to(state.queue.dtype)
-    hidden = state.replace(queue=queue, seed=state.seed + 99)
-    seats, rows = torch.zeros(6, dtype=torch.int64), torch.arange(6)
-    answers = []
-    for world in (state, hidden):
-        agent = JointSearchAgent("mcts", lambda game: RegretMatching(game, 24))
-        agent.start(game, seats, rows)
-        answers.append(agent.act(game.observe(world, 0), game.legal_actions(world)[:, 0], rows, generator(7)))
-    assert torch.equal(*answers)
-    assert game.legal_actions(state)[:, 0].gather(1, answers[0][:, None]).all()
 
 
 def test_games_without_a_determinization_are_refused_by_name() -> None:

@@ -16,7 +16,7 @@ from cellgames.agents.base import Seats
 from cellgames.agents.play_loop import Played
 from cellgames.agents.play_loop import play as play_agents
 from cellgames.agents.playouts import rollout_agent as rollout
-from cellgames.agents.playouts.playouts import MAX_BATCH, at_once, finish
+from cellgames.agents.playouts.playouts import finish
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
 from cellgames.agents.toroidal_cup import placement_search
@@ -33,7 +33,6 @@ MIXED = ToroidalCup(24, 60, pattern="donutmethuselahs", shapes=4, max_generation
 THREE = ToroidalCup(12, 50, 3, "randys", shapes=2, survivors="keep", max_generations=20)  # 2 columns are nobody's
 ANY = cellgames.make("toroidal-cup-v0", cols=160, shapes=2, max_generations=6)
 GAMES = pytest.mark.parametrize("game", [RANDYS, MIXED, THREE, ANY], ids=["randys", "mixed", "three", "any"])
-SPECS = pytest.mark.parametrize("spec", ["random", "greedy", "rollout:6", "mcts:16"])
 
 Searcher = ToroidalCupGreedy | RolloutAgent
 
@@ -106,38 +105,6 @@ def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: Tor
 # ---------------------------------------------------------------- what all agents must do
 
 
-@SPECS
-@GAMES
-def test_agents_play_whole_games_in_every_seat(game: ToroidalCup, spec: str) -> None:
-    """Envs in which an agent has one, several or all seats; `play` refuses what is illegal."""
-    seats = torch.tensor([[0] * game.teams, [0, 1, 1][: game.teams], [1, 0, 0][: game.teams], [1] * game.teams])
-    agents = [load(spec, game), load("random", game)]
-    runs = [play_agents(game, agents, seats, seeds(4, 4), [generator(1), generator(2)]) for _ in range(2)]
-    assert runs[0].state.done.all()
-    assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
-    other = play_agents(game, agents, seats, seeds(4, 4), [generator(5), generator(6)])
-    assert not torch.equal(other.actions[0], runs[0].actions[0])
-
-
-@pytest.mark.parametrize("id", ["toroidal-cup-v0", "toroidal-cup-small-v0"])
-@SPECS
-def test_agents_play_both_presets(id: str, spec: str) -> None:
-    game = cellgames.make(id, max_generations=4, shapes=2)
-    assert isinstance(game, ToroidalCup)
-    assert duel(game, [spec, "random"], 4).state.done.all()
-
-
-@pytest.mark.parametrize("agent", [ToroidalCupGreedy(), RolloutAgent(8), CupSearch(16)], ids=lambda agent: agent.name)
-def test_what_the_others_have_in_hand_changes_no_move(agent: Searcher) -> None:
-    state = play(MIXED, MIXED.init(seeds(1, 6)), 2)
-    queue = state.queue.clone()
-    queue[:, 1] = torch.where(queue[:, 1] >= 0, (queue[:, 1] + 1) % len(MIXED.stamps), -1)
-    queue[:, 0, 1:] = torch.where(queue[:, 0, 1:] >= 0, (queue[:, 0, 1:] + 2) % len(MIXED.stamps), -1)
-    changed = state.replace(queue=queue, seed=seeds(7, 6))
-    assert not changed.equal(state)
-    assert torch.equal(ask(agent, MIXED, changed, 0), ask(agent, MIXED, state, 0))
-
-
 @pytest.mark.parametrize("spec", ["greedy", "rollout:6", "mcts:16"])
 def test_what_the_other_places_now_changes_no_move(spec: str) -> None:
     """Beside different opponents, whose first placements differ, the first placements are the same."""
@@ -161,13 +128,6 @@ def test_greedys_move_depends_on_its_row_alone_and_not_on_the_games_beside(monke
     assert torch.equal(ask(agent, MIXED, changed, 1)[2:], whole[2:])
     monkeypatch.setattr(toroidal_cup_greedy, "at_once", lambda game: 1)
     assert torch.equal(ask(agent, MIXED, state, 1), whole)
-
-
-def test_memory_is_bounded_by_the_size_of_boards_and_masks() -> None:
-    large = cellgames.make("toroidal-cup-v0")
-    assert 256 <= at_once(large) <= 1024
-    assert at_once(RANDYS) == at_once(cellgames.make("torus-v0")) == MAX_BATCH
-    assert at_once(ToroidalCup(512, 512, 8, "donutmethuselahs", stride=1)) < 16
 
 
 # ---------------------------------------------------------------- greedy
@@ -264,32 +224,6 @@ def test_greedy_guesses_legal_placements_and_tries_each_candidate_once() -> None
     few = torch.zeros_like(mask[:, 0])
     few[:, [4, 9]] = True
     assert {tuple(sorted(set(row))) for row in agent._candidates(few, lots).tolist()} == {(4, 9)}
-
-
-def test_a_single_legal_placement_is_taken() -> None:
-    mask = torch.zeros(1, RANDYS.info.num_actions, dtype=torch.bool)
-    state = RANDYS.init(seeds(0, 1))
-    only = int(RANDYS.legal_actions(state)[0, 0].nonzero()[5])
-    mask[0, only] = True
-    for agent in (ToroidalCupGreedy(), RolloutAgent(4)):
-        agent.start(RANDYS, torch.tensor([0]), torch.tensor([0]))
-        assert agent.act(RANDYS.observe(state, 0), mask, torch.tensor([0]), generator()).tolist() == [only]
-
-
-def test_the_greedy_of_a_name_goes_on_in_envs_that_are_not_started_again() -> None:
-    state = RANDYS.init(seeds(0, 3))
-    agent, env_ids = load("greedy", RANDYS), torch.arange(3)
-    agent.start(RANDYS, torch.tensor([1, 1, 0]), env_ids)
-    agent.start(RANDYS, torch.tensor([0]), torch.tensor([1]))
-    players = torch.tensor([1, 0, 0])
-    chosen = select(agent, RANDYS, state, env_ids, generator(), players)
-    assert torch.equal(chosen, select(_started(players), RANDYS, state, env_ids, generator(), players))
-
-
-def _started(players: Tensor) -> ToroidalCupGreedy:
-    agent = ToroidalCupGreedy()
-    agent.start(RANDYS, players, torch.arange(len(players)))
-    return agent
 
 
 # ---------------------------------------------------------------- the search of the last placements
@@ -409,28 +343,6 @@ def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once()
         load("rollout:4", Sealed())
     with pytest.raises(ValueError, match=r"'amaf:4' searches on states.*toroidal-cup-v0 is simultaneous"):
         load("amaf:4", RANDYS)
-
-
-# ---------------------------------------------------------------- what is refused
-
-
-def test_bad_numbers_wrong_games_and_no_start_are_explained() -> None:
-    with pytest.raises(ValueError, match="at least 1 candidate and 1 guess, got 0 and 4"):
-        ToroidalCupGreedy(candidates=0)
-    with pytest.raises(ValueError, match="at least 1 simulation, got 0"):
-        CupSearch(0)
-    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
-        CupSearch(4, answered=2.0)
-    with pytest.raises(ValueError, match="'greedy' plays toroidal-cup-v0, got torus-v0"):
-        ToroidalCupGreedy().start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))
-    seen = RANDYS.observe(RANDYS.init(seeds(0, 1)), 0)
-    for agent, message in (
-        (ToroidalCupGreedy(), "must be started before"),
-        (RolloutAgent(4), "must be started before it acts"),
-        (CupSearch(4), "must be started before it acts"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            agent.act(seen, torch.ones(1, RANDYS.info.num_actions, dtype=torch.bool), torch.tensor([0]), generator())
 
 
 # ---------------------------------------------------------------- strength

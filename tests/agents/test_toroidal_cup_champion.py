@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -72,23 +71,6 @@ def test_it_is_legal_on_boards_of_every_size(path: Path, parameters: dict[str, i
     assert bool(games(game, ToroidalCupChampion(path, games=30), 4).done.all())
 
 
-def test_random_opening_moves_do_not_disturb_it(path: Path) -> None:
-    game = ToroidalCup(rows=24, cols=48, pattern="randys", shapes=4, max_generations=40)
-    opening = torch.randint(0, 8, (4, 1, 2), generator=torch.Generator().manual_seed(0))
-    state = game.init(seeds(1, 4))
-    legal = game.legal_actions(state).int().argmax(2)
-    assert opening.shape == (4, 1, 2)
-    agent = ToroidalCupChampion(path, games=20)
-    agent.start(game, torch.tensor([0, 1] * 4), torch.arange(4).repeat_interleave(2))
-    state = game.step(state, legal)
-    while not bool(state.done.all()):
-        seen = torch.stack([game.observe(state, seat) for seat in (0, 1)], 1).flatten(0, 1)
-        mask = game.legal_actions(state).flatten(0, 1)
-        chosen = agent.act(seen, mask, torch.arange(4).repeat_interleave(2), torch.Generator().manual_seed(2))
-        assert bool(mask[torch.arange(8), chosen].all())
-        state = game.step(state, chosen.view(4, 2))
-
-
 def test_answers_are_better_than_the_design_alone(path: Path) -> None:
     """Against a team that stands still, the last placement is changed so that Life gives more."""
     alone, answering = (ToroidalCupChampion(path, f"c{count}", games=count) for count in (0, 320))
@@ -98,24 +80,6 @@ def test_answers_are_better_than_the_design_alone(path: Path) -> None:
     leads = played.state.scores[:, 0] - played.state.scores[:, 1]
     better = torch.where(seats[:, 0] == 1, leads, -leads)
     assert float((better > 0).float().mean() + 0.5 * (better == 0).float().mean()) > 0.55
-
-
-@pytest.mark.slow
-def test_the_last_placement_is_drawn_from_a_mixed_strategy() -> None:
-    """Of rock, paper and scissors, against guesses with more rocks; the best mean alone where nobody answers."""
-    results = np.array([[0, 0, -1, 1], [1, 1, 0, -1], [-1, -1, 1, 0]], dtype=np.float64)
-    draw = np.random.default_rng(0)
-    mixed, pure = (ToroidalCupChampion(answered=share) for share in (1.0, 0.0))
-    shares = np.bincount([mixed._drawn(results, draw) for _ in range(100)], minlength=3) / 100
-    assert shares == pytest.approx([1 / 3] * 3, abs=0.15)
-    assert {pure._drawn(results, draw) for _ in range(10)} == {1}
-    with pytest.raises(ValueError, match="from 0 to 1, got 2"):
-        ToroidalCupChampion(answered=2)
-
-
-def test_the_same_generator_gives_the_same_games(path: Path) -> None:
-    first, second = (games(GAME, ToroidalCupChampion(path, games=40)).start for _ in range(2))
-    assert torch.equal(first, second)
 
 
 def test_specs_name_files_and_folders(path: Path) -> None:
@@ -152,11 +116,6 @@ def test_damaged_files_are_refused(path: Path, content: str | dict[str, Any], me
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         load(f"champion:{path}", GAME)
-
-
-def test_a_negative_number_of_games_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected a number of games from 0, got -1"):
-        ToroidalCupChampion(games=-1)
 
 
 def test_missing_files_games_and_patterns_are_named(path: Path) -> None:

@@ -14,10 +14,8 @@ from slow import slow_except
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load
 from cellgames.agents.connection.native_trees import ARRAYS
 from cellgames.agents.networks.networks import Size, make_network
-from cellgames.agents.play_loop import play
 from cellgames.agents.search import (
     Evaluation,
     GumbelSearch,
@@ -27,7 +25,6 @@ from cellgames.agents.search import (
     Tree,
     UCTSearch,
 )
-from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.torus import native_uct
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
@@ -52,7 +49,7 @@ def positions(size: int, plies: int) -> Any:
 # ---------------------------------------------------------------- random games
 
 
-@pytest.mark.parametrize("size", range(2, 17))
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 13, 16])
 def test_winners_of_random_games_are_the_same(size: int) -> None:
     native_library()
     for plies in (0, size, size * size // 2, size * size, 2 * size * size - 3):
@@ -61,21 +58,6 @@ def test_winners_of_random_games_are_the_same(size: int) -> None:
         stones, player = state.codes & rules.COLOUR, state.current_player
         native = filling.winners(stones, player, lots)
         assert torch.equal(native, filling.winners.reference(stones, player, lots))
-
-
-@pytest.mark.parametrize("lots", ["equal", "rising", "lowest", "highest"])
-def test_lots_of_any_kind_fill_the_board_alike(lots: str) -> None:
-    native_library()
-    state = positions(5, 9)
-    numbers = {
-        "equal": torch.full(state.codes.shape, 77, dtype=torch.int32),
-        "rising": torch.arange(state.codes.shape[1], dtype=torch.int32).expand(state.codes.shape),
-        "lowest": torch.zeros(state.codes.shape, dtype=torch.int32),
-        "highest": torch.full(state.codes.shape, filling.LOTS - 1, dtype=torch.int32),
-    }[lots]
-    arguments = state.codes & rules.COLOUR, state.current_player, numbers
-    native = filling.winners(*arguments)
-    assert torch.equal(native, filling.winners.reference(*arguments))
 
 
 @pytest.mark.parametrize("games", [0, 1, 3, 4097])
@@ -142,11 +124,10 @@ def grown(game: Torus, state: State, simulations: int, playouts: int) -> tuple[T
 @pytest.mark.parametrize(
     ("size", "plies", "simulations", "playouts"),
     [
-        *((2, plies, 60, 1) for plies in (0, 2, 4)),
-        *((3, plies, 120, 1) for plies in (0, 4, 8)),
-        *((5, plies, 80, 4) for plies in (0, 20, 30)),
-        *((8, plies, 80, 1) for plies in (0, 70)),
-        (11, 120, 40, 3),
+        (2, 2, 60, 1),
+        *((3, plies, 80, 1) for plies in (0, 8)),
+        (5, 20, 60, 4),
+        (8, 70, 40, 1),
         (16, 200, 20, 1),
     ],
 )
@@ -158,66 +139,6 @@ def test_trees_grow_alike(size: int, plies: int, simulations: int, playouts: int
         for name in ARRAYS:
             assert torch.equal(getattr(tree, name), getattr(other, name)), name
         assert tree.state.equal(other.state)
-
-
-def test_a_search_depends_on_neither_threads_nor_company() -> None:
-    native_library()
-    game, state = cellgames.make("torus-v0", size=4), positions(4, 6)
-    search = UCTSearch(game, 50)
-
-    def visits(threads: int) -> Tensor:
-        before = torch.get_num_threads()
-        torch.set_num_threads(threads)
-        try:
-            return search.run(state, generator(5)).visits
-        finally:
-            torch.set_num_threads(before)
-
-    assert torch.equal(visits(1), visits(3))
-    assert torch.equal(visits(2), visits(2))
-
-
-def test_trees_that_are_kept_grow_on() -> None:
-    """Searches that continue a tree have as many visits as those before and these together."""
-    native_library()
-    game, state = cellgames.make("torus-v0", size=4), positions(4, 4)
-    search, chance = UCTSearch(game, 40), generator()
-    tree = search.empty(state, known=41)
-    search.plant(tree, torch.arange(len(state)), state, chance)
-    search.grow(tree, chance)
-    result = search.grow(tree, chance)
-    resolved = tree.of_root(tree.resolved)
-    assert (result.visits.sum(1)[~resolved] == 80).all()
-    assert (tree.of_root(tree.visits)[~resolved] == 81).all()
-
-
-def test_values_are_those_of_playouts() -> None:
-    """Random numbers differ from those of torch code, and so do results, by chance only."""
-    native_library()
-    game, state = cellgames.make("torus-v0", size=5), positions(5, 24)
-    search = UCTSearch(game, 150)
-    native = search.run(state, generator(1)).value[:, 0]
-    with without_native():
-        torch_values = search.run(state, generator(2)).value[:, 0]
-    assert (native - torch_values).abs().median() < 0.06
-    assert torch.corrcoef(torch.stack((native, torch_values)))[0, 1] > 0.97
-
-
-@pytest.mark.slow
-def test_it_plays_as_well_as_torch_code() -> None:
-    """The agent wins half of 400 games against itself without native code; 0.1 is four standard deviations."""
-    native_library()
-    game = cellgames.make("torus-small-v0")
-
-    class InTorch(UCTSearch):
-        def _native(self, tree: Tree) -> None:
-            return None
-
-    agents = [load("mcts:64"), SearchAgent("mcts:64 in torch", lambda game: InTorch(game, 64))]
-    seats = torch.tensor([[0, 1], [1, 0]]).repeat(200, 1)
-    played = play(game, agents, seats, seeds(3, 400), [generator(1), generator(2)])
-    wins = game.outcome(played.state).gather(1, (seats == 0).int().argmax(1, keepdim=True)) > 0
-    assert 0.4 < wins.float().mean() < 0.6
 
 
 # ---------------------------------------------------------------- search by a network

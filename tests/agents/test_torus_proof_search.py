@@ -6,8 +6,7 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -145,14 +144,6 @@ def test_distances_are_those_of_minimax(size: int, free: int, count: int) -> Non
     assert len(turns.unique()) > 3
 
 
-def test_sets_in_which_a_path_crosses_itself_are_known() -> None:
-    """Black threatens to win on c2 and on c3, there by a bracelet and a helix that meet."""
-    state = Torus(4).string_to_state("xxxo/oo.x/xx.o/ooox oo.x/xxxo/ooox/oxxx w")
-    turns, best = search(4).distances(state)
-    assert turns.item() == -2
-    assert int(best.sum()) == 3
-
-
 def test_winning_sets_of_size_four_are_complete() -> None:
     """With a stone of a full board's winner missing that it needs, the search sees that it wins by it at once."""
     rng, positions = random.Random(0), list[tuple[Stones, int]]()
@@ -190,43 +181,6 @@ def test_all_instruction_sets_search_the_same_positions(instructions: int) -> No
         native.cellgames_instruction_set(3)
 
 
-# ---------------------------------------------------------------- facts
-
-
-@pytest.mark.parametrize("size", [3, 4])
-def test_black_wins_by_opening_on_an_octagon_and_loses_by_opening_on_a_square(size: int) -> None:
-    start = Torus(size).init(seeds(0, 1))
-    octagons, squares = search(size).move_values(start).view(2, -1)
-    assert (octagons == 1).all()
-    assert (squares == -1).all()
-
-
-@pytest.mark.slow
-def test_symmetries_keep_who_wins_and_by_which_moves() -> None:
-    """A quarter turn swaps the colours, and the player to move."""
-    size = 4
-    positions = [(stones, mover(stones)) for seed in range(30) for stones in late(size, 1, 24, seed)]
-    maps: list[tuple[Callable[[int], int], bool]] = [
-        (partial(ref.translate, dr=1, dc=0, size=size), False),
-        (partial(ref.translate, dr=3, dc=2, size=size), False),
-        (partial(ref.rotate180, size=size), False),
-        (partial(ref.rotate90, size=size), True),
-    ]
-
-    def moved(stones: int, move: Callable[[int], int]) -> int:
-        return sum(1 << move(cell) for cell in range(2 * size * size) if stones >> cell & 1)
-
-    values = search(size).move_values(states(positions, size))
-    for move, swaps in maps:
-        there = [
-            ((moved(stones[swaps], move), moved(stones[not swaps], move)), player ^ swaps)
-            for stones, player in positions
-        ]
-        fresh = ProofSearch(size, memory=1 << 20)  # that knows nothing of the others
-        to = torch.tensor([move(cell) for cell in range(2 * size * size)])
-        assert torch.equal(fresh.move_values(states(there, size))[:, to], values)
-
-
 # ---------------------------------------------------------------- the table and limits
 
 
@@ -250,25 +204,6 @@ def test_what_a_search_has_found_is_kept_copied_and_forgotten() -> None:
     assert len(copy.entries()) == 0
     copy.add(hard)
     assert next(iter(copy.search(start))).value == -1
-
-
-def test_a_limit_of_nodes_leaves_positions_open() -> None:
-    start = Torus(5).init(seeds(0, 2))
-    limited = ProofSearch(5, memory=1 << 20)
-    assert limited.solve(start, nodes=100).tolist() == [0, 0]
-    assert not limited.move_values(start[:1], nodes=10).any()
-
-
-@pytest.mark.slow
-def test_a_small_table_still_gives_right_answers() -> None:
-    state = random_states(4, 20, 4)
-    small = ProofSearch(4, memory=1 << 15)
-    assert torch.equal(small.solve(state), search(4).solve(state))
-
-
-def test_finished_games_are_lost_for_the_player_to_move() -> None:
-    won = states([((0b0001_0001_0001_0001, 0b1110), 1), ((0b0001_0001_0001_0001, 0b1110), 0)], 4)
-    assert search(4).solve(won).tolist() == [-1, 1]
 
 
 @pytest.mark.slow
@@ -349,14 +284,6 @@ def test_what_it_refuses() -> None:
 
 
 # ---------------------------------------------------------------- judged positions
-
-
-@pytest.mark.slow
-def test_shipped_judged_positions_are_what_the_search_says() -> None:
-    for size, count in ((4, 40), (5, 10)):
-        path = Path(truth.__file__).parents[2] / truth.OUT / f"torus-n{size}-positions.json"
-        judged = truth.judged(Torus(size), count, 0, path)
-        assert torch.equal(search(size).move_values(judged.state) == 1, judged.winning)
 
 
 def test_judged_positions_are_kept_in_a_file_and_damaged_files_are_refused(tmp_path: Path) -> None:

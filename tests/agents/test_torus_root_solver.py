@@ -72,14 +72,6 @@ def test_won_positions_are_played_by_the_solver_and_lost_ones_are_known(spec: st
     assert [line[0] for line in result.lines] == result.chosen.tolist()
 
 
-def test_moves_do_not_depend_on_other_games_or_on_time() -> None:
-    state = positions(5, 20, 18)
-    together = searched("gumbel:16", state, 5)
-    for place in (0, 11, 19):
-        alone = searched("gumbel:16", state[place : place + 1], 5)
-        assert alone.chosen.item() == together.chosen[place].item()
-
-
 def test_what_is_too_early_or_too_large_is_left_open() -> None:
     for size, stones in ((5, LEAST_STONES[5] - 1), (6, 30)):
         value, move = solve(Torus(size), positions(size, 4, stones), 10_000)

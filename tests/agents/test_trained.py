@@ -21,8 +21,6 @@ from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.shipped_weights import ids_with_weights
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, search_network, shipped
-from cellgames.agents.selection import select
-from cellgames.agents.torus.solver import solver
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.main import main, parser
@@ -111,10 +109,6 @@ def test_trained_for_a_game_without_weights_says_which_have_some_and_how_to_trai
         load("trained", cellgames.make("toroidal-cup-small-v0", rows=32))
 
 
-def test_every_game_has_a_trained_agent() -> None:
-    assert {read_about(path)["game"] for path in SHIPPED} == {cellgames.make(id).id for id in cellgames.games()}
-
-
 def test_networks_that_learned_with_a_search_serve_it_unless_the_game_has_others() -> None:
     assert shipped(cellgames.make("hex-small-v0"), SEARCH_WEIGHTS).parent == WEIGHTS
     assert shipped(cellgames.make("torus-small-v0"), SEARCH_WEIGHTS).parent == SEARCH_WEIGHTS  # both learned with one
@@ -165,23 +159,3 @@ def test_trained_plays_alike_after_a_half_turn() -> None:
     again = agent.policy(turned, moved[:, 0] > 0).probabilities()
     assert torch.allclose(again, moved[:, 1], atol=1e-4)
     assert not torch.allclose(NetworkAgent.policy(agent, seen, mask).probabilities(), numbers[:, 1], atol=1e-2)
-
-
-def test_gumbel_search_keeps_what_is_won() -> None:
-    game = cellgames.make("torus-v0", size=3)
-    agent = load("gumbel:64", game)
-    state, env_ids = sample(100, 1).state, torch.arange(100)
-    agent.start(game, state.current_player, env_ids)
-    moves = select(agent, game, state, env_ids, torch.Generator().manual_seed(0))
-    assert solver(3).winning_moves(state).gather(1, moves[:, None]).float().mean() >= 0.97
-
-
-def test_torus_weights_play_other_sizes() -> None:
-    game = cellgames.make("torus-v0", size=4)
-    agents = {name: load(name, game) for name in ("trained", "random")}
-    assert evaluate(game, play_evaluation(game, agents, MatchOptions(games=10)), "trained")["score"] >= 0.8
-
-
-def test_a_setting_without_weights_says_which_there_are() -> None:
-    with pytest.raises(ValueError, match=r"no trained weights for .*there are some for .*rows=24"):
-        load("trained", cellgames.make("toroidal-cup-small-v0", rows=32))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sys
 from collections import Counter
 
 import numpy as np
@@ -9,12 +8,11 @@ import pytest
 import torch
 from life_objects_reference import ACTIVE, DRAWINGS, canonical, drawn, find, named, next_set
 
-from cellgames.envs.boards.apgcode import apgcode, cells_of
+from cellgames.envs.boards.apgcode import cells_of
 from cellgames.envs.boards.life import Life
 from cellgames.envs.boards.object_names import NAMES
 from cellgames.envs.boards.orientations import orientations
-from cellgames.lab.life.census import Census, CensusObject, census
-from cellgames.lab.life.interactions import PatternCache
+from cellgames.lab.life.census import Census, census
 from cellgames.lab.life.life_objects import recognise
 
 Board = npt.NDArray[np.bool_]
@@ -75,17 +73,6 @@ def test_a_code_does_not_depend_on_phase_orientation_or_place() -> None:
             cells = next_set(cells)
 
 
-def test_codes_of_large_and_wide_patterns() -> None:
-    assert cells_of("xp2_7y57") == {(row, col) for row in range(3) for col in (0, 10)}
-    for gap in (1, 2, 3, 4, 20, 38):
-        cells = {(row, col) for row in range(3) for col in (0, gap + 1)}
-        assert cells_of(apgcode([cells, cells], moves=False)) in set(map(frozenset, orientations(cells)))
-    far = {(0, 0), (0, 45)}
-    assert apgcode([far], moves=False) == "ov_s2"
-    with pytest.raises(ValueError, match="apgcode of an object such as xs4_33"):
-        cells_of("ov_s2")
-
-
 # ---------------------------------------------------------------- what is one object
 
 
@@ -136,15 +123,6 @@ def test_every_phase_of_every_drawing_across_the_seams_of_a_torus() -> None:
         life.advance()
 
 
-def test_a_glider_lives_for_ever_on_a_torus() -> None:
-    board = np.stack([put(".O./..O/OOO", 3, 3), put(".O./..O/OOO", 18, 22)])
-    life = Life(20, 24, 2, compile="never")
-    life.load(torch.from_numpy(board))
-    for _ in range(12):
-        assert census(life.cells()).counts() == {"glider": 2}
-        life.advance(13)
-
-
 # ---------------------------------------------------------------- boards with edges, wound, full
 
 
@@ -154,49 +132,6 @@ def test_what_winds_round_a_torus_is_bound_to_it() -> None:
     assert names(line) == {"active": 1}
     line[5] = True  # six neighbours for a cell in the middle of two lines, five here: both die, and two more come
     assert names(line) == {"active": 1}
-
-
-def step(board: Board) -> Board:
-    rows, cols = board.shape
-    life = Life(rows, cols, 1, compile="never")
-    life.load(torch.from_numpy(board)[None])
-    life.advance()
-    after: Board = life.cells().numpy()[0]
-    return after
-
-
-def test_a_diagonal_without_ends_is_bound_and_not_a_barge() -> None:
-    board = np.zeros((12, 12), dtype=bool)
-    for place in range(12):  # a barge that bites its tail
-        board[place, place] = board[place, (place + 2) % 12] = True
-    assert np.array_equal(step(board), board)
-    (thing,) = census(board[None])
-    assert (thing.kind.form, thing.kind.period, thing.cells) == ("bound", 1, 24)
-
-
-def test_a_block_beside_what_is_bound_is_a_block() -> None:
-    board = np.zeros((14, 14), dtype=bool)
-    for place in range(14):
-        board[place, place] = board[place, (place + 2) % 14] = True
-    tried = 0
-    for col in range(4, 12):
-        both = board | put("OO/OO", 0, col, (14, 14))
-        if both.sum() == 32 and np.array_equal(step(both), both):
-            assert sorted(thing.kind.form for thing in census(both[None])) == ["bound", "still life"]
-            tried += 1
-    assert tried
-
-
-def test_full_and_empty_boards() -> None:
-    assert names(np.ones((6, 7), dtype=bool)) == {"active": 1}
-    assert names(np.zeros((6, 7), dtype=bool)) == {}
-    assert len(census(np.zeros((0, 6, 7), dtype=bool))) == 0
-
-
-def test_small_tori() -> None:
-    assert names(put("OO/OO", 1, 1, (4, 4))) == {"block": 1}
-    assert names(put("OOO", 1, 1, (5, 5))) == {"blinker": 1}
-    assert names(put("OOO", 1, 1, (3, 3))) != {"blinker": 1}  # a line round the torus
 
 
 def test_a_finite_board_has_edges() -> None:
@@ -255,25 +190,6 @@ def test_cells_are_neither_lost_nor_counted_twice() -> None:
         assert per_board.tolist() == boards.sum((1, 2)).tolist()
 
 
-def test_turning_and_moving_boards_changes_nothing() -> None:
-    boards = ash(6, seed=5, generations=400)
-    expected = census(boards)
-    for turned in (boards[:, ::-1], boards.swapaxes(1, 2), np.roll(boards, (17, 40), (1, 2))):
-        found = census(np.ascontiguousarray(turned))
-        assert found.counts() == expected.counts()
-        order = [expected.kinds.index(kind) for kind in found.kinds]
-        assert np.array_equal(found.by_board(), expected.by_board()[:, order])
-
-
-def test_memory_that_forgets_tells_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    boards = ash(12, seed=8, generations=2000)
-    expected = list(census(boards))
-    monkeypatch.setattr("cellgames.lab.life.interactions._MOST", 3)
-    monkeypatch.setattr("cellgames.lab.life.census._CACHE", PatternCache())
-    monkeypatch.setattr("cellgames.lab.life.census._CHUNK", 64 * 64 * 5)
-    assert list(census(boards)) == expected
-
-
 # ---------------------------------------------------------------- against the slow census
 
 
@@ -307,12 +223,6 @@ def test_it_finds_in_young_soups_what_lasts_for_the_slow_census() -> None:
     assert check(ash(2, seed=12, generations=1200)) > 10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_it_finds_in_much_ash_what_the_slow_census_finds(seed: int) -> None:
-    assert check(ash(40, seed=100 + seed, generations=5000)) > 500
-
-
 def test_the_slow_census_knows_its_drawings() -> None:
     for name, picture in DRAWINGS.items():
         cells = drawn(picture)
@@ -337,17 +247,3 @@ def test_the_slow_census_knows_its_drawings() -> None:
 def test_bad_input_is_refused(boards: Board, owners: Board | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         census(boards, owners=owners)
-
-
-def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == "scipy"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(ImportError, match=r'pip install "cellgames\[research\]"'):
-        census(np.zeros((1, 8, 8)))
-
-
-def test_found_objects_read_well() -> None:
-    (thing,) = census(put("OO/OO", 3, 4)[None])
-    assert isinstance(thing, CensusObject)
-    assert (thing.row, thing.col, thing.kind.form) == (3, 4, "still life")

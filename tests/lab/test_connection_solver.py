@@ -47,16 +47,6 @@ def test_the_openings_that_win_are_the_published_ones(game: ConnectionGame, name
     assert " ".join(map(game.action_to_string, moves)) == names
 
 
-@pytest.mark.slow
-def test_in_y_of_size_5_the_three_cells_in_the_middle_win() -> None:
-    game = Y(size=5, swap=False)
-    assert [game.action_to_string(move) for move in ConnectionSolver(game).winning_moves(played(game))] == [
-        "b2",
-        "c2",
-        "b3",
-    ]
-
-
 @pytest.mark.parametrize("game", BOARDS, ids=str)
 def test_winning_moves_are_those_of_plain_minimax(game: ConnectionGame) -> None:
     """Every move of random games is judged as by playing all games to their ends."""
@@ -89,18 +79,6 @@ def after(solo: StoneSolo[ConnectionState], move: int) -> StoneSolo[ConnectionSt
     copy = solo.copy()
     copy.step(move)
     return copy
-
-
-@pytest.mark.parametrize("game", [Hex(size=3), Y(size=4)], ids=str)
-def test_with_a_swap_every_first_stone_loses(game: ConnectionGame) -> None:
-    """The second player takes over a stone that wins, and leaves one that does not."""
-    solver = ConnectionSolver(game)
-    assert solver.winning_moves(played(game)) == []
-    plain = type(game)(size=game.size, swap=False)
-    winning = ConnectionSolver(plain).winning_moves(played(plain))
-    for cell in range(game.num_cells):
-        swap_wins = game.num_cells in solver.winning_moves(played(game, game.action_to_string(cell)))
-        assert swap_wins == (cell in winning)
 
 
 def test_positions_with_many_free_cells_are_refused() -> None:

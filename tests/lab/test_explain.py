@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +17,14 @@ from web_records import registered_toy
 import cellgames
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record, append
 from cellgames.arena.records.replays import replay
-from cellgames.arena.season.cup import CupUmpire
-from cellgames.arena.season.cup_replays import CupRecord
-from cellgames.arena.season.games import Fixture
 from cellgames.cli.main import main
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.core.drawing import to_svg
-from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.lab import Explanation, Options, explain, explain_world
 from cellgames.lab.interventions.cloth_world import cloth_world
 from cellgames.lab.interventions.cup_world import CupWorld
-from cellgames.lab.interventions.effects import Effect
-from cellgames.lab.interventions.worth_pictures import _numbers, draw_worth, film_frames
+from cellgames.lab.interventions.worth_pictures import draw_worth, film_frames
 from cellgames.lab.solving.connection_solver import ConnectionSolver
 
 CUP = cellgames.make("toroidal-cup-small-v0")
@@ -92,18 +86,6 @@ def test_a_redundant_cell_is_worth_nothing_and_two_of_a_block_matter_together() 
     assert both["team_1 cell r6c6", "team_1 cell r15c10"].interaction == 0
     assert [pair.interaction for pair in found.pairs[:18]] == [4] * 18, "the pairs of each of three blocks"
     assert not any(pair.interaction for pair in found.pairs[18:])
-
-
-def test_an_added_cell_is_worth_what_it_makes() -> None:
-    """A cell at the end of a domino makes a blinker, one far from everything dies."""
-    found = explained(planted((1, {(0, 0), (0, 1)}, 6, 6), (2, BLOCK, 6, 36)), "empty")
-    worth = {effect.name: effect.worth for effect in found.effects}
-    assert worth["team_1 added cell r6c8"] == 3
-    assert worth["team_1 added cell r15c10"] == 0
-    assert len(worth) == CUP.rows * CUP.cols - 6
-    board = found.map(["empty"]).reshape(CUP.rows, CUP.cols)
-    assert board[6, 8] == 3
-    assert np.isnan(board[6, 6])
 
 
 def test_objects_are_taken_from_the_board_at_their_moment(records: dict[str, Record]) -> None:
@@ -189,17 +171,6 @@ def test_stones_of_the_winning_path_are_worth_the_game(records: dict[str, Record
         explain(records[TORUS.id], pairs="move")
 
 
-def test_stones_before_the_end_are_solved_or_searched(records: dict[str, Record]) -> None:
-    native_library()
-    at = Options(at=len(records[TORUS.id].moves) - 3)
-    exact = explain(records[TORUS.id], options=at)
-    searched = explain(records[TORUS.id], options=Options(at=at.at, agent="mcts:64"))
-    assert "exact" in exact.measure
-    assert "mcts:64" in searched.measure
-    assert all(abs(a.worth) in (0, 2) for a in exact.effects)
-    assert any(a.worth not in (0, 2, -2) for a in searched.effects) or searched.effects == exact.effects
-
-
 def moved(game: ConnectionGame, names: str, options: Options) -> Explanation:
     """An explanation of a game with these moves, which ends by them."""
     state = game.init(seeds(0, 1))
@@ -242,15 +213,6 @@ def test_effects_in_y_and_on_octagons_are_what_the_solver_says(game: ConnectionG
         assert effect.worth == values[0] - values[1]
 
 
-def test_positions_of_hex_with_many_free_cells_are_searched() -> None:
-    found = moved(Hex(size=5, swap=False), "c1 a1 c2 a2 c3 a4 c4 a5 c5", Options(agent="mcts:50", moves=2))
-    assert found.measure.endswith("by mcts:50 where the game goes on")
-    found = moved(Hex(size=5, swap=False), "c1 a1 c2 a2 c3 a4 c4 a5 c5", Options(moves=2))
-    assert "by exact solution where at most 16 cells are free, else by " in found.measure
-    # Black reaches the top and the bottom without a stone near them, but not without those in the middle.
-    assert {effect.name for effect in found.of_kind("stone") if effect.worth} == {"black c3", "black c4"}
-
-
 def test_explanations_repeat_and_are_drawn(records: dict[str, Record]) -> None:
     for id, record in records.items():
         options = Options(moves=2)
@@ -263,28 +225,6 @@ def test_explanations_repeat_and_are_drawn(records: dict[str, Record]) -> None:
     assert "framed: other cells without" in to_svg(steps[-1][1])
     with pytest.raises(ValueError, match="expected a kind out of"):
         draw_worth(first, "nothing")
-
-
-def test_numbers_of_placements_cover_neither_shapes_nor_each_other() -> None:
-    game = cellgames.make("toroidal-cup-small-v0")
-    assert isinstance(game, ToroidalCup)
-    shape = np.array((1, 2, 48, 49, 97))
-    starts = (48 * 10 + 5, 48 * 10 + 9, 48 * 13 + 7, 0, 48 * 22 + 46)  # close together, in a corner, across edges
-    cells = [[int(cell) for cell in (start + shape) % (24 * 48)] for start in starts]
-    effects = [
-        Effect("placement", "R", 0, 0, tuple(sorted(part)), 100.0 + n, 0, (), 0, (-1, -1))
-        for n, part in enumerate(cells)
-    ]
-    taken = np.zeros((24, 48), int)
-    taken.reshape(-1)[np.concatenate(cells)] = 1
-    words = list(_numbers(game, effects))
-    assert [text.text for text in words] == [f"+{100 + n}" for n in range(5)]
-    for text in words:
-        top, left = round(text.y - 0.85 * text.size), round(text.x)
-        place = taken[top : top + 2, left : left + math.ceil(0.6 * 4 * text.size)]
-        assert place.shape[0] == 2, "on the board"
-        assert not place.any(), text.text
-        place[:] = 1
 
 
 def test_games_may_begin_in_the_middle(records: dict[str, Record]) -> None:
@@ -315,18 +255,6 @@ def test_forfeits_and_games_without_interventions_are_refused(
     toy = registered_toy(monkeypatch)
     with pytest.raises(ValueError, match="has no interventions"):
         explain(played(toy, ["random"], 1)[0])
-
-
-def test_three_teams_and_colours_that_stay() -> None:
-    game = cellgames.make("toroidal-cup-v0", rows=24, cols=72, teams=3, pattern="randys", shapes=2, survivors="keep")
-    (record,) = played(game, ["random"], 1)
-    found = explain(record, ["placement", "turn"])
-    scores = np.array(record.result.scores)
-    assert len(found.of_kind("placement")) == 6
-    for effect in found.of_kind("placement"):
-        without = np.array(effect.scores)
-        lead = [s[effect.player] - np.delete(s, effect.player).max() for s in (scores, without)]
-        assert effect.worth == lead[0] - lead[1]
 
 
 # ---------------------------------------------------------------- the command
@@ -387,14 +315,3 @@ def test_mistakes_are_named(folder: Path, capsys: pytest.CaptureFixture[str], wo
     assert main(["explain", *words]) == 2
     assert expected in capsys.readouterr().err
     assert not (folder / "results").exists()
-
-
-def test_a_game_of_the_cups_own_season(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody knows who placed which shape, so that only cells and objects are valued."""
-    monkeypatch.chdir(tmp_path)
-    fixture = Fixture("day 1", 1, ("first", "second"))
-    (game,) = CupUmpire(["randys"], max_generations=300).play([fixture], 1)
-    record = CupRecord.from_json(json.dumps({"season": vars(fixture), **game.data}))
-    found = explain(record, ["cell", "object"])
-    assert found.scores == tuple(record.scores)
-    assert found.kinds == ("cell", "object")

@@ -14,7 +14,6 @@ from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.arena.records.record_lines import Record, Result
 from cellgames.arena.records.replays import game_of, stepped
 from cellgames.envs.core import Game
-from cellgames.envs.registry import plugin_of
 from cellgames.lab.life import score_flows as flows
 from cellgames.lab.life.score_flows import Flows, Spending
 
@@ -106,15 +105,6 @@ def test_points_by_distance_and_flows_of_the_small_match() -> None:
 # ---------------------------------------------------------------- many games
 
 
-def test_points_are_the_sum_of_what_tiles_give() -> None:
-    game, records = games()
-    found = flows.read(game, records)
-    assert found.scores.tolist() == [list(map(int, record.result.scores)) for record in records]
-    assert flows.by_distance(found).sum(2).tolist() == found.scores.tolist()
-    held = np.stack([(found.sequence == sequence).sum((0, 1, 2)) for sequence in range(8)])
-    assert np.nansum(flows.flows(found) * held) == pytest.approx(found.scores.sum())
-
-
 def test_contested_spaces_are_those_that_several_name() -> None:
     game, records = games()
     found = flows.read(game, records)
@@ -194,10 +184,3 @@ def test_sections() -> None:
         figure = Figure()
         plot.draw(figure)
         assert figure.axes
-
-
-def test_other_games_have_no_sections() -> None:
-    torus = cellgames.make("torus-v0", size=4)
-    assert not plugin_of(torus).sections
-    with pytest.raises(ValueError, match="expected games of grid-adaptation-v0, got torus-v0"):
-        flows.read(torus, [])

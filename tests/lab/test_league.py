@@ -28,8 +28,8 @@ from cellgames.arena.stats.payoffs import Payoffs, payoffs_of
 from cellgames.cli.main import main
 from cellgames.lab import LeagueOptions, train_league
 from cellgames.lab.populations.league import LeagueProgress
-from cellgames.lab.populations.league_agent import LeagueAgent, read_mixture
-from cellgames.lab.populations.league_plan import league_round, psro_round, response_score
+from cellgames.lab.populations.league_agent import LeagueAgent
+from cellgames.lab.populations.league_plan import league_round, psro_round
 from cellgames.runs.comparing import different_files
 from cellgames.runs.run_folder import RunError
 from cellgames.training import PPOArguments
@@ -103,14 +103,6 @@ def test_a_round_of_a_league_has_three_kinds_of_members() -> None:
     assert {planned.after for planned in anew} == {""}
 
 
-def test_the_score_of_a_response_is_the_mean_over_shares() -> None:
-    found = table({("a", "x"): 0.8, ("b", "x"): 0.4, ("a", "b"): 0.5})
-    score, low, high = response_score(found, "x", {"a": 0.25, "b": 0.75, "x": 0.1}) or (0, 0, 0)
-    assert score == pytest.approx(0.25 * 0.2 + 0.75 * 0.6)
-    assert low < score < high
-    assert response_score(found, "x", {"self": 1.0}) is None
-
-
 # ---------------------------------------------------------------- runs
 
 
@@ -165,17 +157,6 @@ def test_a_league_has_exploiters(tmp_path: Path) -> None:
     assert 0 <= found.diversity <= 1
     about = {name: read_about(tmp_path / "members" / name / "agent.safetensors") for name in names}
     assert [about[name]["sample"] for name in names] == [False, True, True] * 2
-
-
-def test_tables_of_four_are_drawn_as_a_whole(tmp_path: Path) -> None:
-    base = PPOArguments.fitted(GRID, **TINY)
-    found = train_league(base, tmp_path, LeagueOptions(rounds=2, games=4))
-    assert found.solver == "cce"
-    assert found.plans[1].mix == {"league:rounds/001": 1.0}
-    mixture = read_mixture(tmp_path)
-    assert {len(table) for table in mixture.tables} == {4}
-    assert sum(mixture.weights) == pytest.approx(1)
-    assert mixture.shares() == pytest.approx(list(found.strategy.values()), abs=1e-4)
 
 
 def test_mistakes_are_refused_before_anything_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

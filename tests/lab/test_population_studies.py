@@ -60,6 +60,7 @@ def test_the_page_on_robustness_is_written_from_rows_that_are_done(
     assert "--share must be above 0 and at most 1, got 2.0" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_study_of_talk_trains_measures_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

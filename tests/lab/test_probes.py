@@ -80,17 +80,6 @@ def test_targets_are_what_the_record_says() -> None:
     assert [near.label(GRID, [state], 0, seat) for seat in range(4)] == [1, 2, 2, 1]
 
 
-def test_targets_of_hex_are_the_stones_to_win_and_the_outcome() -> None:
-    game = cellgames.make("hex-v0", size=4)
-    for record in played(game, ["random"], 5):
-        states: Any = replay(record)
-        own, opponent, outcome = targets_of(game)
-        winner, last = record.result.outcome.index("win"), len(states) - 2
-        assert own.label(game, states, 0, 0) == opponent.label(game, states, 0, 0) == 3, "on the empty board 4 stones"
-        assert own.label(game, states, last, winner) == opponent.label(game, states, last, 1 - winner) == 0
-        assert outcome.label(game, states, 2, winner) == 2
-
-
 def test_territory_is_that_of_two_rounds_ahead() -> None:
     (record,) = played(CLOTH, ["random"], 1)
     states: Any = replay(record)

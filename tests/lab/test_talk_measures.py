@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +14,8 @@ from cellgames.arena.analyse.agent_games import play_some
 from cellgames.arena.analyse.report import analyse_games
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.grid_adaptation.observation import num_planes
-from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk, Talk
-from cellgames.lab.talk import listening, talk_section
+from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
+from cellgames.lab.talk import talk_section
 from cellgames.lab.talk.talk_measures import ZONES, Transcript, claims, coalition_gain, information, read_talk, zone
 
 GAME = GridAdaptationTalk(size=6, players=4, rounds=2, flip_rounds=(2,), talk="public")
@@ -96,12 +94,6 @@ def test_liars_are_found_and_what_a_lie_earns() -> None:
         assert claim.gain_low < 20 < claim.gain_high
     by_agent = {name: information(found, found.agents == name)[0] for name in ("honest", "liar")}
     assert min(one.bits for one in by_agent.values()) > 1.5  # who always lies tells as much as who never does
-
-
-def test_silence_tells_nothing() -> None:
-    for one in information(transcript()):
-        assert (one.bits, one.p) == (0.0, 1.0)
-    assert claims(transcript()) == []
 
 
 def test_coalition_gain_is_that_of_pairs_with_similar_sequences() -> None:
@@ -194,34 +186,3 @@ def test_transcripts_are_what_records_say() -> None:
                 leads = [own - (sum(gained) - own) / 3 for own in gained]
                 assert found.lead[row, number].tolist() == pytest.approx(leads)
     assert found.flips.tolist() == [False, True]
-
-
-def test_asking_a_listener_shows_its_progress_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: dict[str, Any] = {"asked": 0}
-
-    @contextmanager
-    def shown_progress(total: int, **words: Any) -> Iterator[Callable[[int], None]]:
-        seen.update(total=total, **words)
-        yield lambda times: seen.update(asked=seen["asked"] + times)
-
-    monkeypatch.setattr(listening, "progress", shown_progress)
-    teller: Any = Teller("teller")
-    records = play_some(GAME, {"teller": teller}, 2)
-    listening.dependence(GAME, "teller", teller, records, positions=4, shown=True)
-    assert seen["label"] == "ask teller"
-    assert seen["shown"]
-    assert seen["asked"] == seen["total"] > 0
-
-
-def test_another_word_is_one_that_reaches_the_listener() -> None:
-    kinds: tuple[Talk, ...] = ("public", "private")
-    for talk in kinds:
-        game = GridAdaptationTalk(size=6, players=4, rounds=2, talk=talk)
-        generator = torch.Generator().manual_seed(0)
-        state = game.init(torch.arange(40))
-        state = game.step(state, game.random_actions(state, generator))
-        seat = torch.arange(40) % 4
-        other = listening.with_other_word(game, state, seat, generator)  # type: ignore[arg-type]
-        for env_id in range(40):
-            heard = [game.infos(one[env_id], int(seat[env_id]))["heard"][0] for one in (state, other)]
-            assert int((heard[0] != heard[1]).sum()) == 1

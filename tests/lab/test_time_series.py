@@ -91,23 +91,6 @@ def test_rounds_of_cloth_of_gold_are_those_of_the_summary() -> None:
     assert rows == expected
 
 
-def test_the_cup_is_shown_from_its_start_to_its_end() -> None:
-    id = "toroidal-cup-v0"
-    records = played(id)
-    ends: dict[int, tuple[int, tuple[float, ...]]] = {}
-    for moment in moments(the_game(id), records):
-        counted = [(board == seat).sum() for board in moment.board for seat in (1, 2)]
-        assert moment.measures["live cells"].ravel().tolist() == counted
-        ends |= {
-            number: (moment.time, tuple(moment.measures["live cells"][place].tolist()))
-            for place, number in enumerate(moment.games.tolist())
-            if moment.last[place]
-        }
-    finals = [replay(record)[-1] for record in records]
-    assert [ends[number][0] for number in range(6)] == [int(state.generations) for state in finals]  # type: ignore[attr-defined]  # of the Cup
-    assert [ends[number][1] for number in range(6)] == [record.result.scores for record in records]
-
-
 def test_points_of_rounds_of_grid_adaptation_add_up_to_scores() -> None:
     id = "grid-adaptation-v0"
     records = played(id)
@@ -173,19 +156,6 @@ def test_plots_are_drawn() -> None:
                 plot.draw(figure)
                 assert figure.axes
                 assert plot.caption.endswith(".")
-
-
-def test_of_many_games_of_the_cup_a_part_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_series, "_MOST_LIVES", 3)
-    first, _ = time_series.sections(the_game("toroidal-cup-v0"), played("toroidal-cup-v0"))
-    assert first.text.startswith("3 of 6 games, taken evenly, played again.")
-
-
-def test_games_without_life_or_records_have_no_sections() -> None:
-    assert time_series.sections(cellgames.make("torus-v0", size=4), []) == []
-    assert time_series.sections(the_game("toroidal-cup-v0"), []) == []
-    with pytest.raises(ValueError, match="expected one of cloth-of-gold-v0"):
-        next(moments(cellgames.make("torus-v0", size=4), []))
 
 
 @pytest.mark.parametrize(

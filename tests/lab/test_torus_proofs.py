@@ -9,15 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 import torus_reference as ref
 from native_code import native_library
 from paths import ROOT
 
-from cellgames.agents.torus.proof_search import ProofSearch
 from cellgames.cli.main import main
-from cellgames.envs.core import seeds
-from cellgames.envs.torus.game import Torus
 from cellgames.lab.solving import proof_checker
 from cellgames.lab.solving.proof_checker import ProofError
 
@@ -127,30 +123,6 @@ def test_files_that_are_no_proofs_are_refused(tmp_path: Path, capsys: pytest.Cap
         assert error.count("\n") == 1
 
 
-# ---------------------------------------------------------------- new proofs
-
-
-@pytest.mark.slow
-def test_proofs_of_any_positions_hold(tmp_path: Path) -> None:
-    native_library()
-    for size, stones in ((3, 2), (4, 6), (5, 18), (6, 40)):
-        game, generator, search = Torus(size), torch.Generator().manual_seed(size), ProofSearch(size, memory=1 << 22)
-        state = game.init(seeds(size, 12))
-        for _ in range(stones):
-            state = game.step(state, game.random_actions(state, generator), checked=False)
-        state, winners = state[~state.done][:4], set()
-        for place in range(len(state)):
-            one = state[place : place + 1]
-            mover = int(one.current_player)
-            winner = game.info.players[mover if search.solve(one).item() == 1 else 1 - mover]
-            path = tmp_path / f"{size}-{place}.proof"
-            moves = search.winning_strategy(one)
-            proof_checker.write(path, size, game.state_to_string(one), winner, moves)
-            assert f"proved: {winner} wins" in proof_checker.check_file(path)
-            winners.add(winner)
-        assert winners
-
-
 # ---------------------------------------------------------------- the command
 
 
@@ -173,24 +145,6 @@ def test_the_command_prints_winner_and_moves(capsys: pytest.CaptureFixture[str],
     assert data["winner"] == "white"
     assert data["move"] in data["winning_moves"]
     assert "a1" in data["winning_moves"]
-
-
-@pytest.mark.slow
-def test_a_search_that_is_stopped_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    native_library()
-    kept = tmp_path / "solved.npz"
-    command = ["solve", "torus-v0", "--size", "5", "--moves", "a1 b2 c3+ d4", "--winner", "--quiet", "--memory", "0.02"]
-    assert main([*command, "--time", "0.2", "--solved", str(kept)]) == 2
-    error = capsys.readouterr().err
-    assert "not solved within" in error
-    assert f"--solved {kept} goes on" in error
-    search = ProofSearch(5)
-    assert search.load(kept) > 100
-    with pytest.raises(ValueError, match="solved positions of size 5, not 4"):
-        ProofSearch(4).load(kept)
-    kept.write_bytes(kept.read_bytes()[:-30])
-    assert main([*command, "--solved", str(kept)]) == 2
-    assert "holds no solved positions of Torus" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -104,13 +104,3 @@ def test_it_goes_on_from_its_journal_and_not_from_another_one(tmp_path: Path) ->
 def test_mistakes_are_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", "torus-v0", "--size", "4", *arguments]) == 2
     assert message in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_the_command_shares_a_search_on_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("ray")
-    journal = tmp_path / "journal"
-    command = ["solve", "torus-v0", "--size", "4", "--moves", "a1+", "--winner", "--memory", "0.01", "--quiet"]
-    assert main([*command, "--journal", str(journal), "--leaf-nodes", "500", "--ray", "--ray-workers", "2"]) == 0
-    assert "White wins with best play" in capsys.readouterr().out
-    assert len(journal.read_text().splitlines()) > 5

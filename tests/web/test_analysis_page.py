@@ -184,35 +184,6 @@ def test_links_with_moves_are_shown_and_hostile_ones_get_a_sentence(chromium: An
         assert [one for one in complaints if "status of 4" not in one] == []
 
 
-def test_games_of_life_show_what_each_part_was_worth(chromium: Any, site: str) -> None:
-    with page(chromium) as (p, complaints):
-        p.goto(f"{site}/#/analysis?file=games.jsonl&number=3")
-        p.wait_for_selector(".cg-worth select")
-        p.goto(f"{site}/#/analysis?file=games.jsonl&number=2")
-        p.wait_for_selector(".tree .ply")
-        p.uncheck(".enginerow input")
-        p.click("text=What decided the game?")
-        p.wait_for_selector(".worths li")
-        assert complaints == []
-
-
-def test_playing_on_the_board_grows_a_tree(chromium: Any, site: str) -> None:
-    with page(chromium) as (p, complaints):
-        p.goto(f"{site}/#/analysis/hex-small-v0")
-        for number, cell in enumerate((12, 7, 6)):
-            click(p, cell)
-            expect(p.locator(".tree .ply")).to_have_count(number + 1)
-        p.keyboard.press("ArrowLeft")
-        p.keyboard.press("ArrowLeft")
-        expect(p.locator(".tree [aria-current]")).to_have_text("1c3")
-        expect(p.locator(".evalcurve circle, .evalcurve polyline").first).to_be_visible()
-        p.wait_for_function("() => (Cellgames.app.analysis.found || {}).place === 2")  # it goes on while one looks
-        assert p.evaluate("() => Cellgames.app.analysis.found.visits") >= 256
-        p.goto(f"{site}/#/analysis")
-        expect(p.locator(".files a")).to_have_count(1)
-        assert complaints == []
-
-
 @pytest.mark.parametrize(
     ("game", "words", "known"),
     [

@@ -25,7 +25,6 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import append
 from cellgames.arena.records.store.store import Store
 from cellgames.cli.main import main
-from cellgames.web.export import export_html
 from cellgames.web.routes.server import STATIC
 
 MOST_WEIGHT = 400_000  # bytes of all that the page loads before it asks for a game
@@ -176,24 +175,6 @@ def test_what_the_opponent_played_is_said_in_words(chromium: Any, site: str, id:
         assert not complaints
 
 
-def test_a_record_is_read_cell_by_cell(chromium: Any, tmp_path: Path) -> None:
-    path = tmp_path / "game.html"
-    export_html(recorded("cloth-of-gold-v0"), path)
-    with page(chromium, offline=True) as (p, complaints):
-        p.goto(path.as_uri())
-        p.wait_for_selector("#viewer[data-frame]")
-        frames = p.evaluate("viewer.frames.length")
-        last = p.evaluate("viewer.frames.findIndex((frame) => Cellgames.planes(frame).cells.includes(1))")
-        assert 0 < last < frames
-        p.evaluate("(frame) => viewer.seek(frame)", last)
-        p.wait_for_function("() => document.querySelector('canvas').textContent.includes('unit of Player A')")
-        p.locator("canvas").first.focus()
-        p.keyboard.press("Shift+ArrowRight")
-        assert p.evaluate("viewer.board.cursor") is not None
-        assert int(p.get_attribute("#viewer", "data-frame")) == last, "the arrows alone move in time"
-        assert not complaints
-
-
 # ---------------------------------------------------------------- axe
 
 
@@ -278,39 +259,6 @@ def test_a_page_enlarged_to_200_percent_has_no_sideways_scrolling(chromium: Any,
         assert not complaints
 
 
-def test_no_movement_where_the_system_asks_for_none(chromium: Any, site: str) -> None:
-    with page(chromium) as (p, complaints):
-        p.emulate_media(reduced_motion="reduce")
-        p.goto(f"{site}/#/play")
-        p.wait_for_selector(".cards")
-        moving = """() => [document.documentElement, ...document.querySelectorAll("*")].filter((one) => {
-          const style = getComputedStyle(one);
-          return style.scrollBehavior === "smooth" || parseFloat(style.animationDuration) > 0.1;
-        }).length"""
-        assert p.evaluate(moving) == 0
-        assert not complaints
-
-
-# ---------------------------------------------------------------- after the end
-
-
-def test_no_ring_follows_the_pointer_when_the_game_is_over(chromium: Any, site: str) -> None:
-    with page(chromium) as (p, complaints):
-        begin(p, site, "torus-small-v0", seat=None)
-        p.wait_for_selector(".game[data-state=done]")
-        picture = "() => document.querySelector('canvas.board-canvas').toDataURL()"
-        p.mouse.move(5, 5)
-        p.wait_for_timeout(100)
-        before = p.evaluate(picture)
-        at = p.locator("canvas.board-canvas").bounding_box()
-        p.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
-        p.wait_for_timeout(100)
-        assert p.evaluate("() => Cellgames.app.game.board.hovered") is not None
-        assert p.evaluate(picture) == before
-        assert p.locator("canvas.board-canvas").evaluate("(one) => one.style.cursor") != "pointer"
-        assert not complaints
-
-
 # ---------------------------------------------------------------- weight and requests
 
 
@@ -333,64 +281,3 @@ def test_the_page_weighs_less_than_400_kb_and_asks_nobody_else(chromium: Any, si
     assert on_disk < MOST_WEIGHT
     unused = {path.name for path in STATIC.rglob("*") if path.is_file()} - {Path(url).name for url in loaded}
     assert unused <= {"index.html"}, "every file of the folder is one that the page loads"
-
-
-# ---------------------------------------------------------------- what was wrong once
-
-
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_the_table_of_a_finished_game_has_no_cut_column(chromium: Any, site: str, size: tuple[int, int]) -> None:
-    with page(chromium, size, touch=size == PHONE) as (p, complaints):
-        begin(p, site, "grid-adaptation-small-v0", seat=None)
-        p.wait_for_selector(".game[data-state=done]")
-        p.wait_for_selector("table.players thead th:has-text('reserves')")
-        assert p.locator(".people .scroll").evaluate("(one) => one.scrollWidth <= one.clientWidth")
-        assert not complaints
-
-
-def test_every_sample_of_a_legend_is_seen(chromium: Any, site: str) -> None:
-    """At least a tenth of a sample differs from what lies beneath it, by a contrast that can be told."""
-    different = """(canvas) => {
-      const { width, height } = canvas, ground = getComputedStyle(canvas).backgroundColor.match(/\\d+/g).map(Number);
-      const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
-      copy.fillStyle = `rgb(${ground.slice(0, 3)})`;
-      copy.fillRect(0, 0, width, height);
-      copy.drawImage(canvas, 0, 0);
-      const { data } = copy.getImageData(0, 0, width, height);
-      let seen = 0;
-      for (let at = 0; at < data.length; at += 4)
-        if (Math.hypot(...[0, 1, 2].map((i) => data[at + i] - ground[i])) > 40) seen++;
-      return seen / width / height;
-    }"""
-    for dark in (False, True):
-        with page(chromium, dark=dark) as (p, complaints):
-            for id in ("cloth-of-gold-wild-small-v0", "grid-adaptation-small-v0"):
-                begin(p, site, id)
-                for sample in p.locator(".under .key").all():
-                    assert sample.locator("canvas").evaluate(different) > 0.1, (dark, sample.inner_text())
-            assert not complaints
-
-
-def test_hints_do_not_outlive_what_they_speak_of(chromium: Any, site: str) -> None:
-    with page(chromium) as (p, complaints):
-        begin(p, site, "toroidal-cup-small-v0")
-        cell = "() => [...Cellgames.app.game.controls.marks().legal][5]"
-        at = p.evaluate(f"() => Cellgames.app.game.board.cellPoint(({cell})())")
-        box = p.locator("canvas.board-canvas").bounding_box()
-        p.mouse.move(box["x"] + at["x"], box["y"] + at["y"])
-        hint = p.get_attribute("canvas.board-canvas", "title")
-        p.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
-        p.wait_for_function("() => Cellgames.app.game.view.turn === 1 && Cellgames.app.game.free()")
-        now = "() => Cellgames.app.game.board.about(Cellgames.app.game.board.hovered)"
-        assert hint
-        assert p.get_attribute("canvas.board-canvas", "title") == p.evaluate(now) != hint
-        assert not complaints
-    with page(chromium) as (p, complaints):
-        p.goto(f"{site}/#/leaderboard")
-        p.wait_for_selector("table.ratings")
-        p.evaluate("() => Cellgames.app.notice('There is no legal move on that cell.')")
-        assert p.locator(".notice").count() == 1
-        p.evaluate("() => { location.hash = '#/watch'; }")
-        p.wait_for_selector("#record-file")
-        assert p.locator(".notice").count() == 0
-        assert not complaints

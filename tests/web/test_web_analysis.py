@@ -11,7 +11,7 @@ import pytest
 from web_server import played, served
 
 import cellgames
-from cellgames.arena.analyse.move_review import MARKS, best_lines, mark_of, review
+from cellgames.arena.analyse.move_review import best_lines, review
 from cellgames.arena.analyse.search_analysis import analyse
 from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import append
@@ -58,12 +58,6 @@ def test_a_move_that_gives_the_game_away_is_a_blunder() -> None:
     assert (seen.mark.sign, seen.mark.name) == ("??", "blunder")
     assert review(game, state, game.string_to_action("a5"), found, search).mark is None
     assert best_lines(game, state, found, 3, search)[0].moves[0].name == "a5"
-
-
-def test_marks_begin_at_their_losses() -> None:
-    assert [mark.sign for mark in MARKS] == ["??", "?", "?!"]
-    assert all(mark_of(mark.loss) == mark for mark in MARKS)
-    assert mark_of(0.0999) is None
 
 
 def test_positions_and_a_search_with_a_review(client: Any) -> None:

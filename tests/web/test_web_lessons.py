@@ -85,21 +85,6 @@ def test_the_pictures_show_what_their_captions_say() -> None:
     assert parts[2]["boards"][0]["frame"]["infos"]["nobodys"][0] > 0, "contested cells"
 
 
-@pytest.mark.parametrize(("id", "stays"), [("hex-v0", False), ("y-v0", True)])
-def test_the_lessons_of_hex_and_y_show_the_swap_and_the_guided_games_tell_of_it(id: str, stays: bool) -> None:
-    lesson = lesson_of(id)
-    assert lesson is not None
-    (part,) = (part for part in lesson.to_data()["parts"] if part["title"] == "The swap")
-    before, after = (base64.b64decode(board["frame"]["cells"]) for board in part["boards"])
-    assert (sum(before), sum(after)) == (1, 2), "a black stone, and then a white one"
-    assert (before.index(1) == after.index(2)) == stays
-    guide = lesson.guide
-    assert guide.parameters["swap"]
-    assert "(the swap)" in guide.end
-    assert "swap" in guide.steps[0].text
-    assert "swap-pieces" not in guide.line
-
-
 def test_a_guided_game_takes_what_the_lesson_asks_for_in_any_order() -> None:
     game = guided("cloth-of-gold-v0")
     asked = game.view()["lesson"]
@@ -114,14 +99,6 @@ def test_a_guided_game_takes_what_the_lesson_asks_for_in_any_order() -> None:
         game.move([block[2]], 1)  # to take it back is legal
     game.undo()
     assert game.view()["lesson"]["cells"] == block
-
-
-def test_a_guided_game_is_taken_up_again_as_far_as_its_moves_fit() -> None:
-    game = guided("torus-v0")
-    game.resume([[1], [5], [99]])
-    told = game.view()["lesson"]
-    assert told["actions"] == [[1], [5]]
-    assert told["step"] == 2
 
 
 def play_to_the_end(p: Any, touch: bool) -> None:

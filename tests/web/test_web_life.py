@@ -21,12 +21,6 @@ _AT = """(cell) => {
   const { board, canvas } = Cellgames.app.game, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
   return { x: box.left + at.x, y: box.top + at.y };
 }"""
-_COLOUR = """(cell) => {
-  const { board, canvas } = Cellgames.app.game, at = board.cellPoint(cell), dpr = devicePixelRatio;
-  const [x, y] = [at.x * dpr - 1, at.y * dpr - 1].map(Math.round);
-  return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data];
-}"""
-_DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 
 @pytest.fixture(scope="module")
@@ -49,42 +43,6 @@ def click(p: Any, cell: int) -> None:
     """Click on a cell of the board."""
     at = p.evaluate(_AT, cell)
     p.mouse.click(at["x"], at["y"])
-
-
-def drawn(p: Any) -> None:
-    """Wait until the board has been painted."""
-    p.evaluate(_DRAWN)
-
-
-def test_cells_where_no_unit_may_be_placed_are_shaded(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        start(p, site, "cloth-of-gold-v0", "player_a", ["random"])
-        drawn(p)
-        free, far = 50 * 100 + 52, 90 * 100 + 10
-        light = p.evaluate(_COLOUR, far)
-        assert p.evaluate(_COLOUR, free) == light, "the first unit may go anywhere"
-        click(p, 50 * 100 + 50)
-        p.wait_for_function("() => Cellgames.app.game.view.turn === 1 && Cellgames.app.game.free()")
-        drawn(p)
-        legal = set(p.evaluate("() => [...Cellgames.app.game.controls.cells()]"))
-        assert free in legal
-        assert far not in legal
-        shaded = p.evaluate(_COLOUR, far)
-        assert all(1 < before - after < 90 for before, after in zip(light[:3], shaded[:3], strict=True)), "a calm tint"
-        assert p.evaluate(_COLOUR, 10 * 100 + 90) == shaded
-        assert p.evaluate(_COLOUR, free) != shaded
-        assert not complaints
-
-
-def test_the_board_of_the_cup_fills_the_width_of_a_screen(chromium: Any, site: str) -> None:
-    for width in (1280, 1920):
-        with page(chromium, (width, 900)) as (p, complaints):
-            start(p, site, "toroidal-cup-v0", "team_2", ["random"])
-            box = p.locator("canvas.board-canvas").bounding_box()
-            assert box["width"] > 0.96 * width
-            assert p.evaluate("() => Cellgames.app.game.board.factor") == 1
-            assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-            assert not complaints
 
 
 def test_the_board_of_the_cup_scrolls_and_zooms_on_a_phone(chromium: Any, site: str) -> None:
@@ -207,62 +165,6 @@ def test_a_film_shows_each_generation_once_and_any_of_them_at_a_jump(chromium: A
         assert not complaints
 
 
-# Every kind of cell and mark in every neighbourhood, then some of the cells change. It returns the share of the numbers
-# of pixels that differ. Shapes are sparse, because browsers smooth a path of thousands of strokes in another way.
-_RANDOM = """([share]) => {
-  const { board, frame } = Cellgames.app.game, { canvas } = board, { cells, marks } = Cellgames.planes(frame);
-  const { sprites } = board.painter, { legal, shown } = board;
-  let seed = 7;
-  const random = (most) => (seed = (seed * 48271) % 2147483647) % most;
-  const made = [new Uint8Array(cells.length), new Uint8Array(cells.length)];
-  const painted = (how) => {
-    board.painter.sprites = how;
-    board.draw({ ...frame, last: [], planes: { cells: made[0], marks: made[1] } }, {});
-    board.render();
-    return canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-  };
-  const found = [];
-  for (const part of [1, share]) {
-    for (let at = 0; at < cells.length; at++) {
-      if (random(1000) < 1000 * part) [made[0][at], made[1][at]] = [random(20) ? 0 : random(5), random(8)];
-    }
-    const [fast, slow] = [painted(sprites), painted(null)];
-    found.push(fast.reduce((many, value, i) => many + (Math.abs(value - slow[i]) > 24), 0) / fast.length);
-  }
-  board.painter.sprites = sprites;
-  return { found, colours: new Set(painted(sprites)).size, used: sprites.sprites.size };
-}"""
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_many_small_cells_look_the_same_as_sprites_and_as_shapes(chromium: Any, site: str, dark: bool) -> None:
-    with page(chromium, DESKTOP, dark=dark) as (p, complaints):
-        start(p, site, "cloth-of-gold-v0", "player_a", ["random"])
-        drawn(p)
-        seen = p.evaluate(_RANDOM, [0.05])
-        assert seen["used"] > 100, "the board was put together from sprites"
-        assert seen["colours"] > 20
-        assert max(seen["found"]) < 0.001
-        assert not complaints
-
-
-def test_the_numbers_around_a_board_stay_when_only_the_board_is_painted_again(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        start(p, site, "cloth-of-gold-small-v0", "player_a", ["random"])
-        drawn(p)
-        seen = p.evaluate("""() => {
-          const { board } = Cellgames.app.game, picture = () => { board.render(); return board.canvas.toDataURL(); };
-          const again = picture();
-          board.around = null; // all is painted
-          const whole = picture();
-          board.wipe();
-          const wiped = board.canvas.toDataURL();
-          return { same: again === whole, empty: wiped !== whole, back: picture() === whole };
-        }""")
-        assert seen == {"same": True, "empty": True, "back": True}
-        assert not complaints
-
-
 # ---------------------------------------------------------------- trial runs
 
 
@@ -296,26 +198,6 @@ def test_a_trial_run_is_a_film_on_the_board_and_leaves_the_game_as_it_is(chromiu
         assert [cell for cell, code in enumerate(cells) if code] == [12 * 24 + 9, 12 * 24 + 10, 12 * 24 + 11]
         assert p.request.get(begun).json() == before
         assert [text for text in complaints if "409" not in text] == []
-
-
-def test_a_trial_run_of_the_cup_has_the_shape_where_it_would_be_placed(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        start(p, site, "toroidal-cup-small-v0", "team_1", ["random"], max_generations=40)
-        cell = p.evaluate("() => [...Cellgames.app.game.controls.marks().legal][9]")
-        at = p.evaluate(_AT, cell)
-        p.mouse.move(at["x"], at["y"])
-        shape = p.evaluate("() => Cellgames.app.game.controls.marks().hover.cells.sort((a, b) => a - b)")
-        p.keyboard.press("t")
-        p.wait_for_function(f"() => ({_FILM})() !== null")
-        p.get_by_label("Generation", exact=True).fill("0")
-        cells = p.evaluate("() => [...Cellgames.planes(Cellgames.app.game.frame).cells]")
-        assert [cell for cell, code in enumerate(cells) if code] == shape
-        p.keyboard.press("Escape")
-        p.wait_for_selector(".game[data-state=yours]")
-        assert p.evaluate("() => Cellgames.app.game.view.turn") == 0
-        start(p, site, "torus-small-v0", "black", ["random"])
-        assert not p.get_by_role("button", name="Trial run").is_visible()
-        assert not complaints
 
 
 # ---------------------------------------------------------------- patterns
@@ -372,45 +254,4 @@ def test_a_pattern_is_turned_mirrored_and_placed_with_one_click(chromium: Any, s
         p.keyboard.press("Escape")
         assert p.get_by_role("button", name="Block, 4 units").get_attribute("aria-pressed") == "false"
         assert len(p.evaluate(_OWN)) == 5
-        assert not complaints
-
-
-def test_a_pattern_that_takes_several_turns_stays_marked_until_it_is_built(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        start(p, site, "cloth-of-gold-small-v0", "player_a", ["random"], **_CLOTH)
-        p.emulate_media(reduced_motion="reduce")
-        p.get_by_role("button", name="Pentadecathlon, 12 units").click()
-        click(p, 12 * 24 + 12)
-        units_placed(p, 10)
-        expect(p.locator(".controls")).to_contain_text("2 units of the pattern are still to be placed")
-        missing = sorted(set(p.evaluate("() => Cellgames.app.game.controls.marks().ghost")) - set(p.evaluate(_OWN)))
-        assert len(missing) == 2
-        drawn(p)
-        end_turn(p)
-        p.wait_for_function("() => Cellgames.app.game.free() && Cellgames.app.game.frame.round === 1")
-        expect(p.locator(".controls")).to_contain_text("2 units of the pattern are still to be placed")
-        p.get_by_role("button", name="Place what is marked").click()
-        units_placed(p, 12)
-        assert set(missing) <= set(p.evaluate(_OWN))
-        expect(p.get_by_role("button", name="Place what is marked")).to_be_hidden()
-        assert p.evaluate("() => Cellgames.app.game.controls.palette.ghost.length") == 0
-        assert not complaints
-
-
-def test_a_pattern_is_placed_by_taps_on_a_phone(chromium: Any, site: str) -> None:
-    with page(chromium, PHONE, touch=True) as (p, complaints):
-        start(p, site, "cloth-of-gold-small-v0", "player_a", ["random"], **_CLOTH)
-        p.locator("summary", has_text="Patterns").tap()
-        p.get_by_role("button", name="R-pentomino, 5 units").tap()
-        p.evaluate("() => scrollTo({ top: 0, behavior: 'instant' })")
-        at = p.evaluate(_AT, 12 * 24 + 12)
-        p.touchscreen.tap(at["x"], at["y"])
-        assert p.evaluate(_OWN) == []
-        p.get_by_role("button", name="Turn ↻").tap()
-        p.get_by_role("button", name="Place it here").tap()
-        units_placed(p, 5)
-        assert shape(p.evaluate(_OWN)) == sorted(
-            (col, 2 - row) for row, col in [(0, 1), (0, 2), (1, 0), (1, 1), (2, 1)]
-        )
-        assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         assert not complaints

@@ -173,31 +173,3 @@ def test_a_person_resigns_after_a_question_and_the_record_says_so(chromium: Any,
         p.locator(".cg-viewer input[type=range]").press("End")
         expect(p.locator(".cg-viewer")).to_contain_text("Black resigned.")
         assert not complaints
-
-
-def test_a_running_game_is_left_after_a_question_and_a_finished_one_without(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "torus-small-v0", "Black", Board_size=3, Seed=5)
-        start(p)
-        p.wait_for_selector(".game[data-state=yours]")
-        play(p)
-        game = p.url
-        p.click("nav a:has-text('Watch')")
-        p.click("dialog button:has-text('Stay')")
-        assert p.url == game
-        assert p.locator(".game[data-state=yours]").count()
-        leaves = "() => window.dispatchEvent(new Event('beforeunload', { cancelable: true }))"
-        assert p.evaluate(leaves) is False
-        p.click("nav a:has-text('Watch')")
-        p.click("dialog button:has-text('Leave')")
-        p.wait_for_selector("h1:has-text('Watch')")
-        assert p.evaluate(leaves) is True
-        p.goto(game)
-        p.wait_for_selector(".game[data-state=yours]")
-        p.click("button:has-text('Resign')")
-        p.click("dialog button:has-text('Resign')")
-        p.wait_for_selector(".game[data-state=done]")
-        p.click("nav a:has-text('Watch')")
-        p.wait_for_selector("h1:has-text('Watch')")
-        assert not p.locator("dialog").count()
-        assert not complaints

@@ -146,50 +146,6 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
         assert not complaints
 
 
-@pytest.mark.parametrize("id", ["hex-small-v0", "y-small-v0"])
-def test_the_swap_is_switched_off_in_the_form(chromium: Any, site: str, id: str) -> None:
-    with page(chromium, PHONE, touch=True) as (p, complaints):
-        for allowed in (True, False):
-            p.goto("about:blank")
-            p.goto(f"{site}/#/play/{id}")
-            p.wait_for_selector(FORM)
-            p.get_by_label("Your seat").select_option("white")
-            p.click("summary:has-text('Board and seed')")
-            option = p.get_by_label("White may take over the first stone (swap)")
-            assert option.is_checked()
-            option.set_checked(allowed)
-            p.wait_for_selector(FORM)
-            p.select_option("select.agent", "random")
-            p.tap("button[type=submit]")
-            p.wait_for_selector(_BEGUN)
-            button = p.locator("button:has-text('Take over the first stone')")
-            assert button.is_visible() == allowed
-            hint = p.inner_text(".controls .hint")
-            assert hint.startswith("Choose a cell with a dot")
-            assert ("take over the first stone (swap): it becomes yours" in hint) == allowed
-            assert p.evaluate("() => Cellgames.app.game.about.asked.parameters") == ({} if allowed else {"swap": False})
-            if allowed:
-                with turn(p):
-                    button.tap()
-                assert (
-                    "White has taken over the first stone" in p.evaluate("() => Cellgames.app.game.view.frame.status")
-                    or p.evaluate("() => Cellgames.app.game.view.turn") > 2
-                )
-                owner = p.evaluate("() => Cellgames.planes(Cellgames.app.game.view.frame).cells.filter(Boolean)")
-                assert sorted(owner) == [1, 2]
-            p.evaluate("() => { Cellgames.app.guard = null; }")
-        assert not complaints
-
-
-def test_black_is_told_that_the_first_stone_may_be_taken(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "y-small-v0")
-        assert "Your opponent may take over your first stone (swap)" in p.inner_text(".controls .hint")
-        play(p, p.evaluate(_LEGAL)[3])
-        assert "swap" not in p.inner_text(".controls .hint")
-        assert not complaints
-
-
 def test_hex_is_played_with_a_swap_to_the_end(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/play/hex-small-v0")
@@ -243,59 +199,6 @@ def test_impatient_clicks_are_one_request(chromium: Any, site: str) -> None:
         p.wait_for_url(lambda url: url != game)
         expect(moves).to_have_count(0)
         assert [name for name in asked if name in ("undo", "move", "play")] == ["undo", "move", "play"]
-        assert not complaints
-
-
-def test_a_page_that_is_behind_takes_back_nothing_and_is_shown_what_happened(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "torus-small-v0", Board_size=3, Seed=5)
-        for cell in (4, 7):
-            play(p, p.evaluate(_LEGAL)[cell])
-        moves = p.locator(".moves li")
-        expect(moves).to_have_count(4)
-        with p.context.expect_page() as opened:
-            p.evaluate("() => void window.open(location.href)")
-        other = opened.value
-        other.wait_for_selector(".game[data-state=yours]")
-        with turn(other):
-            other.click("text=Undo")
-        expect(other.locator(".moves li")).to_have_count(2)
-        p.click("text=Undo")
-        expect(p.locator(".notice")).to_contain_text("taken back")
-        expect(moves).to_have_count(2)
-        assert all("409" in complaint for complaint in complaints)
-
-
-def test_settings_that_change_keep_the_agent_that_was_chosen(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector(FORM)
-        p.select_option("select.agent", "rollout")
-        p.get_by_label("Playouts a move").fill("2")
-        p.click("summary:has-text('Board and seed')")
-        size = p.get_by_label("Board size", exact=True)
-        size.fill("3")
-        size.press("Enter")  # starts at once, while the page still asks for the agents of this board
-        p.wait_for_selector(_BEGUN)
-        assert p.evaluate("() => Cellgames.app.game.about.names") == ["human", "rollout:2"]
-        assert p.evaluate("() => Cellgames.app.game.about.parameters.size") == 3
-        assert not complaints
-
-
-def test_torus_is_dragged_across_its_seam(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "torus-small-v0")
-        before = p.evaluate(_AT, 0)
-        middle = p.evaluate(_AT, 12)
-        p.mouse.move(middle["x"], middle["y"])
-        p.mouse.down()
-        p.mouse.move(middle["x"] - 90, middle["y"] - 60, steps=6)
-        p.mouse.up()
-        after = p.evaluate(_AT, 0)
-        assert abs(after["x"] - before["x"]) > 50 or abs(after["y"] - before["y"]) > 30
-        assert p.evaluate(_LEGAL) == list(range(50)), "a drag is no move"
-        play(p, 0)
-        expect(p.locator(".moves li").first).to_have_text("a1")
         assert not complaints
 
 
@@ -391,26 +294,6 @@ def test_toroidal_cup_is_played_to_the_end(chromium: Any, site: str) -> None:
         assert not complaints
 
 
-def test_a_shape_is_placed_by_the_keyboard_from_where_one_can_be(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "toroidal-cup-small-v0", Generations_at_most=20)
-        p.locator("canvas.board-canvas").focus()
-        assert p.locator("button:has-text('Place it here')").is_disabled()
-        p.keyboard.press("ArrowRight")
-        assert p.evaluate("() => Cellgames.app.game.board.cursor") in p.evaluate(_LEGAL)
-        assert p.locator("button:has-text('Place it here')").is_enabled()
-        with turn(p):
-            p.keyboard.press("Enter")
-        expect(p.locator(".moves li")).to_have_count(1)
-        p.evaluate(
-            "() => Cellgames.app.game.controls.hover(Cellgames.app.game.controls.marks().legal.values().next().value)"
-        )
-        p.evaluate("() => document.activeElement.blur()")
-        p.keyboard.press("Enter")
-        p.wait_for_function("() => Cellgames.app.game.view.turn === 2")
-        assert not complaints
-
-
 def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "grid-adaptation-small-v0", Board_size=7, Seed=6)
@@ -469,21 +352,6 @@ def test_words_are_said_and_heard_in_grid_adaptation_with_talk(chromium: Any, si
         assert not complaints
 
 
-def test_agents_alone_play_while_one_watches(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector("button[type=submit]:not(:disabled)")
-        p.get_by_label("Your seat").select_option("")
-        p.get_by_label("a different agent for each seat").check()
-        assert p.locator("select.agent").count() == 2
-        p.locator("select.agent").first.select_option("random")
-        p.click("button[type=submit]")
-        p.get_by_label("Speed", exact=True).select_option("20")
-        p.wait_for_selector(".game[data-state=done]")
-        assert p.locator("table.players .result").count() == 2
-        assert not complaints
-
-
 def test_a_record_is_watched_and_scrubbed_and_hostile_names_are_only_text(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/watch")
@@ -530,44 +398,6 @@ def test_files_of_ones_own_are_shown_or_refused(chromium: Any, site: str, tmp_pa
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_the_leaderboard_is_read(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(f"{site}/#/leaderboard")
-        p.wait_for_selector("table.ratings")
-        names = p.locator("table.ratings").first.locator("tbody th").all_inner_texts()
-        assert {"random", "greedy", "rollout:2"} <= set(names)
-        assert p.locator("table.ratings svg.rating").count() >= 4
-        assert p.locator("table.cross .heat").count() >= 6
-        assert p.locator("main img").count() == 0
-        assert p.title() != "owned"
-        assert not complaints
-
-
-@pytest.mark.parametrize("route", ["play", "play/cloth-of-gold-v0", "watch", "leaderboard"])
-def test_nothing_is_wider_than_a_phone(chromium: Any, site: str, route: str) -> None:
-    with page(chromium, PHONE, touch=True) as (p, complaints):
-        p.goto(f"{site}/#/{route}")
-        p.wait_for_selector("main .loading", state="detached")
-        assert p.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
-        assert not complaints
-
-
-def test_a_list_of_games_shows_all_of_it_on_a_phone(chromium: Any, site: str) -> None:
-    with page(chromium, PHONE, touch=True) as (p, complaints):
-        p.goto(f"{site}/#/watch?file=run%2Fgames.jsonl")
-        p.wait_for_selector("table.list")
-        inside = (
-            "(cells) => cells.every((cell) => cell.getBoundingClientRect().right <= innerWidth"
-            " && cell.scrollWidth <= cell.clientWidth)"
-        )
-        assert p.locator("table.list td").count() == 13 * 5
-        assert p.locator("table.list td").evaluate_all(inside)
-        name, agents = (p.locator(f"table.list td.{kind}").first.bounding_box() for kind in ("name", "wrap"))
-        assert agents["y"] >= name["y"] + name["height"] - 1
-        assert agents["width"] > 250
-        assert not complaints
-
-
 def test_a_shape_is_placed_on_a_phone_by_tapping(chromium: Any, site: str) -> None:
     with page(chromium, PHONE, touch=True) as (p, complaints):
         begin(p, site, "toroidal-cup-small-v0", Generations_at_most=20)
@@ -582,13 +412,3 @@ def test_a_shape_is_placed_on_a_phone_by_tapping(chromium: Any, site: str) -> No
             put.click()
         expect(p.locator(".moves li")).to_have_count(1)
         assert not complaints
-
-
-def test_an_unknown_game_is_told_and_not_shown(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        p.goto(f"{site}/#/game/nothing")
-        p.wait_for_selector(".error")
-        assert "begin a new one" in p.inner_text(".error")
-        p.goto(f"{site}/#/play/chess-v0")
-        p.wait_for_selector(".error:has-text('chess-v0')")
-        assert all("404" in complaint for complaint in complaints)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, browser, expect, page
+from browser import DESKTOP, browser, expect, page
 from web_server import served
 
 from cellgames.arena.season import season_reports
 from cellgames.cli.main import main
-from cellgames.web.routes.app_state import AppState
 
 RUNS = {
     "cup-of-patterns": "season toroidal-cup-v0 --patterns donutrandom --param max_generations=12 --teams 8 --days 3",
@@ -25,7 +23,6 @@ RUNS = {
 }
 
 _LINKS = "() => [...document.querySelectorAll('main a[href^=\"#/watch?\"]')].map((link) => link.getAttribute('href'))"
-_WIDE = "() => [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length"
 
 
 @pytest.fixture(scope="module")
@@ -82,15 +79,6 @@ def test_every_game_of_a_run_is_watched_from_its_page(chromium: Any, site: str, 
         assert not complaints
 
 
-@pytest.mark.parametrize(("name", "dark"), [(name, place % 2 == 1) for place, name in enumerate(RUNS)])
-def test_the_page_of_a_run_is_read_on_a_phone(chromium: Any, site: str, results: Path, name: str, dark: bool) -> None:
-    with page(chromium, PHONE, touch=True, dark=dark) as (p, complaints):
-        opened(p, site, name)
-        assert p.evaluate(_WIDE) == 0
-        assert p.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
-        assert not complaints
-
-
 @pytest.mark.parametrize("name", ["cup-of-patterns", "cup-of-bots"])
 def test_a_season_of_the_cup_has_standings_and_a_bracket(chromium: Any, site: str, results: Path, name: str) -> None:
     bracket = json.loads((results / name / "bracket.json").read_text())
@@ -136,26 +124,4 @@ def test_a_series_shows_the_order_of_each_and_its_matches(chromium: Any, site: s
             assert panel.locator("tbody th").all_inner_texts() == [player["name"] for player in one["order"]]
         matches = p.locator("details", has_text="Match 1").locator("li")
         assert [text.split(" series ")[-1] for text in matches.all_text_contents()] == ["1", "2"]
-        assert not complaints
-
-
-def test_a_game_that_takes_long_to_play_again_says_so(
-    chromium: Any, site: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go_on, replay = threading.Event(), AppState.replay
-
-    def slow(state: AppState, record: Any) -> Any:
-        go_on.wait(30)
-        return replay(state, record)
-
-    monkeypatch.setattr(AppState, "replay", slow)
-    with page(chromium, PHONE, touch=True) as (p, complaints):
-        p.goto(f"{site}/#/watch?file=cup-of-patterns%2Fgames.jsonl&number=3")
-        line = p.locator("main .loading")
-        expect(line).to_have_text("The game is played again …")
-        expect(line).to_have_text("The game is played again … 2 s")
-        expect(line).to_have_text("The game is played again … 3 s")
-        go_on.set()
-        p.wait_for_selector(".cg-viewer input[type=range]")
-        assert line.count() == 0
         assert not complaints

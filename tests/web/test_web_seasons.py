@@ -89,29 +89,6 @@ def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(
         assert not complaints
 
 
-def test_a_list_is_filtered_and_the_address_keeps_the_filter(chromium: Any, site: str, results: Path) -> None:
-    records = [json.loads(line) for line in (results / "cup" / "first" / "games.jsonl").read_text().splitlines()]
-    long = sorted(record["result"]["turns"] for record in records)[len(records) // 2]
-    fits = [one for one in records if "random" in one["agents"] and one["result"]["turns"] >= long]
-    assert 0 < len(fits) < len(records)
-    with page(chromium, PHONE) as (p, complaints):
-        p.goto(f"{site}/#/watch?file=cup%2Ffirst%2Fgames.jsonl")
-        rows = p.locator("table.list tbody tr")
-        expect(rows).to_have_count(min(50, len(records)))
-        p.get_by_label("Agent").fill("RANDOM")
-        p.get_by_label("Turns from").fill(str(long))
-        p.click("button:has-text('Filter')")
-        expect(rows).to_have_count(len(fits))
-        p.reload()
-        expect(rows).to_have_count(len(fits))
-        assert p.get_by_label("Agent").input_value() == "RANDOM"
-        assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-        p.get_by_label("Result").select_option("draw")
-        p.click("button:has-text('Filter')")
-        expect(p.locator("main")).to_contain_text("No game fits.")
-        assert not complaints
-
-
 FILTERS = [
     {"only-agent": "RANDOM", "only-least": "7"},
     {"only-result": "decided", "only-most": "8"},
@@ -162,28 +139,4 @@ def test_a_file_of_ones_own_is_filtered_as_a_file_of_the_server_is(chromium: Any
             expect(p.locator("form.filters [name=result]")).to_have_value(filters.get("only-result", ""))
             expect(p.locator("table.list tbody tr")).to_have_count(len(found[urlencode(filters)]))
             assert rows_of(p) == found[urlencode(filters)], filters
-        assert not complaints
-
-
-def test_the_address_keeps_the_filter_of_a_file_of_ones_own(chromium: Any, site: str, mixed: Path) -> None:
-    with page(chromium, PHONE, touch=True) as (p, complaints):
-        p.goto(f"{site}/#/watch")
-        p.set_input_files("#record-file", mixed)
-        p.get_by_label("Game", exact=True).fill("hex")
-        p.click("button:has-text('Filter')")
-        rows = p.locator("table.list tbody tr")
-        expect(rows).to_have_count(1)
-        assert p.url.endswith("#/watch?list=own&only-game=hex")
-        assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-        p.click("text=Game 22")
-        p.wait_for_selector(".cg-viewer input[type=range]")
-        p.click("text=← Back")
-        expect(rows).to_have_count(1)
-        p.reload()
-        expect(p.locator("main")).to_contain_text("The page does not keep your files. Choose this one again.")
-        p.set_input_files("#record-file", mixed)
-        expect(rows).to_have_count(1)
-        p.get_by_label("Game", exact=True).fill("")
-        p.click("button:has-text('Filter')")
-        expect(rows).to_have_count(22)
         assert not complaints

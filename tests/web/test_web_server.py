@@ -20,7 +20,6 @@ from typing import Any
 
 import browser
 import pytest
-import torch
 from web_records import recorded, registered_toy
 from web_server import played, served
 
@@ -33,20 +32,16 @@ from cellgames.agents.networks.trained import WEIGHTS
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store
-from cellgames.arena.season.cup import CupUmpire
-from cellgames.arena.season.games import Fixture
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.registry import REGISTRY, GameSpec, plugins
 from cellgames.web import agent_seats, live_game
-from cellgames.web.catalog import check_parameters, load_agent, offered, settings_of
-from cellgames.web.frames import replay_data, step_data
+from cellgames.web.catalog import check_parameters, load_agent, offered
+from cellgames.web.frames import replay_data
 from cellgames.web.live_game import BusyError, RefusedError, Session
 from cellgames.web.record_library import Library
 from cellgames.web.routes import timed_protocol
 from cellgames.web.routes.app_state import AppState
 from cellgames.web.routes.server import STATIC, create_app
 from cellgames.web.sessions import FullError, Sessions, specs_of
-from cellgames.web.views import view_of
 
 httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
 
@@ -149,15 +144,6 @@ def test_a_whole_game_is_played_and_its_record_replays(client: Any, id: str) -> 
     assert "attachment" in page.headers["content-disposition"]
 
 
-def test_the_same_seed_and_moves_are_the_same_game(client: Any) -> None:
-    lines = set()
-    for _ in range(2):
-        wish = {"game": "torus-small-v0", "parameters": {"size": 3}, "seat": "black", "seed": 11}
-        view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[0])
-        lines.add(client.get(f"/api/play/{view['id']}/record.jsonl").text)
-    assert len(lines) == 1
-
-
 def test_moves_are_taken_back_and_bad_ones_refused_with_the_reason(client: Any) -> None:
     made = client.post("/api/play", json={"game": "torus-small-v0", "seat": "black"}).json()
     path = f"/api/play/{made['view']['id']}"
@@ -237,15 +223,6 @@ def test_a_person_sees_what_its_seat_may_know_and_no_more(client: Any) -> None:
     assert client.post(f"{path}/undo", json={}).status_code == 409
 
 
-def test_games_of_agents_alone_and_agents_in_all_seats(client: Any) -> None:
-    wish = {"game": "grid-adaptation-small-v0", "parameters": {"rounds": 2}, "agents": ["random", "greedy"] * 2}
-    made = client.post("/api/play", json=wish).json()
-    view = finish(client, made, lambda legal: legal[0])
-    assert len(view["result"]["outcome"]) == 4
-    for agents in (["random"] * 3, ["random"] * 9, []):
-        assert client.post("/api/play", json=wish | {"agents": agents}).status_code in (400, 422)
-
-
 def test_a_game_in_which_moves_were_taken_back_is_not_added_to_the_store(client: Any, folder: Path) -> None:
     wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "seat": "black", "seed": 5}
     view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[0])
@@ -311,9 +288,6 @@ class Waiting(BaseAgent):
         return action_mask.int().argmax(1)
 
 
-OWN_S = live_game._OWN_S
-
-
 @pytest.fixture(autouse=True)
 def _own_steps_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine that is busy with other tests, too."""
@@ -359,23 +333,6 @@ def test_an_agent_that_takes_too_long_forfeits(monkeypatch: pytest.MonkeyPatch) 
         settled(session)
         assert f"({spec}) lost on time: it took more than 0." in session.view()["forfeit"]
         assert time.process_time() - before < 5
-
-
-def test_agents_that_nobody_watches_wait_and_go_on_when_somebody_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_game, "_UNSEEN_S", -1.0)
-    game = cellgames.make("torus-v0", size=3)
-    sessions = Sessions()
-    session = Session(game, ["random", "random"], lambda spec: load(spec, game))
-    session.go(100)
-    sessions.add(session)
-    settled(session)
-    assert (session.view()["turn"], session.done, session.thinking) == (0, False, False)
-    monkeypatch.setattr(live_game, "_UNSEEN_S", 100.0)
-    settled(session)
-    assert session.view()["turn"] == 0, "nobody has asked yet"
-    assert sessions.get(session.id) is session
-    settled(session)
-    assert session.done
 
 
 def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
@@ -425,62 +382,6 @@ def test_a_trial_run_changes_nothing_and_is_the_persons_in_its_turn_alone(client
     )
     path = f"/api/play/{watched.json()['view']['id']}"
     assert client.post(f"{path}/trial", json={"turn": 0}).status_code == 409
-
-
-def test_an_own_step_that_takes_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    go = threading.Event()
-
-    def slow(*arguments: Any, **named: Any) -> Any:
-        assert go.wait(30)
-        return step_data(*arguments, **named)
-
-    monkeypatch.setattr(live_game, "_OWN_S", OWN_S)
-    monkeypatch.setattr(live_game, "step_data", slow)
-    game = cellgames.make("torus-v0", size=3)
-    session = Session(game, [None, "random"], lambda spec: load(spec, game))
-    began = time.monotonic()
-    session.move([5], 0)
-    view = session.view()
-    assert time.monotonic() - began < 25
-    assert (view["thinking"], view["yours"], view["turn"]) == (True, False, 0)
-    with pytest.raises(BusyError):
-        session.move([6], 0)
-    with pytest.raises(BusyError):
-        session.undo()
-    go.set()
-    settled(session)
-    assert session.view()["turn"] == 2
-    assert game.action_to_string(5) == session.description()["moves"][0]
-
-
-def test_all_that_an_agent_has_done_in_its_turn_is_marked() -> None:
-    game = ClothOfGold(32, 32, 24)
-    session = Session(game, [None, "random"], lambda spec: load(spec, game), seed=1)
-    session.move([0], 0)
-    assert session.view()["frame"]["last"] == [0]
-    session.move([game.end_turn], 1)
-    settled(session)
-    view = session.view(0, 2)
-    placed = [game.string_to_action(event["move"]) for event in view["events"]]
-    assert placed.pop() == game.end_turn
-    assert sorted(view["frame"]["last"]) == sorted(placed) != []
-    session.undo()
-    assert session.view()["turn"] == 1
-    session.undo()
-    assert session.view()["turn"] == 0
-
-
-def test_a_long_game_keeps_the_names_of_moves_and_the_last_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cellgames.web.live_game._STEPS_KEPT", 3)
-    monkeypatch.setattr("cellgames.web.live_game._BACK", 4)
-    game = cellgames.make("torus-v0", size=3)
-    session = Session(game, ["random", "random"], lambda spec: load(spec, game), seed=2)
-    session.go(100)
-    settled(session)
-    events = session.view(0, 0)["events"]
-    assert [bool(event["frames"]) for event in events] == [False] * (len(events) - 3) + [True] * 3
-    assert len(session._states) == 4
-    assert len(replay(session.record())) == len(events) + 1
 
 
 def test_sessions_are_few_and_not_for_ever() -> None:
@@ -541,37 +442,6 @@ def test_a_visitor_who_watches_many_games_keeps_the_newest(client: Any) -> None:
     assert kept == [404, 404, 200, 200, 200, 200]
 
 
-def test_what_a_seat_is_told_comes_from_the_rules() -> None:
-    game = cellgames.make("toroidal-cup-small-v0")
-    state = game.init(torch.tensor([4]))
-    needed = view_of(game).controls(state, 1)
-    after = game.step(state, game.legal_actions(state).int().argmax(-1))
-    placed = (game.board(after)[0] == 2).nonzero().tolist()
-    action = int(game.legal_actions(state)[0, 1].int().argmax())
-    row, col = (
-        needed["first"] + needed["stride"] * (action // 8 // needed["across"]),
-        needed["band"] + needed["first"] + needed["stride"] * (action // 8 % needed["across"]),
-    )
-    shape = [[(row + down) % needed["rows"], col + right] for down, right in needed["around"][action % 8]]
-    assert sorted(shape) == sorted(placed)
-    cloth = cellgames.make("cloth-of-gold-small-v0")
-    assert view_of(cloth).controls(cloth.init(torch.tensor([0])), 0) == {"left": 10, "most": 10, "end": 1024}
-    torus = cellgames.make("torus-v0")
-    assert view_of(torus).controls(None, 0) == {}
-
-
-def test_a_tie_is_voted_on_by_those_who_won_a_token_and_see_the_totals() -> None:
-    game = cellgames.make("grid-adaptation-small-v0")
-    state = game.string_to_state(
-        "vote turn:6 round:7 tiles:A! sequences:000,001,010,011 reserves:3,3,3,3 bought:0,0,0,0 garnets:2,2,2,2 "
-        "points:50,20,20,40 public:0,0,0,0,0,0,0,0 tied:1,2 tokens:2,0,0,0 candidate:-"
-    )
-    voter, other = (view_of(game).controls(state, seat) for seat in (0, 3))
-    assert (voter["voting"], voter["votes"], voter["totals"]) == (True, [1, 2], [50, 20, 20, 40])
-    assert (other["voting"], other["votes"], other["totals"]) == (True, [], None)
-    assert voter["tiles"] == other["tiles"] == 0
-
-
 # ---------------------------------------------------------------- what is offered
 
 
@@ -600,35 +470,6 @@ def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
     assert "perfect" in {agent["name"] for agent in client.get("/api/agents", params=tiny).json()}
 
 
-def test_all_yes_no_parameters_of_games_are_offered(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    offered = {}
-    for game in client.get("/api/games").json():
-        flags = {one["name"]: one["default"] for one in game["settings"] if isinstance(one["default"], bool)}
-        offered[game["id"]] = set(flags)
-        for name, default in flags.items():
-            given = {name: not default}
-            needs = {"weather": {"terrain": True}, "combinations": {"perks": True}}.get(name, {}) if not default else {}
-            off = {"weather": False} if name == "terrain" and default else {}
-            answer = client.post("/api/play", json={"game": game["id"], "parameters": {**given, **needs, **off}})
-            assert answer.status_code == 201, (game["id"], name, answer.json())
-            client.delete(f"/api/play/{answer.json()['view']['id']}")
-    assert offered["hex-v0"] == offered["y-small-v0"] == {"swap"}
-    assert offered["grid-adaptation-v0"] == set(), "without talk they mean nothing"
-    assert offered["grid-adaptation-talk-v0"] == {"scramble", "mute"}
-    for plugin in plugins():
-        ids = [id for id, entry in REGISTRY.items() if entry.plugin.id == plugin.id]
-        made = [(game, field.name) for game in map(cellgames.make, ids) for field in dataclasses.fields(game)]  # type: ignore[arg-type]
-        wanted = {name for game, name in made if isinstance(getattr(game, name), bool)}
-        if plugin.page is not None and plugin.id in offered:
-            assert wanted == set().union(*(offered[id] for id in ids))
-    for wrong in (1, "true", "no"):
-        answer = client.post("/api/play", json={"game": "hex-v0", "parameters": {"swap": wrong}})
-        assert answer.status_code == 400
-        assert answer.json()["error"].startswith("hex-v0: parameter 'swap' must be true or false, got ")
-    answer = client.post("/api/play", json={"game": "hex-v0", "parameters": {"size": True}})
-    assert "a whole number from 2 to 22" in answer.json()["error"]
-
-
 def test_neutral_cells_of_cloth_of_gold_are_set_in_the_form(client: Any) -> None:
     (game,) = (game for game in client.get("/api/games").json() if game["id"] == "cloth-of-gold-small-v0")
     choices = {one["name"]: one["choices"] for one in game["settings"] if one["choices"]}
@@ -640,20 +481,6 @@ def test_neutral_cells_of_cloth_of_gold_are_set_in_the_form(client: Any) -> None
     assert answer.json()["about"]["parameters"]["neutral_stance"] == "aggressive"
     for wrong in ({"neutral_stance": "aggressive"}, {"neutral_density": 0.5}, {"neutral_stance": 1}):
         assert client.post("/api/play", json=wish | {"parameters": wrong}).status_code == 400
-
-
-def test_a_yes_no_parameter_without_a_setting_is_offered_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = tmp_path / "hex.toml"
-    texts.write_text('[settings]\nsize = { label = "Board size", low = 2, high = 22 }\n', encoding="utf-8")
-    entry = REGISTRY["hex-v0"]
-    bare = dataclasses.replace(entry, plugin=dataclasses.replace(entry.plugin, texts=(texts,)))
-    monkeypatch.setitem(REGISTRY, "hex-v0", bare)
-    found = settings_of(cellgames.make("hex-v0"))
-    assert list(found) == ["size", "swap"]
-    assert found["swap"].label == "Swap"
-    assert not check_parameters("hex-v0", {"swap": False}).parameters["swap"]
 
 
 def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -676,12 +503,6 @@ def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, mon
             assert error == f"expected a game that the page has a board for, got {id}; its records can be watched"
     record = recorded(toy.id, **toy.parameters)
     assert client.post("/api/replay", json={"record": record.to_json()}).status_code == 200
-
-
-def test_rules_in_brief_say_what_life_is() -> None:
-    for game, page in PAGES.items():
-        stones = game in ("torus-v0", "hex-v0", "y-v0")
-        assert any(rule.startswith("Life: an empty cell") for rule in page.rules) != stones
 
 
 def test_a_visitors_own_text_is_repeated_in_part_only(client: Any) -> None:
@@ -716,6 +537,7 @@ def test_a_visitors_own_text_is_repeated_in_part_only(client: Any) -> None:
         {"game": "torus-v0", "parameters": {"size": [8]}},
         {"game": "torus-v0", "parameters": {"seize": 8}},
         {"game": "toroidal-cup-v0", "parameters": {"rows": 41}},
+        {"game": "hex-v0", "parameters": {"swap": 1}},
         {"game": "toroidal-cup-v0", "parameters": {"pattern": "<b>"}},
         {"game": "toroidal-cup-v0", "parameters": {"tolerance": 1}},
         {"game": "cloth-of-gold-v0", "parameters": {"generations": 10_000}},
@@ -809,46 +631,6 @@ def test_records_are_listed_and_shown(client: Any) -> None:
     assert client.get("/api/records/replay", params={"file": "run/games.jsonl", "number": 4}).status_code == 404
 
 
-def season_game(**changes: Any) -> str:
-    """A line of a season of the Cup without agents, in which the Kites hold the title."""
-    umpire = CupUmpire(["randys"], max_generations=30, teams=3, compile="never")
-    teams = ("Owls", "Kites", "Terns")
-    (played,) = umpire.play([Fixture("day 1", 1, teams)], 0)
-    return json.dumps(json.loads(played.to_json()) | changes)
-
-
-def test_games_of_the_cups_season_are_listed_and_shown(client: Any, tmp_path: Path) -> None:
-    (tmp_path / "season").mkdir()
-    (tmp_path / "season" / "games.jsonl").write_text(season_game() + "\n")
-    library, line = Library(tmp_path), json.loads(season_game())
-    (game,) = library.page("season/games.jsonl", 1, 5)["games"]
-    assert game["agents"] == ["Owls", "Kites", "Terns"]
-    assert (game["scores"], game["turns"]) == (line["scores"], line["generations"])
-    assert game["outcome"].count("win") == (line["winner"] > 0)
-    state = AppState(library, None)
-    shown = state.replay(library.record("season/games.jsonl", 1))
-    assert json.loads(json.dumps(shown)) == client.post("/api/replay", json={"record": season_game()}).json()
-    assert shown["record"]["agents"] == ["Owls", "Kites", "Terns"]
-    assert shown["layout"]["players"] == ["Team 1", "Team 2", "Team 3"]
-    assert [one["team"] for one in shown["layout"]["roster"]["teams"]] == ["Owls", "Kites", "Terns"]
-    worth = client.post("/api/worth", json={"record": season_game()})
-    assert worth.status_code == 200
-    assert worth.json()["layers"]
-    saved = client.post("/api/html", json={"record": season_game()})
-    assert 'filename="toroidal-cup-v0.html"' in saved.headers["content-disposition"]
-    for changes, reason in (
-        ({"season": 1}, "expected a game of a season"),
-        ({"max_generations": 10**9}, "max_generations"),
-        ({"pattern": "rando"}, "pattern must be one of"),
-        ({"scores": [1, 2]}, "expected 3 scores, got 2"),
-        ({"winner": 7}, "result differs"),
-        ({"scores": [1] * 99, "season": {**line["season"], "teams": ["a"] * 99}}, "expected at most 8 teams, got 99"),
-    ):
-        refused = client.post("/api/replay", json={"record": season_game(**changes)})
-        assert refused.status_code == 400
-        assert reason in refused.json()["error"]
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -874,17 +656,6 @@ def test_paths_stay_below_the_results_folder(client: Any, folder: Path, name: st
         answer = client.get(path, params=query)
         assert answer.status_code in (400, 404, 422), (path, answer.text[:200])
         assert "secret\n" not in answer.text
-
-
-def test_a_number_that_no_list_has_is_refused(folder: Path, tmp_path: Path) -> None:
-    Store(tmp_path / "store.sqlite").close()
-    with served(folder / "results", tmp_path / "store.sqlite") as address, httpx.Client(base_url=address) as client:
-        for first in ((1 << 63) + 1, 1 << 64, 10**30):
-            answer = client.get("/api/store/games", params={"first": first})
-            assert answer.status_code == 400
-            assert "must be a whole number from 0 to 2^63 - 1" in answer.json()["error"]
-            page = client.get("/api/records/games", params={"file": "run/games.jsonl", "first": first})
-            assert page.json()["games"] == []
 
 
 def test_static_files_stay_in_their_folder(client: Any) -> None:
@@ -1038,13 +809,6 @@ def test_the_page_is_small_and_needs_nothing_from_elsewhere() -> None:
         assert (STATIC / name).is_file(), name
 
 
-def test_no_results_and_no_store_are_empty_lists(tmp_path: Path) -> None:
-    with served(tmp_path / "none", None) as address, httpx.Client(base_url=address) as client:
-        assert client.get("/api/records").json()["files"] == []
-        assert client.get("/api/leaderboard").json() == {"store": None, "boards": []}
-        assert client.get("/api/store/games").status_code == 404
-
-
 # ---------------------------------------------------------------- the command
 
 
@@ -1089,19 +853,6 @@ def test_the_command_says_where_it_is_and_refuses_what_it_cannot(
     (tmp_path / "s.sqlite").write_text("not a store, but text that is long enough to be read as one" * 40)
     with pytest.raises(ValueError, match="store"):
         run(parsed("--port", "0"))
-
-
-def test_the_benchmark_writes_what_it_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from benchmarks.arena.page_speed import main
-
-    words = ["--only", "torus-small-v0", "grid-adaptation-small-v0", "--games", "1", "--moves", "3"]
-    assert main([*words, "--out", str(tmp_path)]) == 0
-    data = json.loads((tmp_path / "web.json").read_text())
-    assert [(row["game"], row["moves"]) for row in data["rows"]] == [(words[1], 3), (words[2], 3)]
-    assert all(0 < row["answer_median"] <= row["whole_median"] for row in data["rows"])
-    table = capsys.readouterr().out.strip()
-    assert table in (tmp_path / "web.md").read_text()
-    assert words[1] in table
 
 
 def test_an_address_that_is_not_local_takes_any_name(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,9 @@ from slow import slow_except
 from web_records import SMALL, recorded
 from web_server import served
 
-import cellgames
 from cellgames.arena.records.record_lines import append
-from cellgames.web.export import export_html
-from cellgames.web.frames import layout
 from cellgames.web.views.dark_colours import CLOTH, GROUND, SEATS, STONES
 
-GAMES = [*SMALL, "cloth-of-gold-wild-small-v0"]
 _PIXEL = """() => {
   const canvas = document.querySelector("canvas.cg-canvas");
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -81,17 +76,6 @@ def test_dark_colours_stand_out_against_their_ground() -> None:
         assert contrast(stone, STONES["fill"][0]) > 3
 
 
-@pytest.mark.parametrize("id", GAMES)
-def test_a_layout_names_no_dark_colour_that_no_board_uses(id: str) -> None:
-    found = layout(cellgames.make(id))
-    dark = found["dark"]
-    assert set(dark) == {"palette", "colours", "ground"}
-    assert dark["palette"].keys() <= found["palette"].keys()
-    assert len(dark["colours"]) == len(found["colours"])
-    for name, value in dark["palette"].items():
-        assert isinstance(value, str) or len(value) == len(found["palette"][name]), name
-
-
 # ---------------------------------------------------------------- the page
 
 
@@ -126,18 +110,4 @@ def test_the_choice_is_remembered_and_goes_before_the_system(chromium: Any, site
         assert p.evaluate(ground) == light
         p.click("button[aria-label='Colours: light']")
         assert p.evaluate(ground) == dark
-        assert not complaints
-
-
-def test_an_exported_game_follows_the_system_and_has_the_switch(chromium: Any, tmp_path: Path) -> None:
-    path = tmp_path / "game.html"
-    export_html(recorded("torus-v0", size=3), path)
-    with page(chromium, dark=True, offline=True) as (p, complaints):
-        p.goto(path.as_uri())
-        p.wait_for_selector("#viewer[data-frame]")
-        p.wait_for_timeout(100)
-        dark = p.evaluate(_PIXEL)
-        p.click("button[aria-label='Colours: as your system']")
-        p.wait_for_timeout(100)
-        assert dark < 0.75 * p.evaluate(_PIXEL)
         assert not complaints

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import page
-from paths import ROOT
 from web_records import SMALL, recorded
 from web_server import served
 
@@ -17,11 +15,9 @@ from cellgames.arena.records.store.store import Store
 from cellgames.lab import explain
 from cellgames.lab.interventions import worth_layer
 from cellgames.lab.interventions.worth_layer import explained
-from cellgames.web.export import export_html
 
 httpx = pytest.importorskip("httpx", reason="needs httpx: pip install cellgames[dev]")
 RECORDS = {id: recorded(id) for id in SMALL if id != "hex-v0"}  # which nothing explains
-STATIC = ROOT / "src/cellgames/web/static"
 
 
 @pytest.fixture(scope="module")
@@ -83,20 +79,4 @@ def test_a_browser_asks_for_the_worth_and_paints_it(site: str, chromium: Any) ->
         before = p.evaluate(painted)
         p.get_by_label("What to value").select_option("-1")
         p.wait_for_function(f"(before) => {painted} !== before", arg=before)
-        assert not complaints
-
-
-def test_an_exported_page_has_the_worth_inside(chromium: Any, tmp_path: Path) -> None:
-    record = recorded("cloth-of-gold-v0", ["greedy", "random"])
-    export_html(record, tmp_path / "game.html", worth=worth_layer.worth_layer(explain(record, ["turn", "placement"])))
-    with page(chromium, offline=True) as (p, complaints):
-        p.goto((tmp_path / "game.html").as_uri())
-        p.wait_for_selector("#viewer[data-frame]")
-        p.get_by_label("What to value").select_option("0")
-        p.wait_for_selector(".cg-effects li")
-        assert p.evaluate("viewer.worthCells(viewer.frames[viewer.at]).length") > 0
-        p.get_by_label("What to value").select_option("1")
-        p.wait_for_selector(".cg-effects li:nth-child(3)")
-        p.locator(".cg-effects button").first.click()
-        assert p.evaluate("viewer.worthCells(viewer.frames[viewer.at]).length") >= 1
         assert not complaints

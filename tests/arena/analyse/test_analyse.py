@@ -21,8 +21,8 @@ from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import result
 from cellgames.cli.main import main
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Polygon, Shape, Text
-from cellgames.envs.stones.annotated import LINE, draw_annotated
+from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Shape, Text
+from cellgames.envs.stones.annotated import draw_annotated
 from cellgames.envs.torus.rendering import View
 
 TORUS: Game = cellgames.make("torus-v0", size=3)
@@ -197,18 +197,6 @@ def test_finished_games_and_batches_are_refused() -> None:
         analysis.analyse(TORUS, TORUS.init(seeds(0, 2)), Planned())
 
 
-def test_moves_are_checked_one_by_one() -> None:
-    for moves, message in (
-        (("a1", "z9"), r"move 2, 'z9': expected a cell"),
-        (("a1", "b1", "a1"), r"move 3, 'a1': illegal action 0 of player black: cell a1 is taken"),
-        ((*WON, "b1"), r"move 6, 'b1': the game is over after move 5"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            positions.after_moves(TORUS, moves)
-    state = positions.after_moves(TORUS, ("c2",), position="x../.../... .../.../.o. b")
-    assert TORUS.state_to_string(state) == "x../..x/... .../.../.o. w"
-
-
 def test_positions_of_a_record(file: Path) -> None:
     record = positions.pick(file, 1)
     for ply, moves in ((None, WON[:-1]), (0, ()), (2, WON[:2]), (5, WON)):
@@ -250,81 +238,9 @@ def test_win_chances_and_the_line_stand_in_their_cells(found: analysis.Analysis)
     assert stones == ["#ffffff", "#25282d", "#ffffff"]  # White moves first
 
 
-def test_more_visits_are_a_darker_cell_and_none_leave_its_colour(found: analysis.Analysis) -> None:
-    shapes = board(analysis.draw(TORUS, after("a1", "c3+", "b1"), found))
-
-    def fill(name: str) -> str | None:
-        centre = View([0] * 18, size=3).spot(TORUS.string_to_action(name))
-        cells = [shape for shape in shapes if isinstance(shape, Polygon) and shape.fill is not None]
-        (cell,) = (
-            cell
-            for cell in cells
-            if math.dist([sum(axis) / len(cell.points) for axis in zip(*cell.points, strict=True)], centre) < 1e-6
-        )
-        return cell.fill
-
-    def light(name: str) -> int:
-        return sum(bytes.fromhex(str(fill(name))[1:]))
-
-    assert fill("a2") == "#d55e00"
-    assert light("a2") < light("b2") < light("c1") < light("c2")
-    assert fill("c2") == fill("b3") == "#ead9b8"
-    assert fill("a1") == "#25282d"
-
-
-@pytest.mark.parametrize("size", [2, 5, 8, 16])
-def test_numbers_do_not_leave_their_cells_and_stones_do_not_meet(size: int) -> None:
-    """Also where every cell has three digits and all of the line is drawn."""
-    cells = range(2 * size * size)
-    line = tuple((cell, cell % 2) for cell in cells)
-    notes = Notes("all", dict.fromkeys(cells, 1 / len(cells)), dict.fromkeys(cells, "100"), "chances", line)
-    view = View([0] * len(cells), size=size)
-    shapes = board(draw_annotated(view, notes))
-    texts = [shape for shape in shapes if isinstance(shape, Text)]
-    numbers = [shape for shape in texts if shape.text == "100"]
-    assert len(numbers) == len(cells)
-    assert len(texts) - len(numbers) == min(LINE, len(cells))
-    for cell, number in zip(cells, numbers, strict=True):
-        x, y = view.spot(cell)
-        half_width, top = 3 * 0.56 * number.size / 2, number.y - 0.7 * number.size
-        assert number.x == x
-        assert half_width < (0.29 if cell >= size * size else 0.5)
-        assert y - 0.3 < top < number.y < y + 0.3
-    stones = [shape for shape in shapes if isinstance(shape, Circle)]
-    for place, stone in enumerate(stones):
-        for other in stones[:place]:
-            assert math.dist((stone.x, stone.y), (other.x, other.y)) > stone.radius + other.radius
-
-
-def test_the_title_and_the_legend_say_what_is_seen(found: analysis.Analysis) -> None:
-    shown = analysis.draw(TORUS, after("a1", "c3+", "b1"), found)
-    assert shown.title == "White to move, turn 4: win chance 62 %, best a2 (Planned)"
-    words = [shape.text for shape in shown.shapes if isinstance(shape, Text)]
-    assert words == [
-        *("0 %", "2.9 %", "14 %", "57 %", "of all visits"),
-        *("numbers: win chance of White in %", "1", "the moves to come, as the search expects them"),
-    ]
-
-
 def test_notes_of_taken_cells_are_refused() -> None:
     with pytest.raises(ValueError, match=r"notes of free cells only, got some of \[1\]"):
         draw_annotated(View([0, 1] + [0] * 6, size=2, last_move=1), Notes("", {1: 0.5}, {0: "50"}))
-
-
-def test_without_visits_only_the_line_is_drawn() -> None:
-    shown = draw_annotated(View([0] * 8, size=2), Notes("", line=((3, 1),)))
-    assert written(board(shown), 2) == {"b2": ["1"]}
-    assert next(shape.text for shape in shown.shapes if isinstance(shape, Text)) == "1"
-
-
-def test_a_game_that_draws_no_notes_shows_its_board_below_the_title() -> None:
-    game: Game = cellgames.make("cloth-of-gold-small-v0")
-    state = game.init(seeds(0, 1))
-    analysed = analysis.analyse(game, state, Planned("1"))
-    shown, plain = analysis.draw(game, state, analysed), game.draw(state)
-    assert shown.height > plain.height
-    assert shown.shapes[1] == Inset(0, shown.height - plain.height, plain)
-    assert shown.title.startswith("Player_a to move, turn 1: win chance 62 %, best r0c1 (Planned)")
 
 
 def test_files_hold_the_drawing(found: analysis.Analysis) -> None:
@@ -370,20 +286,6 @@ def test_a_record_knows_its_game(file: Path, capsys: pytest.CaptureFixture[str])
         assert json.loads(capsys.readouterr().out)["position"] == TORUS.state_to_string(after(*moves))
 
 
-def test_other_games_in_turns_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    words = (
-        "analyse",
-        "cloth-of-gold-small-v0",
-        "--moves",
-        "r0c1",
-        "--in-process",
-        "--agents",
-        "analysis_bots:Planned:2",
-    )
-    assert main(words) == 0
-    assert "player_a to move, win chance 62.5 %" in capsys.readouterr().out
-
-
 RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"  # whoever takes a5 wins
 BLUNDER = ("analyse", "torus-v0", "--size", "5", "--position", RACE, "--moves", "c2 a5", "--agents", "mcts:200")
 
@@ -409,23 +311,6 @@ def test_the_mistakes_are_those_of_the_page(capsys: pytest.CaptureFixture[str]) 
         answer = board.submit(wish, "mcts", 500).result()
         assert {"move": number, **answer["review"]} == data["moves"][number - 1]
     board.close()
-
-
-def test_the_mistakes_of_a_record_are_those_up_to_a_ply(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("analyse", "--records", str(file), "--record", "1", "--mistakes", "--agents", "mcts:50", "--json")
-    for more, plies in (((), 5), (("--ply", "3"), 3)):
-        assert main([*words, *more]) == 0
-        assert [seen["played"] for seen in json.loads(capsys.readouterr().out)["moves"]] == list(WON[:plies])
-
-
-def test_help_explains_and_gives_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["analyse", "--help"])
-    shown = capsys.readouterr().out
-    assert ended.value.code == 0
-    assert "Examples:\n  cellgames analyse torus-v0 --size 5" in shown
-    assert "(default 8)" in shown
-    assert max(map(len, shown.splitlines())) <= 110
 
 
 @pytest.mark.parametrize(

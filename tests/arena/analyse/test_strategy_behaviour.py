@@ -12,7 +12,6 @@ import torch
 from arena_bots import First, Last
 from strategy_records import played
 from torch import Tensor
-from toy_games import Race, Sealed
 from training_runs import network_for
 
 import cellgames
@@ -20,9 +19,9 @@ from cellgames.agents import load
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.analyse.behaviour import Behaviour, compare, embed, measure, ordered
+from cellgames.arena.analyse.behaviour import Behaviour, compare, embed
 from cellgames.arena.analyse.behaviour_section import section, to_data
-from cellgames.arena.analyse.queries import Answers, ask, draw_positions
+from cellgames.arena.analyse.queries import ask, draw_positions
 from cellgames.arena.records.replays import ReplayError, replay
 from cellgames.envs.core import Game
 
@@ -62,12 +61,6 @@ def test_positions_are_those_of_the_games_and_none_comes_twice() -> None:
         assert found.state[env_id].equal(state)
         assert found.players[env_id] == state.current_player[0]
     assert not found.state.done.any()
-
-
-def test_positions_follow_from_the_seed() -> None:
-    pairs = [draw_positions(TORUS, GAMES, 30, seed) for seed in (1, 1, 2)]
-    assert pairs[0].plies == pairs[1].plies != pairs[2].plies
-    assert pairs[0].state.equal(pairs[1].state)
 
 
 def test_all_positions_are_found_if_as_many_are_asked_for_but_not_forced_ones() -> None:
@@ -149,14 +142,6 @@ def test_others_are_asked_as_often_as_said_and_never_do_what_is_illegal() -> Non
     assert (answers.shares * 5).round().allclose(answers.shares * 5)
 
 
-def test_progress_adds_up_over_batches() -> None:
-    finished: list[int] = []
-    positions = draw_positions(TORUS, GAMES, 90, 0)
-    ask(TORUS, First(), positions, 13, 0, finished=finished.append)
-    assert len(finished) > 1
-    assert sum(finished) == len(positions)
-
-
 # ---------------------------------------------------------------- distances
 
 
@@ -213,32 +198,6 @@ def test_where_samples_tell_nothing_the_distance_is_not_known() -> None:
     assert to_data(found)["distance"] == [[0, None], [None, 0]]
 
 
-def test_a_distance_whose_interval_is_not_known_is_not_told() -> None:
-    """Where positions differ in noise, some resamples are of noise alone."""
-    wide = torch.eye(400)
-    noisy = torch.stack([wide[:4], wide[4:8]])
-    noisy[:, 0] = wide[0]  # one position in four is sure
-    weights, other = torch.ones(4, 1), noisy.roll(9, 2)
-    answers = [Answers(shares, shares, weights, (400,), None, exact=False) for shares in (noisy, other)]
-    found = measure(("a", "b"), answers, 1, np.random.default_rng(0))
-    assert np.isnan([found.distance[0, 1], found.low[0, 1], found.high[0, 1]]).all()
-    assert np.diagonal(found.distance).tolist() == np.diagonal(found.low).tolist() == [0, 0]
-
-
-def test_what_an_agent_answers_does_not_depend_on_the_others() -> None:
-    greedy = load("greedy", TORUS)
-    alone = behaviour(TORUS, {"greedy": greedy, "first": First()}, GAMES)
-    more = behaviour(TORUS, {"random": RandomAgent(), "greedy": greedy, "first": First()}, GAMES)
-    assert alone.distance[0, 1] == more.distance[1, 2]
-
-
-@pytest.mark.parametrize("game", [Race(), Sealed()], ids=lambda game: type(game).__name__)
-def test_games_of_chance_and_those_where_all_act_at_once_can_be_asked_about(game: Game) -> None:
-    records = played(game, ["random"], 8)
-    found = behaviour(game, {"random": RandomAgent(), "also": RandomAgent()}, records, draws=32)
-    assert found.distance[0, 1] < 0.2
-
-
 def test_an_action_of_several_components_counts_slots_of_one_kind_together() -> None:
     records = played(GRID, ["random"], 6)
     positions = draw_positions(GRID, records, 20, 0)
@@ -253,42 +212,6 @@ def test_an_action_of_several_components_counts_slots_of_one_kind_together() -> 
     assert (answers.weights[state.round <= GRID.parameters["rounds"], 3] == 0).all()
 
 
-class Half(BaseAgent):
-    """Names the first legal space of one half of the board with every tile; does nothing else."""
-
-    def __init__(self, upper: bool) -> None:
-        super().__init__(f"half {upper}")
-        self.upper = upper
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        choices = []
-        for part in action_mask.split(list(GRID.info.action_nvec), 1):
-            good = part.clone()
-            if part.shape[1] == GRID.info.action_nvec[0]:
-                good[:, slice(40, None) if self.upper else slice(0, 40)] = False
-            choices.append(torch.where(good.any(1), good.int().argmax(1), part.int().argmax(1)))
-        return torch.stack(choices, 1)
-
-
-def test_components_without_a_choice_make_nobody_alike() -> None:
-    """From round 2 on one tile slot is free, and the others have to be left empty."""
-    positions = draw_positions(GRID, played(GRID, ["random"], 6), 40, 0)
-    state: Any = positions.state
-    later = (state.round > 1) & (state.round <= GRID.parameters["rounds"])
-    assert later.sum() > 5
-    answers = [ask(GRID, Half(upper), positions, 2, 0).shares[0, later, :82] for upper in (True, False)]
-    assert ((answers[0] - answers[1]).abs().sum(1) / 2).tolist() == pytest.approx([1.0] * int(later.sum()))
-
-
-def test_whole_turns_are_compared_where_they_are_several_actions() -> None:
-    records = played(CLOTH, ["random"], 3)
-    found = behaviour(CLOTH, {"random": load("random", CLOTH), "greedy": load("greedy", CLOTH)}, records, draws=2)
-    answers = ask(CLOTH, load("random", CLOTH), draw_positions(CLOTH, records, 6, 0), 1, 0)
-    assert (answers.shares[..., CLOTH.info.num_actions - 1] > 0).all()  # every turn is ended
-    assert (answers.shares[..., CLOTH.info.num_actions - 1] <= 0.5).all()  # and more is done in it
-    assert 0 <= found.distance[0, 1] <= 1
-
-
 # ---------------------------------------------------------------- the map
 
 
@@ -298,12 +221,6 @@ def test_places_in_the_plane_keep_distances_that_fit_in_it() -> None:
     places, kept = embed(distance)
     assert np.allclose(np.linalg.norm(places[:, None] - places[None], axis=2), distance)
     assert kept == pytest.approx(1)
-
-
-def test_agents_that_are_alike_stand_beside_each_other() -> None:
-    distance = np.array([[0, 0.9, 0.1, 0.8], [0.9, 0, 0.9, 0.1], [0.1, 0.9, 0, 0.9], [0.8, 0.1, 0.9, 0]])
-    order = ordered(distance)
-    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset((0, 2)), frozenset((1, 3))}
 
 
 def test_the_map_of_equal_agents_is_a_point() -> None:

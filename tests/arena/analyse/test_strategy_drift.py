@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from strategy_records import played
-from torch import Tensor
 from training_runs import network_for
 
 import cellgames
@@ -85,12 +84,6 @@ def _with(folder: Path, game: Game, made: dict[str, Any]) -> Path:
     return folder
 
 
-def test_networks_of_several_games_are_refused(run: Path) -> None:
-    found = kept.checkpoints(_with(run, cellgames.make("torus-v0", size=2), {"steps": 300}))
-    with pytest.raises(ValueError, match="networks of one game"):
-        kept.game_of_run(found)
-
-
 def test_distance_is_nothing_where_the_network_did_not_change(run: Path) -> None:
     found = kept.checkpoints(run)
     records = played(TORUS, ["random"], 6)
@@ -105,27 +98,6 @@ def test_distance_is_nothing_where_the_network_did_not_change(run: Path) -> None
     assert all(sum(begun.values()) == 256 for begun in section.data["openings"])
     assert section.data["openings"][1] == section.data["openings"][2] != section.data["openings"][0]
     assert "Play changed most from step 0 to 100" in section.text
-
-
-def test_positions_come_from_the_runs_own_games_where_none_are_given(run: Path) -> None:
-    section = drift_section(TORUS, kept.checkpoints(run), {}, positions=12)
-    assert "positions of 6 games of the run's first, middle and last network" in section.text
-
-
-def test_the_entropy_is_that_of_the_network(run: Path) -> None:
-    import torch
-
-    from cellgames.arena.analyse.queries import draw_positions
-
-    records = played(TORUS, ["random"], 4)
-    section = drift_section(TORUS, kept.checkpoints(run), {}, records, positions=20, seed=5)
-    asked = draw_positions(TORUS, records, 20, 5)
-    mask: Tensor = TORUS.legal_actions(asked.state)
-    with torch.no_grad():
-        judged = network_for(TORUS, 1).policy_and_value(TORUS.observe(asked.state, asked.players), mask)
-    chances = judged.choices.probabilities().double()
-    expected = -(chances * chances.clamp(min=1e-300).log()).sum(1).mean()
-    assert section.data["rows"][0]["entropy, nats"] == pytest.approx(float(expected), abs=1e-4)
 
 
 @pytest.mark.parametrize(

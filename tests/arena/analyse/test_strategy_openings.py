@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import pytest
 from strategy_records import a_game
-from toy_games import Race
 
 import cellgames
 from cellgames.arena.analyse import cell_shapes as shapes
@@ -16,7 +15,7 @@ from cellgames.arena.analyse.cloth_of_gold_reader import ClothReader
 from cellgames.arena.analyse.grid_adaptation_reader import GridReader
 from cellgames.arena.analyse.opening_section import section
 from cellgames.arena.analyse.openings import Branch, find_openings
-from cellgames.arena.analyse.reader import Reader, make_reader, symmetric_actions
+from cellgames.arena.analyse.reader import make_reader
 from cellgames.arena.analyse.toroidal_cup_reader import CupReader
 from cellgames.arena.records.record_lines import Outcome
 
@@ -54,21 +53,11 @@ def test_openings_of_torus_are_alike_if_translations_and_half_turns_make_them_so
         assert reader.canonical(cells) == least(cells, size)
 
 
-def test_symmetries_that_exchange_the_seats_do_not_make_openings_alike() -> None:
-    assert len(symmetric_actions(TORUS)) == 2 * 3 * 3
-    assert TORUS.symmetries == 4 * 3 * 3
-
-
 def test_what_begins_a_canonical_opening_is_canonical() -> None:
     reader = make_reader(TORUS)
     for cells in itertools.islice(itertools.permutations(range(18), 3), 0, None, 37):
         whole = reader.canonical(cells)
         assert [reader.canonical(cells[:length]) for length in (1, 2)] == [whole[:1], whole[:2]]
-
-
-def test_a_game_without_symmetries_has_its_own_openings() -> None:
-    assert symmetric_actions(Race()).size == 0
-    assert Reader(Race()).canonical([2, 0, 1]) == [2, 0, 1]
 
 
 # ---------------------------------------------------------------- counting
@@ -103,12 +92,6 @@ def test_the_usual_score_is_that_of_the_same_agents_in_the_same_seats() -> None:
     assert branch("a1").usual == pytest.approx((2 * x_begins + y_begins) / 3)
 
 
-def test_the_interval_is_wilsons() -> None:
-    first = branch("a1")
-    assert first.low == pytest.approx(0.2077, abs=1e-4)
-    assert first.high == pytest.approx(0.9385, abs=1e-4)
-
-
 def test_forced_steps_are_counted_apart_and_chosen_by_nobody() -> None:
     forced = branch("a1, b1", forced=True)
     assert (forced.times, forced.score, forced.agents) == (1, 1.0, {})
@@ -127,14 +110,6 @@ def test_branches_stand_below_what_they_begin_with_the_most_frequent_first() -> 
         assert len(steps) == 1 or steps[:-1] in names[:place]
 
 
-def test_games_from_a_position_of_their_own_have_no_opening() -> None:
-    import dataclasses
-
-    moved = [dataclasses.replace(record, position="x../.../... .../.../... w") for record in GAMES]
-    assert find_openings(TORUS, moved).openings == 0
-    assert "No game began" in section(TORUS, moved).text
-
-
 def test_the_section_tells_what_was_found() -> None:
     found = section(TORUS, GAMES)
     assert "`a1` in 75% (score 66.7%" in found.text
@@ -142,24 +117,6 @@ def test_the_section_tells_what_was_found() -> None:
     assert [table.name for table in found.tables] == ["openings", "openings_forced", "openings_tree"]
     assert {len(row) for table in found.tables for row in table.rows} == {len(found.tables[0].columns)}
     assert found.data["branches"][0]["steps"] == ["a1"]
-
-
-def test_what_was_made_once_is_not_striking_and_what_was_made_often_is() -> None:
-    lost = a_game(TORUS, ("c3+", "a1", "b1", "b2"), ("x", "y"), ("loss", "win"))
-    won = a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"))
-    assert "The same agents do" not in section(TORUS, [won] * 9 + [lost]).text
-    text = section(TORUS, [won] * 30 + [lost] * 10).text
-    assert "The same agents do better after `a1` (" in text
-    assert "2 were examined" in text
-
-
-def test_forced_openings_that_fare_alike_have_no_best_and_worst() -> None:
-    one = a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"), opening=2)
-    assert "forced step, all of them scored as usual." in section(TORUS, [one] * 3).text
-    other = a_game(TORUS, ("a1", "c3+", "c3", "a2"), ("x", "y"), ("loss", "win"), opening=2)
-    text = section(TORUS, [one, other]).text
-    assert "`a1, a1+` was the best (score 100.0%" in text
-    assert "`a1, b1` the worst (score 0.0%" in text
 
 
 def test_in_larger_games_the_score_is_the_share_of_seats_left_behind() -> None:
@@ -189,10 +146,6 @@ def test_shapes_are_the_same_however_they_are_turned_and_wherever_they_lie() -> 
     assert shapes.text(shapes.canonical([(0, 0), (1, 0), (2, 0)])) == "ooo"
 
 
-def test_shapes_part_where_cells_are_far_from_each_other() -> None:
-    assert shapes.groups([(0, 0), (2, 2), (5, 5), (5, 6)], 2) == [((0, 0), (2, 2)), ((5, 5), (5, 6))]
-
-
 def test_an_opening_of_cloth_of_gold_is_shapes_without_what_was_taken_back() -> None:
     first = ["r2c2", "r2c3", "r9c9", "r3c2", "r9c9", "r3c3", "end"]
     answer = ["r12c12", "r12c13", "r12c14", "r5c10", "end"]
@@ -203,12 +156,6 @@ def test_an_opening_of_cloth_of_gold_is_shapes_without_what_was_taken_back() -> 
     assert (opening.seats, opening.forced) == ((0, 1), 0)
     turns = list(reader.turns(record))
     assert [(turn.seat, turn.round, len(turn.cells)) for turn in turns] == [(0, 0, 4), (1, 0, 4), (0, 1, 1)]
-
-
-def test_a_turn_that_was_partly_forced_is_forced() -> None:
-    record = a_game(CLOTH, ["r2c2", "r2c3", "end", "r12c12", "end"], ("x", "y"), ("win", "loss"), opening=1)
-    (opening,) = ClothReader(CLOTH).openings(record)
-    assert opening.forced == 1
 
 
 def test_an_opening_of_grid_adaptation_is_the_shape_of_the_first_tiles_and_their_place() -> None:

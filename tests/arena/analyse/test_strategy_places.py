@@ -7,15 +7,12 @@ import math
 import numpy as np
 import pytest
 from strategy_records import a_game
-from toy_games import Race
 
 import cellgames
 from cellgames.arena.analyse.layouts import Rectangle
-from cellgames.arena.analyse.places import count_places, effective
+from cellgames.arena.analyse.places import count_places
 from cellgames.arena.analyse.places_section import section
-from cellgames.arena.analyse.reader import make_reader
 from cellgames.arena.analyse.torus_reader import TorusReader
-from cellgames.envs.core import Game
 from cellgames.utils.report.files import png
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -64,20 +61,6 @@ def test_answers_are_seen_from_the_stone_before_which_comes_to_the_middle() -> N
     assert seen == {"a1": 1}  # b2 after c3+: one column left and one row up of its octagon
 
 
-def test_seen_from_itself_a_cell_is_in_the_middle_and_moves_with_the_board() -> None:
-    reader = TorusReader(TORUS)
-    for other in range(18):
-        frame, middle = reader.seen_from(other, other)
-        assert frame == 1 + other // 9
-        assert reader.frames[frame].marked == middle
-        for place in range(18):
-            moved = [
-                kind * 9 + (at // 3 + 1) % 3 * 3 + (at % 3 + 2) % 3
-                for kind, at in (divmod(c, 9) for c in (place, other))
-            ]
-            assert reader.seen_from(*moved) == reader.seen_from(place, other)
-
-
 def test_the_lead_is_the_share_of_winners_less_that_of_losers() -> None:
     lead = count_places(TORUS, GAMES)[0].lead()
     # x won both and claimed a1, c3, a2; y lost both and claimed b1, a2, b2.
@@ -87,14 +70,6 @@ def test_the_lead_is_the_share_of_winners_less_that_of_losers() -> None:
         **dict.fromkeys(("b1", "b2"), round(-1 / 3, 6)),
     }
     assert lead.sum() == pytest.approx(0)
-
-
-def test_effective_cells_are_as_many_as_are_equally_frequent() -> None:
-    assert effective(np.array([5, 5, 0, 5])) == pytest.approx(3)
-    assert effective(np.array([7, 0])) == pytest.approx(1)
-    assert effective(np.zeros(4, dtype=np.int64)) == 0
-    p, q = 0.75, 0.25
-    assert effective(np.array([3, 1])) == pytest.approx(math.exp(-p * math.log(p) - q * math.log(q)))
 
 
 def test_cloth_counts_what_stood_when_a_turn_ended_by_round() -> None:
@@ -125,10 +100,6 @@ def test_the_cup_counts_centres_in_ones_own_band() -> None:
     assert sorted(found) == [(0, 0, "r2c6"), (0, 1, "r22c10"), (1, 0, "r6c2"), (1, 1, "r6c6")]
 
 
-def test_a_game_whose_cells_are_not_known_has_no_section() -> None:
-    assert section(Race(), []) is None
-
-
 def test_large_boards_are_drawn_in_blocks_that_add_up() -> None:
     layout = Rectangle(tuple(map(str, range(120 * 70))), 120, 70)
     values = np.arange(120 * 70, dtype=np.float64)
@@ -157,30 +128,6 @@ def test_all_plots_of_a_section_can_be_drawn() -> None:
     assert len(set(names)) == len(names) == 8  # nobody who won answered a stone on a square
     for plot in (found.plots[0], found.plots[-1]):
         assert png(plot).startswith(b"\x89PNG")
-
-
-def test_few_claims_make_no_map_and_do_not_set_the_scale() -> None:
-    pytest.importorskip("matplotlib")
-    from matplotlib.figure import Figure
-
-    few = section(TORUS, GAMES)
-    assert few is not None
-    assert few.plots == ()
-    assert "A map takes 10 claims." in few.text
-    moves = ["a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3"]
-    many = [a_game(TORUS, moves[turn:] + moves[:turn], ("x", "x"), ("win", "loss")) for turn in range(8)] * 2
-    found = section(TORUS, [*many, a_game(TORUS, ("a1", "b1"), ("x", "y"), ("win", "loss"))])
-    assert found is not None
-    figure = Figure()
-    found.plots[0].draw(figure)
-    assert found.plots[0].name == "places_board_by_agent"
-    assert [text.get_text() for text in figure.texts] == ["x", "Where agents place: the board"]  # and not y
-    scales = {axes.collections[0].get_clim() for axes in figure.axes if axes.title.get_text()}
-    assert len(scales) == 1
-    assert max(high for _, high in scales) < 0.3
-    lead = next(plot for plot in found.plots if plot.name == "places_board_lead")
-    assert "fewer than 10 claims on either side are grey" in lead.caption
-    assert "agents as well as of cells" in lead.caption
 
 
 def test_cells_stand_out_only_where_chance_does_not_explain_it() -> None:
@@ -214,30 +161,3 @@ def test_a_swap_claims_no_cell_and_answers_are_seen_from_where_the_stone_stands_
     seen = {names[place]: int(count) for place, count in enumerate(answers.counts.sum((0, 1, 2))) if count}
     # c2 after the swap of b1 to a2, d4 after c2, d4 after a1, b2 after d4, b3 after b2.
     assert seen == {"g5": 1, "f7": 1, "h8": 1, "c3": 1, "e6": 1}
-
-
-def test_answers_on_octagons_are_seen_from_the_kind_of_cell_and_far_ones_are_left_out() -> None:
-    game = cellgames.make("y-v0", size=8, tiling="octagons")
-    games = [a_game(game, ("a1", "a1+", "b1", "a7", "h1"), ("x", "y"), ("win", "loss"))]
-    _, octagon, square = count_places(game, games)
-    for found, expected in ((octagon, {"e5+": 1}), (square, {"f5": 1})):
-        names = found.frame.layout.names
-        assert {
-            names[place]: int(count) for place, count in enumerate(found.counts.sum((0, 1, 2))) if count
-        } == expected
-    assert (octagon.frame.layout.names[octagon.frame.marked], square.frame.layout.names[square.frame.marked]) == (
-        "e5",
-        "e5+",
-    )
-
-
-@pytest.mark.parametrize("game", [HEX, cellgames.make("y-v0", size=4, tiling="octagons")], ids=str)
-def test_cells_of_hex_and_y_are_drawn_where_the_board_has_them(game: Game) -> None:
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    layout = make_reader(game).frames[0].layout
-    _, axes = pyplot.subplots()
-    drawn = layout.draw(axes, np.arange(float(len(layout.names))), vmin=0, vmax=1)
-    for place, path in enumerate(drawn.get_paths()):
-        assert path.vertices[:-1].mean(0).round(6).tolist() == pytest.approx(list(layout.middle(place)), abs=1e-5)
-        assert layout.names[place] == game.action_to_string(place)
-    pyplot.close("all")

@@ -122,6 +122,8 @@ def test_the_core_refuses_malformed_tensors_in_its_own_words(game: Game, malform
             step()
         assert not isinstance(caught.value, IllegalActionError)
         assert len(str(caught.value)) < 300
+    with pytest.raises(ValueError, match="actions must be a tensor, got list"):
+        game.step(state, actions.tolist())  # type: ignore[arg-type]  # on purpose
 
 
 @pytest.mark.parametrize("dtype", [*UNSIGNED, torch.int8, torch.int16, torch.int32])

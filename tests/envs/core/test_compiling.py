@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,6 @@ from torch._inductor.exc import CppCompileError
 from cellgames.envs.boards.life import Life
 from cellgames.envs.kernels import compiling
 from cellgames.envs.kernels.compiling import check_compile, compiler_found, is_compile_error, kernel, planned
-from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import without_native
 
 Function = Callable[..., None]
@@ -96,15 +93,6 @@ def test_what_is_compiled_does_the_same() -> None:
     assert not examples[1].any()
 
 
-def test_parts_of_larger_tensors_are_read_and_written_where_they_lie() -> None:
-    source, target = torch.arange(24.0).view(2, 3, 4), torch.zeros(2, 3, 4)
-    run = kernel(double, [source[:, 1], target[:, 2]], compile="always")
-    assert run.compiled
-    run([source[:, 1], target[:, 2]])
-    assert torch.equal(target[:, 2], source[:, 1] * 2)
-    assert not target[:, :2].any()
-
-
 def test_without_the_compilers_insides_its_front_door_does() -> None:
     """As in a version of torch where they are elsewhere."""
     arguments = [torch.zeros(4), torch.zeros(4)]
@@ -136,14 +124,6 @@ def test_a_kernel_is_compiled_once_for_code_closure_shapes_and_threads(compilati
     assert kernel(times(3), tensors(3)) is others[1]
 
 
-def test_a_key_stands_for_code_and_shapes(compilations: list[list[Tensor]]) -> None:
-    first = kernel(double, tensors(3), compile="always", key="three")
-    assert kernel(double, tensors(3), key="three") is first
-    assert kernel(double, tensors(4), compile="always", key="four") is not first
-    assert kernel(double, tensors(3), compile="always") is not first
-    assert len(compilations) == 3
-
-
 def test_a_plan_is_for_those_who_ask_for_nothing_else(compilations: list[list[Tensor]]) -> None:
     with planned("auto", compiling.ENDLESS):
         assert kernel(double, tensors(3)).compiled
@@ -158,13 +138,6 @@ def test_a_plan_is_for_those_who_ask_for_nothing_else(compilations: list[list[Te
     assert kernel(double, tensors(3)).compiled, "the plan has outlived its block"
     with pytest.raises(ValueError, match="compile must be"), planned("soon", 1):  # type: ignore[arg-type]  # on purpose
         pass
-
-
-def test_examples_are_not_what_is_traced(compilations: list[list[Tensor]]) -> None:
-    """Tracing runs the function, which would write into them."""
-    examples = tensors(3)
-    kernel(double, examples, compile="always")
-    assert all(mine is not theirs for mine, theirs in zip(examples, compilations[0], strict=True))
 
 
 def test_auto_compiles_as_soon_as_that_pays(compilations: list[list[Tensor]]) -> None:
@@ -230,16 +203,6 @@ def test_errors_of_the_function_are_not_the_compilers(compilations: list[list[Te
     assert is_compile_error(OSError())
 
 
-@pytest.mark.skipif(not compiler_found("cpu"), reason="no compiler")
-def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "file"))
-    monkeypatch.setattr(compiling, "BREAK_EVEN", 1)
-    with pytest.warns(UserWarning, match="multiply failed, it runs eagerly"):
-        run = kernel(times(7), tensors(3, 5))
-    assert not run.compiled
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not compiler_found("cpu"), reason="no compiler")
 def test_games_step_eagerly_where_the_compiler_has_no_room(tmp_path: Path) -> None:
@@ -257,29 +220,6 @@ def test_games_step_eagerly_where_the_compiler_has_no_room(tmp_path: Path) -> No
     ended = subprocess.run(words, env={**os.environ, **cache}, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert "compiling failed, stepping eagerly" in ended.stderr
-
-
-def test_threads_compile_one_after_the_other() -> None:
-    def compile(size: int) -> bool:
-        return doubles(kernel(double, tensors(size), compile="always"), size)
-
-    with ThreadPoolExecutor(3) as pool:
-        assert all(pool.map(compile, (3, 4, 5)))
-
-
-def test_a_compiler_is_looked_for_where_torch_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    present: set[str] = set()
-    monkeypatch.setattr(shutil, "which", lambda name: name if name in present else None)
-    monkeypatch.delenv("CXX", raising=False)
-    for found in ({"clang++"}, {"g++"}, set()):
-        present = found
-        compiler_found.cache_clear()
-        assert compiler_found("cpu") == bool(found)
-    assert compiler_found("cuda")
-    monkeypatch.setenv("CXX", "/opt/my-g++")
-    present = {"/opt/my-g++"}
-    compiler_found.cache_clear()
-    assert compiler_found("cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -318,16 +258,6 @@ def _compare_compiled_boards() -> None:
 
 
 # ---------------------------------------------------------------- tables
-
-
-def test_tables_are_marked_as_the_compiler_marks_constants() -> None:
-    def by_hand(size: int, device: torch.device) -> Tensor:
-        return torch.arange(size, device=device)
-
-    ours = table(by_hand)
-    theirs = torch.compiler.assume_constant_result(lambda: None)
-    assert vars(theirs).items() <= vars(ours).items()
-    assert vars(theirs)
 
 
 def test_games_do_not_import_the_compiler() -> None:

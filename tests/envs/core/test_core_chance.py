@@ -75,22 +75,6 @@ def test_many_random_bits_are_those_of_splitmix() -> None:
     assert not torch.equal(bits, random_bits(sampling.MANY, generator(4)))
 
 
-def test_draws_do_not_depend_on_the_batch() -> None:
-    env_ids, counters = seeds(5, 40), torch.arange(40)
-    together = chance.draw(env_ids, chance.USER, counters)
-    for i in (0, 7, 39):
-        assert together[i] == chance.draw(env_ids[i], chance.USER, counters[i])
-    grid = chance.draw(env_ids[:, None], chance.USER, counters)
-    assert torch.equal(grid.diagonal(), together)
-    assert len(set(grid.flatten().tolist())) == 1600
-
-
-def test_streams_of_a_seed_differ_by_purpose_and_from_env_to_env() -> None:
-    env_ids, zero = seeds(5, 1000), torch.tensor(0)
-    draws = [chance.draw(env_ids, purpose, zero) for purpose in range(20)]
-    assert len(set(torch.cat(draws).tolist())) == 20_000
-
-
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**63 - 1, -(2**63)])
 def test_the_seeds_of_a_envs_games_do_not_repeat(seed: int) -> None:
     """The same on an integer and on a tensor, and no two of a thousand games alike."""

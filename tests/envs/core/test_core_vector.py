@@ -213,12 +213,3 @@ def test_reused_buffers_hold_the_same_games(compile: Compile) -> None:
 
 def same(one: Any, two: Any) -> bool:
     return all(torch.equal(getattr(one, field.name), getattr(two, field.name)) for field in dataclasses.fields(one))
-
-
-def test_random_play_of_a_simultaneous_game_is_legal() -> None:
-    vector, random = Sealed().vector(20), torch.Generator().manual_seed(0)
-    for _ in range(30):
-        before, legal = vector.state.clone(), vector.legal_actions.clone()
-        actions = vector.step_random(random).actions
-        assert Sealed().info.admits(legal, actions).all()
-        Sealed().check(before, actions)

@@ -6,6 +6,7 @@ import pickle
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from typing_extensions import override
 import cellgames
 from cellgames.envs.checking import check_game
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, GameInfo, IllegalActionError, Space, State, seeds
+from cellgames.envs.core.drawing import to_svg
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +160,19 @@ def test_a_notebook_draws_games_and_vectors(game: Game) -> None:
     assert vector._repr_html_().count("<svg") > game.draw(start)._repr_html_().count("<svg")
 
 
+@every_game
+def test_all_moments_are_drawn_and_printed_in_one_size_and_stay_as_they_are(game: Game) -> None:
+    sizes = set()
+    for state in (game.init(seeds(1, 1)), midway(game, 1), finished(game, 1)):
+        before, picture = state.clone(), game.draw(state)
+        sizes.add((picture.width, picture.height))
+        ElementTree.fromstring(to_svg(picture))
+        assert game.draw(state) == picture
+        assert game.text(state)
+        assert state.equal(before)
+    assert len(sizes) == 1
+
+
 def test_a_batch_is_drawn_as_a_grid_of_a_few_games_as_wide_as_about_one() -> None:
     game = cellgames.make("torus-v0", size=3)
     state = midway(game, 12)
@@ -186,15 +201,3 @@ def test_an_illegal_action_is_an_error_with_fields_that_survives_pickling() -> N
     again = pickle.loads(pickle.dumps(error))
     assert isinstance(again, ValueError)
     assert (str(again), vars(again)) == (str(error), vars(error))
-
-
-@every_game
-def test_fields_of_an_illegal_action_say_which_component_of_whom(game: Game) -> None:
-    state = midway(game, 3)
-    seat = game.info.num_players - 1 if game.info.simultaneous else int(state.current_player[1])
-    component = len(game.info.action_nvec) - 1
-    error = game.illegal_action(state, 1, seat, component, 10**6)
-    assert (error.game, error.env_id, error.action) == (game.id, 1, 10**6)
-    assert error.player == game.info.players[seat]
-    assert error.component == (component or None)
-    assert error.reason == f"expected a number from 0 to {game.info.action_nvec[component] - 1}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import permutations, product
+from itertools import product
 from typing import Any
 
 import pytest
 import torch
-from life_reference import Board, around, boards_tensor, census, drawn, live_cells, next_board, next_cells, soup, spread
+from life_reference import Board, boards_tensor, census, drawn, live_cells, next_board, next_cells, soup, spread
 from native_code import native_library
 from torch import Tensor
 from torch.library import opcheck
@@ -18,7 +17,7 @@ from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.life import Life, generation, inherited
 from cellgames.envs.native import without_native
 
-WIDTHS = [*range(3, 71), 127, 128, 129, 255, 256, 257]
+WIDTHS = [3, 4, 7, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 257]
 
 every_width = pytest.mark.parametrize("cols", WIDTHS)
 both_edges = pytest.mark.parametrize("wrap", [True, False], ids=["torus", "finite"])
@@ -93,67 +92,7 @@ def test_ties_go_to_the_first_team_on_even_cells_and_to_the_last_on_odd_ones(shi
     assert live_cells(colours_after(boards_tensor([start], 5, 10), 3)[0]) == expected
 
 
-def test_only_tied_teams_share_in_a_tie() -> None:
-    """Of four teams, the second and third; on both kinds of cells, and with the others' cells close by."""
-    row = drawn("b.b.c.c\n..b.c..\nd.....a", "abcd")
-    after = colours_after(boards_tensor([row], 8, 12), 4)
-    assert live_cells(after[0]) == next_board(row, 8, 12)
-    assert live_cells(colours_after(boards_tensor([drawn("...\n.bcb\n...", "abcd")], 5, 8), 4)[0])[1, 2] == 2
-    mixed = drawn("....\n.bac\n....", "abcd")
-    assert [live_cells(colours_after(boards_tensor([mixed], 5, 8), 4)[0])[row, 2] for row in range(3)] == [1, 3, 1]
-
-
-def test_survivors_take_the_colour_of_their_neighbours() -> None:
-    block = drawn("....\n.ab.\n.bb.\n....", "ab")
-    assert live_cells(colours_after(boards_tensor([block], 4, 4), 2)[0]) == drawn("....\n.bb.\n.bb.\n....", "ab")
-
-
 # --- symmetries --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("teams", [2, 3, 4, 5])
-@pytest.mark.parametrize(("rows", "cols"), [(5, 66), (8, 130), (3, 30), (7, 64)])
-def test_reversing_the_teams_is_a_shift_by_one_column(teams: int, rows: int, cols: int) -> None:
-    """Both turn every tie around, where the number of columns is even."""
-
-    def reverse(board: Tensor) -> Tensor:
-        return torch.where(board > 0, teams + 1 - board, 0)
-
-    board = soup(rows, cols, 0.2, 0.3, 0.5, teams=teams)
-    for _ in range(5):
-        after = colours_after(board, teams)
-        assert torch.equal(reverse(colours_after(reverse(board.roll(1, -1)), teams)), after.roll(1, -1))
-        moved = (2 - rows % 2 * 2, -2)  # crossing the seam of an odd number of rows would turn ties around, too
-        assert torch.equal(colours_after(board.roll(moved, (1, 2)), teams), after.roll(moved, (1, 2)))
-        board = after
-    assert board.unique().numel() > 2  # some teams are still there
-
-
-@pytest.mark.parametrize("teams", [2, 3, 4])
-def test_renaming_teams_changes_nothing_but_ties(teams: int) -> None:
-    rows, cols = 9, 40
-    board = soup(rows, cols, 0.4, teams=teams)
-    before, after = live_cells(board[0]), colours_after(board, teams)[0]
-    ties = set()
-    for cell in product(range(rows), range(cols)):
-        votes = Counter(before[other] for other in around(cell, rows, cols, True) if other in before)
-        if votes.total() > 1 and len(votes) == votes.total():
-            ties.add(cell)
-    changed = set()
-    for names in permutations(range(1, teams + 1)):
-        new = torch.tensor([0, *names], dtype=torch.int8)
-        renamed = colours_after(new[board.long()], teams)[0]
-        assert torch.equal(renamed > 0, after > 0)
-        changed |= set(live_cells(renamed != new[after.long()]))
-    assert changed == {cell for cell in ties if after[cell] > 0}
-
-
-def test_colours_do_not_change_who_lives() -> None:
-    for wrap, teams in product((True, False), (2, 3, 6)):
-        board = soup(11, 67, 0.3, 0.6, teams=teams)
-        grid = Grid(11, 67, wrap)
-        alone = grid.unpack(generation(grid, grid.pack(board)))
-        assert torch.equal(colours_after(board, teams, wrap) > 0, alone)
 
 
 # --- known patterns ----------------------------------------------------------------------------------------------
@@ -184,19 +123,6 @@ def test_gliders_cross_the_seam_in_all_four_directions(rows: int, cols: int) -> 
         assert torch.equal(boards.cells(), torch.stack(moved)), step
 
 
-@pytest.mark.parametrize(("rows", "cols"), [(20, 20), (64, 64), (20, 63), (65, 128)])
-def test_gliders_end_at_the_edge_of_a_finite_board_as_blocks(rows: int, cols: int) -> None:
-    live: set[tuple[int, int]] = set(drawn(GLIDER))
-    boards = Life(rows, cols, 1, wrap=False)
-    boards.load(boards_tensor([live], rows, cols))
-    for _ in range(4 * min(rows, cols) + 8):
-        live = next_cells(live, rows, cols, wrap=False)
-        boards.advance()
-        assert set(live_cells(boards.cells()[0])) == live
-    assert census(live, rows + 2, cols + 2) == {4: 1}
-    assert max(row for row, _ in live) == rows - 1 or max(col for _, col in live) == cols - 1
-
-
 @pytest.mark.parametrize(
     "drawing",
     ["oo\noo", ".oo.\no..o\n.oo.", ".o.\no.o\n.o.", "oo.\no.o\n.oo", ".oo.\no..o\n.o.o\n..o."],
@@ -212,43 +138,6 @@ def test_still_lifes_stand_still_at_edges_and_across_the_seam(drawing: str, rows
     for corner in product((0, rows - 1 - height), (0, cols - 1 - width)):
         cells = spread(still, [corner], rows, cols, False)
         assert played(dict.fromkeys(cells, 1), rows, cols, 7, wrap=False) == cells, corner
-
-
-def test_oscillators_have_their_periods() -> None:
-    blinker, pentadecathlon = drawn("...\nooo"), {(9, col): 1 for col in range(60, 70)}
-    pulsar = {cell: 1 for r, c in product((2, 3, 4), (1, 6)) for cell in ((r, c), (r, -c), (-r, c), (-r, -c))}
-    pulsar |= {(col, row): 1 for row, col in pulsar}
-    for start, period, warm_up in ((blinker, 2, 0), (pulsar, 3, 0), (pentadecathlon, 15, 20)):
-        cells = played(dict.fromkeys(spread(start, [(0, 0)], 20, 130, True), 1), 20, 130, warm_up)
-        ahead = [played(dict.fromkeys(cells, 1), 20, 130, n) == cells for n in range(1, 2 * period + 1)]
-        assert ahead == [n % period == 0 for n in range(1, 2 * period + 1)]
-
-
-def test_blinkers_turn_across_the_seam_and_die_at_an_edge() -> None:
-    for cols in (5, 63, 64, 65, 128):
-        across = dict.fromkeys([(0, cols - 1), (0, 0), (0, 1)], 1)
-        upright = {(4, 0), (0, 0), (1, 0)}
-        assert played(across, 5, cols, 1) == upright
-        assert played(across, 5, cols, 6) == set(across)
-        along = {(row, cols - 1): 1 for row in (1, 2, 3)}  # two cells are left, which die
-        assert played(along, 5, cols, 1, wrap=False) == {(2, cols - 2), (2, cols - 1)}
-        assert played(along, 5, cols, 2, wrap=False) == set()
-
-
-def test_lone_cells_pairs_and_crowds_die() -> None:
-    for rows, cols, wrap in product((3, 5), (3, 64, 65, 130), (True, False)):
-        for cell in product((0, rows - 1), (0, cols - 1, cols // 2)):
-            assert played({cell: 1}, rows, cols, 1, wrap) == set()
-        assert played({(0, 0): 1, (1, 1): 1}, rows, cols, 1, wrap) == set()
-        full = dict.fromkeys(product(range(rows), range(cols)), 1)
-        corners = set(product((0, rows - 1), (0, cols - 1)))
-        assert played(full, rows, cols, 1, wrap) == (set() if wrap else corners)  # with eight and three neighbours
-
-
-def test_diehard_vanishes_at_generation_130() -> None:
-    diehard = {(row + 20, col + 30): 1 for row, col in drawn("......o.\noo......\n.o...ooo")}
-    assert len(played(diehard, 60, 100, 129)) > 0
-    assert played(diehard, 60, 100, 130) == set()
 
 
 @pytest.mark.parametrize(("size", "wrap"), [(512, True), (560, False)])

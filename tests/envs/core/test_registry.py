@@ -173,16 +173,6 @@ def test_other_libraries_know_every_game(imports: str) -> None:
     assert heavy == "[]"
 
 
-@pytest.mark.slow
-def test_importing_an_environment_imports_nothing_graphical() -> None:
-    assert python(_OTHERS.format(imports="import cellgames.envs.torus_v0")).splitlines()[0] == "['torch']"
-
-
-def test_gymnasium_imports_the_package_that_an_id_names() -> None:
-    code = 'import gymnasium; print(gymnasium.make("cellgames:cellgames/torus-v0", size=3).unwrapped.game)'
-    assert python(code) == "Torus(size=3)\n"
-
-
 @pytest.mark.parametrize("id", REGISTRY)
 def test_the_registry_knows_the_parameters_without_importing_the_game(id: str) -> None:
     assert dict(REGISTRY[id].defaults) == cellgames.make(id).parameters
@@ -354,14 +344,6 @@ def test_an_extension_is_made_where_its_parameters_are_of_use() -> None:
     assert registry.make("toy-long-race-v0", laps=(1,)) == Race()
     with pytest.raises(ValueError, match="unknown parameter 'size'; known: goal, limit, laps"):
         registry.make(Race.id, size=3)
-
-
-@pytest.mark.usefixtures("restored")
-def test_a_game_registered_as_data_is_imported_when_it_is_made() -> None:
-    registry.register(GamePlugin(id="lazy-v0", game="no_such_module:Game", summary="never imported"))
-    assert "lazy-v0" in cellgames.games()
-    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
-        cellgames.make("lazy-v0")
 
 
 @pytest.mark.usefixtures("folder")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from colour_vision import VISION, lab
 
 from cellgames.envs.cloth_of_gold.rendering import UNITS, View, draw, text
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_svg
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
 from cellgames.envs.core.raster import to_rgb
 
 Cells = npt.NDArray[np.int8]
@@ -111,16 +110,6 @@ def test_a_territory_has_an_edge_all_around_as_its_own_kind_of_line(player: int,
     assert middles == [(3, 3.5), (5, 2), (5, 5), (7, 3.5)]
 
 
-def test_pixels_have_the_colour_of_what_is_there() -> None:
-    cells, territory = world(32, 32)
-    drawn = draw(View(cells, territory, title=""))
-    image, inset = to_rgb(drawn), board_of(drawn)
-    for player in (0, 1):
-        for row, col in np.argwhere(cells == player + 1).tolist():
-            pixel = image[int(inset.y + (row + 0.5) * inset.scale), int(inset.x + (col + 0.5) * inset.scale)]
-            assert "#" + bytes(pixel.tolist()).hex() == UNITS[player]
-
-
 def test_the_score_line_counts_what_is_there() -> None:
     cells, territory = world(16, 24)
     said = words(
@@ -137,29 +126,6 @@ def test_the_score_line_counts_what_is_there() -> None:
     nothing = words(draw(View(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title="")))
     assert {"player_a", "player_b", "0 units, territory 0", "contested 0", "killed 0"} <= set(nothing)
     assert not any("neutral" in word for word in nothing)
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_the_legend_shows_a_placed_unit_of_the_player_who_places(player: int) -> None:
-    cells, territory = world(16, 16)
-    drawn = draw(View(cells, territory, title="", placed=cells == player + 1))
-    word = next(shape for shape in drawn.shapes if isinstance(shape, Text) and shape.text.startswith("placed"))
-    assert word.text == f"placed {(cells == player + 1).sum()}"
-    beside = [s for s in drawn.shapes if isinstance(s, Inset) and 0 < word.x - s.x < 40 and abs(s.y - word.y) < 20]
-    assert len(beside) == 1
-    sample, _, placed = read_back(beside[0])
-    assert (sample.tolist(), placed.tolist()) == ([[player + 1]], [[True]])
-
-
-def test_all_moments_of_a_game_have_one_size() -> None:
-    cells, territory = world(40, 30)
-    empty = np.zeros_like(cells)
-    moments = [
-        draw(View(empty, territory & False, title="")),
-        draw(View(cells, territory, title="a longer title " * 9, placed=cells == 1, last=(3, 4), scores=(1, -1))),
-        draw(View(cells, territory, title="over", results=("loses", "loses"))),
-    ]
-    assert len({(drawn.width, drawn.height) for drawn in moments}) == 1
 
 
 def test_a_ring_marks_the_last_cell_and_can_be_seen_on_large_worlds() -> None:
@@ -222,17 +188,6 @@ def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str
     good = {"cells": np.zeros((8, 8), np.int8), "territory": np.zeros((2, 8, 8), np.bool_)}
     with pytest.raises(ValueError, match=message):
         draw(View(**{"title": "", **good, **change}))
-
-
-def test_svg_is_well_formed_and_pictures_leave_their_arrays_as_they_are() -> None:
-    cells, territory = world(20, 20)
-    before = cells.copy(), territory.copy()
-    drawn = draw(View(cells, territory, title="a < b", placed=cells == 1))
-    root = ElementTree.fromstring(to_svg(drawn))
-    assert root.findtext("{http://www.w3.org/2000/svg}title") == "a < b"
-    assert np.array_equal(before[0], cells)
-    assert np.array_equal(before[1], territory)
-    assert drawn == draw(View(cells, territory, title="a < b", placed=cells == 1))
 
 
 # ---------------------------------------------------------------- text

@@ -59,17 +59,6 @@ def test_cells_that_touch_share_an_edge_and_the_others_are_the_sides(game: Conne
     assert owners == ({0} if game.shape == "triangle" else {1, 2})
 
 
-@every_board
-def test_a_picture_has_all_cells_and_names(game: ConnectionGame) -> None:
-    state = played(game)
-    picture = game.draw(state)
-    board = board_of(picture)
-    assert sum(isinstance(shape, Polygon) for shape in board.shapes) == game.layout.cells
-    assert words(picture) == ["Black to move, turn 1"]
-    letters = [chr(ord("a") + col) for col in range(game.size)]
-    assert Counter(words(board)) == Counter([*letters, *(str(row + 1) for row in range(game.size))])
-
-
 def test_the_way_that_won_is_drawn() -> None:
     game = Hex(size=4, swap=False)
     won = game.string_to_state("..x./.x../.x../x..o w")

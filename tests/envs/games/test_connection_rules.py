@@ -12,10 +12,9 @@ import torch
 
 import cellgames
 from cellgames.envs import check_game
-from cellgames.envs.connection import ConnectionGame, Hex, Y, board
+from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.connection.winning_path import winning_path
 from cellgames.envs.core import seeds
-from cellgames.envs.core.vector import Vector
 from cellgames.envs.native import without_native
 
 BOARDS: list[ConnectionGame] = [
@@ -152,21 +151,7 @@ def test_winning_openings_of_small_boards_of_hex_are_as_published() -> None:
     assert winning_openings(Hex(size=3, swap=False)) == ["c1", "a2", "b2", "c2", "a3"]
 
 
-def test_winning_openings_are_those_of_openspiels_search() -> None:
-    pyspiel = pytest.importorskip("pyspiel")
-    from open_spiel.python.algorithms import minimax
-
-    theirs, game = pyspiel.load_game("hex(board_size=3)"), Hex(size=3, swap=False)
-    found = []
-    for cell in range(9):
-        state = theirs.new_initial_state()
-        state.apply_action(cell)
-        if minimax.alpha_beta_search(theirs, state=state, maximizing_player_id=0)[0] == 1:
-            found.append(game.action_to_string(cell))
-    assert found == winning_openings(game)
-
-
-@pytest.mark.parametrize("game", [Hex(size=3), Y(size=3), Hex(size=2, tiling="octagons"), Y(size=2, tiling="octagons")])
+@pytest.mark.parametrize("game", [Hex(size=3), Y(size=2, tiling="octagons")])
 def test_who_may_swap_wins_small_boards(game: ConnectionGame) -> None:
     """Without a swap the first player wins every board; with it the second does, who takes over what wins."""
     plain = type(game)(game.size, game.tiling, swap=False)
@@ -215,14 +200,6 @@ def test_the_swap_mirrors_the_stone_in_hex_and_keeps_its_place_in_y() -> None:
         assert not game.legal_actions(state)[0, -1]
 
 
-def test_notation() -> None:
-    for game in BOARDS:
-        for action in range(game.info.num_actions):
-            assert game.string_to_action(game.action_to_string(action)) == action
-    assert Hex().string_to_action("K11") == 120
-    assert Hex(size=3, tiling="octagons").action_to_string(9) == "a1+"
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -254,7 +231,7 @@ def test_wrong_parameters_and_positions_are_answered_with_the_right_ones() -> No
         game.step(start(game), torch.tensor([9]))
 
 
-@every_board
+@pytest.mark.parametrize("game", [BOARDS[0], BOARDS[6]], ids=repr)
 def test_the_contract_holds(game: ConnectionGame) -> None:
     check_game(game)
 
@@ -286,29 +263,6 @@ def test_symmetries_are_all_that_keep_the_goals() -> None:
     ]
     numbers += [(Y(), 6), (Y(size=4, tiling="octagons"), 2)]
     assert [game.symmetries for game, _ in numbers] == [count for _, count in numbers]
-
-
-def test_a_board_of_hexagons_has_six_neighbours_inside() -> None:
-    cells = board("rhombus", "hexagons", 4)
-    assert [cells.name(near) for near in cells.neighbours[cells.cell("b2")]] == ["c2", "b3", "a3", "a2", "b1", "c1"]
-    assert [cells.name(near) for near in cells.neighbours[cells.cell("a1")]] == ["b1", "a2"]
-    octagons = board("triangle", "octagons", 3)
-    assert [octagons.name(near) for near in octagons.neighbours[octagons.cell("a2+")]] == ["a2", "b2", "a3"]
-
-
-def test_random_games_end_as_boards_that_are_filled_at_random() -> None:
-    """The first player wins more of them, since it has a stone more on boards with an odd number of cells."""
-    for game in (Hex(size=5, swap=False), Y(size=5, swap=False)):
-        vector: Vector[Any] = game.vector(256, seed=0)
-        generator, wins = torch.Generator().manual_seed(0), torch.zeros(2)
-        for _ in range(120):
-            wins += (vector.step_random(generator).rewards > 0).float().sum(0)
-        first = float(wins[0] / wins.sum())
-        assert wins.sum() > 1000
-        state = start(game, 4096)
-        filled = game.random_outcome(state, generator)[:, 0].float().mean().item() / 2 + 0.5
-        assert first == pytest.approx(filled, abs=0.04)
-        assert 0.55 < filled < 0.66
 
 
 @pytest.mark.parametrize("id", ["hex-v0", "y-v0"])

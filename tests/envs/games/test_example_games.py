@@ -180,13 +180,6 @@ def _positions_by_ply(game: ConnectFour, plies: int) -> list[int]:
     return counts
 
 
-@pytest.mark.slow
-def test_othello_of_size_4_is_won_by_white() -> None:
-    """Known since Feinstein (1993) solved 6 x 6: on 4 x 4 White wins by 8 discs."""
-    board, disc = _board(Othello(4), Othello(4).init(seeds(0, 1)))
-    assert ref.lead(board, disc) == -8
-
-
 def test_connect_four_of_4_x_4_is_a_draw() -> None:
     """Tromp's table of solved boards: nobody can force a line on 4 x 4. Solved backwards, ply by ply, on the rules."""
     game = ConnectFour(rows=4, columns=4)
@@ -249,14 +242,6 @@ def test_what_makes_no_sense_is_refused() -> None:
         Othello(4).step(start, torch.tensor([0]))
     with pytest.raises(ValueError, match="b2 has a disc"):
         Othello(4).step(start, torch.tensor([5]))
-
-
-def test_pictures_and_texts_show_every_disc() -> None:
-    for game in GAMES[:4]:
-        state = _random_positions(game, 3, 1)[-1]
-        discs = int((game.board(state) > 0).sum())
-        assert sum(game.text(state).count(disc) for disc in "xo") == discs
-        assert len(game.draw(state).shapes) >= discs
 
 
 def test_most_openings_of_treblecross_are_won_against_random_moves() -> None:

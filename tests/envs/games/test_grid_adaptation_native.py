@@ -13,7 +13,7 @@ from native_code import native_library
 from torch import Tensor
 from torch.library import opcheck
 
-from cellgames.envs.core import IllegalActionError, sampling, seeds
+from cellgames.envs.core import sampling, seeds
 from cellgames.envs.core.vector import Starts, _by_parts
 from cellgames.envs.grid_adaptation import native as rounds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -114,7 +114,7 @@ def test_steps_and_masks_are_the_same_and_leave_the_state_alone(options: dict[st
             assert torch.equal(native[3], game.free_spaces(state))
 
 
-@pytest.mark.parametrize("size", range(5, 32))
+@pytest.mark.parametrize("size", [5, 6, 7, 8, 9, 11, 16, 23, 31])
 def test_boards_of_every_size_are_the_same(size: int) -> None:
     game = make(size=size, players=2 + size % 7, rounds=2)
     assert all(torch.equal(game._legal(state), _in_torch(game, state)) for state, _ in both(game, 9, size % 2 == 0))
@@ -123,51 +123,6 @@ def test_boards_of_every_size_are_the_same(size: int) -> None:
 def _in_torch(game: GridAdaptation, state: GridState) -> Tensor:
     with without_native():
         return game._legal(state)
-
-
-@pytest.mark.parametrize("reuse", [False, True])
-def test_a_vector_plays_the_same_matches(reuse: bool) -> None:
-    game, bits = make(size=6, players=3, rounds=3, reward_scheme="outcome"), torch.Generator()
-    native = game.vector(
-        700, seed=2, reuse_buffers=reuse
-    )  # so many that their random bits are spread out of one number
-    with without_native():
-        torchs = game.vector(700, seed=2, compile="never")
-    assert (native.backend, torchs.backend) == ("native", "eager")
-    kept = []
-    for turn in range(8):
-        check(native.state, torchs.state)
-        assert torch.equal(native.legal_actions, torchs.legal_actions)
-        if not reuse:
-            kept.append((native.state, torchs.state, native.legal_actions, torchs.legal_actions))
-        if turn % 2:
-            actions = game.random_actions(torchs.state, bits.manual_seed(turn))
-            one, other = native.step(actions), torchs.step(actions)
-        else:
-            one = native.step_random(bits.manual_seed(turn))
-            with without_native():
-                other = torchs.step_random(bits.manual_seed(turn))
-        for field in dataclasses.fields(one):
-            assert torch.equal(getattr(one, field.name), getattr(other, field.name))
-    for state, expected, mask, legal in kept:
-        check(state, expected)
-        assert torch.equal(mask, legal)
-
-
-def test_a_vector_refuses_illegal_actions_and_goes_on() -> None:
-    game = make()
-    vector = game.vector(3, seed=1)
-    vector.step_random(torch.Generator().manual_seed(0))
-    before, mask = vector.state.clone(), vector.legal_actions.clone()
-    actions = game.random_actions(before, torch.Generator().manual_seed(1))
-    for component, choice in ((0, game.spaces), (1, 0), (4, 1), (6, 2), (3, -1), (5, 2)):
-        wrong = actions.clone()
-        wrong[1, 2, component] = choice
-        with pytest.raises(IllegalActionError, match="player_2"):
-            vector.step(wrong)
-        check(vector.state, before)
-        assert torch.equal(vector.legal_actions, mask)
-    assert torch.equal(vector.step(actions).actions, actions)
 
 
 def test_matches_of_a_vector_start_from_positions() -> None:
@@ -228,14 +183,6 @@ def test_matches_that_are_over_are_stepped_alike() -> None:
         for one, other in zip(results, again, strict=True):
             assert torch.equal(one, other)
         check(native, torchs)
-
-
-def test_no_matches_are_no_problem() -> None:
-    game = make()
-    state = game.init(seeds(0, 0))
-    assert len(game.step(state, torch.zeros((0, *game.info.action_shape), dtype=torch.int64))) == 0
-    assert game.legal_actions(state).shape == (0, 8, game.info.num_actions)
-    assert game.free_spaces(state).shape == (0, 225)
 
 
 def test_a_state_of_another_game_is_no_way_into_foreign_memory() -> None:

@@ -175,25 +175,3 @@ def test_the_vote_and_the_end_come_back(stage: Stage, tied: list[int], candidate
 def test_what_is_no_position_is_none(old: str, new: str) -> None:
     assert old in LINE
     assert string_to_position(LINE.replace(old, new, 1), 5, 3) is None
-
-
-def test_other_boards_and_numbers_of_players_are_none() -> None:
-    assert string_to_position(LINE, 5, 2) is None
-    assert string_to_position(LINE, 5, 4) is None
-    tall = position_to_string(POSITION._replace(board=[[-1] * 6] * 5 + [[0, *[-1] * 5]]))
-    assert string_to_position(tall, 5, 3) is None
-    assert string_to_position(tall, 6, 3) is not None
-
-
-@pytest.mark.parametrize(("size", "players"), [(5, 2), (15, 8), (31, 8)])
-def test_random_positions_come_back(size: int, players: int) -> None:
-    random = np.random.default_rng(size)
-
-    def numbers(high: int, count: int = players) -> list[int]:
-        return [int(value) for value in random.integers(0, high, count)]
-
-    board = random.integers(-8, 8, (size, size)).clip(-1).tolist()
-    seats = sorted(set(numbers(players)))
-    lists = (numbers(8), numbers(4), numbers(3), numbers(1000), numbers(9999), numbers(3000, 8), seats, numbers(3))
-    position = Position("over", 9, 8, board, *lists, players - 1)
-    assert string_to_position(position_to_string(position), size, players) == position

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from itertools import combinations
 from typing import Any
 
@@ -11,8 +10,7 @@ import numpy.typing as npt
 import pytest
 from colour_vision import VISION, lab
 
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_svg
-from cellgames.envs.core.raster import to_rgb
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
 from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, View, bits, draw, text
 
 Board = npt.NDArray[np.int8]
@@ -97,16 +95,6 @@ def test_births_and_deaths_of_a_bar_of_three() -> None:
     assert np.argwhere(marks["placed"]).tolist() == [[2, 3]]
 
 
-def test_ghosts_have_the_colour_of_the_tile_if_it_is_known() -> None:
-    def ghosts(before: Board) -> list[str | None]:
-        shapes = board_of(draw(View(AFTER, title="", before=before, placed=PLACED))).picture.shapes
-        return [s.fill for s in shapes if isinstance(s, Rectangle) and s.stroke is None and s.width > 0.2]
-
-    left, right, corner = ghosts(BEFORE)
-    assert len({left, right, corner, "#ffffff"}) == 4
-    assert ghosts(np.where(PLACED, -1, BEFORE)) == [left, "#ffffff", corner]
-
-
 def test_without_the_board_before_nothing_is_said_of_births() -> None:
     plain = draw(View(AFTER, title=""))
     assert not any(mask.any() for mask in read_back(plain)[2].values())
@@ -115,15 +103,6 @@ def test_without_the_board_before_nothing_is_said_of_births() -> None:
     assert np.array_equal(marks["placed"], PLACED)
     assert np.array_equal(marks["died"], PLACED)  # it is not there any more
     assert not marks["born"].any()
-
-
-def test_pixels_have_the_colour_of_the_tile() -> None:
-    board, before, _ = boards(31)
-    drawn = draw(View(board, title="", before=before))
-    image, inset = to_rgb(drawn), board_of(drawn)
-    for row, col in np.argwhere(board >= 0).tolist():
-        pixel = image[int(inset.y + (row + 0.22) * inset.scale), int(inset.x + (col + 0.5) * inset.scale)]
-        assert "#" + bytes(pixel.tolist()).hex() == COLOURS[board[row, col]]
 
 
 def test_bars_are_as_long_as_the_points() -> None:
@@ -159,29 +138,6 @@ def test_the_table_tells_of_every_player_and_marks_the_candidate() -> None:
     assert not any("Elimination" in word for word in words(going_on))
 
 
-@pytest.mark.parametrize("size", [5, 15, 31])
-def test_all_moments_have_one_size_and_everything_lies_within(size: int) -> None:
-    board, before, placed = boards(size)
-    rows = [Row(f"player_{i}", i, 10 * i, i, 3, 1, i == 7) for i in range(8)]
-    moments = [
-        draw(View(np.full_like(board, -1), title="")),
-        draw(View(board, title="a long title " * 9, before=before, placed=placed, public=[9999] * 8, table=rows)),
-        draw(View(board, title="over", public=list(range(8)), table=rows[:2])),
-    ]
-    assert len({(drawn.width, drawn.height) for drawn in moments}) == 1
-    for drawn in moments:
-        for shape in drawn.shapes:
-            if isinstance(shape, Text):
-                wide = 0.56 * shape.size * len(shape.text)
-                left = shape.x - {"start": 0, "middle": wide / 2, "end": wide}[shape.anchor]
-                assert left >= 0
-                assert left + wide <= drawn.width
-                assert 0 < shape.y < drawn.height
-        inset = board_of(drawn)
-        assert inset.x + inset.scale * size <= drawn.width
-        assert inset.y + inset.scale * size <= drawn.height
-
-
 @pytest.mark.parametrize("vision", VISION)
 def test_sequences_are_told_apart_in_every_kind_of_colour_vision(vision: str) -> None:
     """By the colours alone; a difference of about 2 in Lab can just be seen."""
@@ -193,23 +149,6 @@ def test_sequences_are_told_apart_in_every_kind_of_colour_vision(vision: str) ->
         for digit in (1, 2, 4):
             if not sequence & digit:  # another ink makes it darker
                 assert seen[sequence, 0] > seen[sequence | digit, 0] + 6
-
-
-def test_digits_stand_out_against_their_tile() -> None:
-    row = np.arange(8, dtype=np.int8)[None]
-    seen = lab(np.array(to_rgb(drawn := draw(View(row, title="")))), VISION["greyscale"])[..., 0]
-    inset = board_of(drawn)
-    for col in range(8):
-        y, x = (np.array([0.5, 0.2]) * inset.scale + inset.y).astype(int), int(inset.x + (col + 0.5) * inset.scale)
-        assert abs(seen[y[0], x] - seen[y[1], x]) > 45  # the middle digit, and the tile above it
-
-
-def test_a_picture_is_svg_that_parses() -> None:
-    board, before, placed = boards(7)
-    drawn = draw(View(board, title="a < b", before=before, placed=placed, public=range(8), table=TABLE))
-    root = ElementTree.fromstring(to_svg(drawn))
-    assert "a < b" in "".join(root.itertext())
-    assert to_rgb(drawn).shape == (drawn.height, drawn.width, 3)
 
 
 # ---------------------------------------------------------------- text

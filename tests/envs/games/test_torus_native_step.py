@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -18,7 +16,7 @@ from every_game import generator
 from native_code import native_library
 from torch import Tensor
 
-from cellgames.envs.core import IllegalActionError, Transition, Vector, seeds
+from cellgames.envs.core import Transition, Vector, seeds
 from cellgames.envs.native import without_native
 from cellgames.envs.torus.game import Torus
 
@@ -86,14 +84,14 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("size", range(2, 17))
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 13, 16])
 def test_random_games_are_the_same(size: int) -> None:
     game = Torus(size=size)
     assert compare(*both(game, 40, seed=size), steps=min(2 * size * size, 40)) > 0 or size > 4
     assert compare(*both(game, 40, seed=size, positions=late(game, 3)), steps=40) > 0
 
 
-@pytest.mark.parametrize("num_envs", [1, 3, 64, 65, 1023])
+@pytest.mark.parametrize("num_envs", [1, 1023])
 @pytest.mark.parametrize("reuse_buffers", [False, True])
 def test_batches_of_any_size_are_the_same(num_envs: int, reuse_buffers: bool) -> None:
     assert compare(*both(SIZE_5, num_envs, reuse_buffers=reuse_buffers), steps=60) > 0
@@ -104,12 +102,6 @@ def test_threads_change_nothing(count: int) -> None:
     with threads(count):
         native, reference = both(Torus(), 4097, positions=late(Torus(), 5))
         assert compare(native, reference, steps=6) > 0
-
-
-def test_many_games_are_the_same() -> None:
-    """As many as do not fit the caches near a core."""
-    native, reference = both(Torus(), 9001, positions=late(Torus(), 5))
-    assert compare(native, reference, steps=4) > 0
 
 
 def test_given_actions_are_played_whatever_integers_they_are() -> None:
@@ -126,32 +118,6 @@ def test_given_actions_are_played_whatever_integers_they_are() -> None:
         assert torch.equal(one.actions, actions)
         assert torch.equal(native.legal_actions, reference.legal_actions)
     assert (native.state.seed != seeds(2, 70)).any(), "for the test's sake: games have ended"
-
-
-@pytest.mark.parametrize("wrong", ["taken", 50, -1, 1 << 40, "shape", "dtype"])
-def test_illegal_actions_are_refused_and_change_nothing(wrong: Any) -> None:
-    native, reference = both(SIZE_5, 70)
-    for _ in range(5):
-        native.step_random(generator(4))
-        reference.step_random(generator(4))
-    before, mask = native.state, native.legal_actions
-    actions = native.game.random_actions(before, generator(5))
-    if wrong == "shape":
-        actions = actions[:-1]
-    elif wrong == "dtype":
-        actions = actions.float()
-    else:
-        actions[69] = before.last[69] if wrong == "taken" else wrong
-    messages = []
-    for vector in (native, reference):
-        with pytest.raises(ValueError, match="torus-v0: ") as error:
-            vector.step(actions)
-        assert isinstance(error.value, IllegalActionError) == (wrong not in ("shape", "dtype"))
-        messages.append(str(error.value))
-    assert messages[0] == messages[1]
-    assert native.state.equal(before)
-    assert torch.equal(native.legal_actions, mask)
-    compare(native, reference, steps=5)
 
 
 def test_an_unchecked_action_off_the_board_writes_nowhere_else() -> None:
@@ -202,31 +168,6 @@ def test_copies_play_the_same_games_on_their_own(how: str) -> None:
     assert copied.backend == "native"
 
 
-def test_a_copy_in_a_process_without_the_library_goes_on_in_torch() -> None:
-    vector = SIZE_5.vector(9, seed=3)
-    kept(vector, 10)
-    copied: Vector = pickle.loads(pickle.dumps(vector))
-    with without_native():
-        assert compare_steps(copied, vector) == "eager"
-    assert vector.backend == "native"
-
-
-def compare_steps(one: Vector, two: Vector) -> str:
-    """Step one vector in the place where this is called and the other one by native code; return the former's way."""
-    for _ in range(40):
-        first = one.step_random(generator(8))
-        second = _native_step(two)
-        assert not differences(first, second)
-    assert one.state.equal(two.state)
-    return one.backend
-
-
-def _native_step(vector: Vector) -> Transition:
-    from contextvars import Context
-
-    return Context().run(vector.step_random, generator(8))
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_plays_the_same_games() -> None:
     with threads(2):
@@ -265,21 +206,8 @@ def test_the_backend_is_told() -> None:
         assert repr(SIZE_5.vector(2)) == "Vector(Torus(size=5), 2 envs on cpu, eager)"
 
 
-@pytest.mark.slow
-def test_nothing_is_compiled_in_a_new_process() -> None:
-    code = """
-import sys, torch, cellgames
-vector = cellgames.make("torus-v0").vector(4096)
-vector.step_random(torch.Generator())
-assert vector.backend == "native"
-print([name for name in sys.modules if name.startswith(("torch._inductor", "torch._dynamo.eval_frame"))])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]", done.stderr
-
-
-@pytest.mark.parametrize("size", [2, 3, 5, 8, 13, 16])
-@pytest.mark.parametrize("num_envs", [0, 1, 3, 130])
+@pytest.mark.parametrize("size", [2, 8, 16])
+@pytest.mark.parametrize("num_envs", [1, 130])
 def test_a_step_outside_a_vector_is_the_same(size: int, num_envs: int) -> None:
     """From the start to the end, with finished games in the batch, and with batches that are parts of others."""
     game, lots = Torus(size=size), generator(size)
@@ -294,20 +222,6 @@ def test_a_step_outside_a_vector_is_the_same(size: int, num_envs: int) -> None:
         assert state.equal(before), "the state it was given is changed"
         state = after if turn % 3 else after[torch.arange(num_envs).flip(0)]
     assert state.done.any() or size > 8 or num_envs == 0
-
-
-@pytest.mark.parametrize("count", [2, 4])
-def test_threads_change_nothing_outside_a_vector(count: int) -> None:
-    game = Torus(size=4)
-    with threads(count):
-        state, lots = game.init(seeds(0, 4097)), generator(0)
-        for _ in range(20):
-            actions = game.random_actions(state, lots)
-            with without_native():
-                expected = game.step(state, actions)
-            state = game.step(state, actions)
-            assert not differences(state, expected)
-        assert state.done.any()
 
 
 def test_a_step_can_be_traced_on_fake_tensors() -> None:

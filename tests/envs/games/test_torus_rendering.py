@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, grid, to_svg
+from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, to_svg
 from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.torus.geometry import name_to_cell, neighbours
 from cellgames.envs.torus.rendering import View
@@ -101,18 +101,6 @@ def test_the_board_has_every_cell_once_and_the_strip_goes_around(size: int) -> N
     assert max(image.shape) < 600
 
 
-def test_octagons_and_squares_are_regular_and_share_edges() -> None:
-    inset, _ = drawn(View([1] + [0] * 17, size=3).draw())
-    outlines = [shape.points for shape in inset.picture.shapes if isinstance(shape, Polygon)]
-    for points in outlines:
-        assert len(points) in (4, 8)
-        for (x0, y0), (x1, y1) in pairwise([*points, points[0]]):
-            assert np.hypot(x1 - x0, y1 - y0) == pytest.approx(2**0.5 - 1)
-    corners = {(round(x, 6), round(y, 6)) for points in outlines for x, y in points}
-    inner = [(x, y) for x, y in corners if 0.9 < x < 3.9 and 0.9 < y < 3.9]
-    assert len(inner) == 4 * 9  # every corner of the tiling joins three cells: (9 * 8 + 9 * 4) / 3
-
-
 def test_labels_and_title_are_as_moves_are_written() -> None:
     shown = View([0] * 512, size=16, title="Black to move & <win>").draw()
     words = [shape.text for shape in shown.shapes if isinstance(shape, Text)]
@@ -121,22 +109,6 @@ def test_labels_and_title_are_as_moves_are_written() -> None:
     assert words[2::2] == [str(i) for i in range(1, 17)]
     root = ElementTree.fromstring(to_svg(shown))
     assert root.findtext("{*}title") == "Black to move & <win>"
-
-
-def test_without_labels_and_title_no_text_is_drawn_but_some_is_spoken() -> None:
-    shown = View([1, *[0] * 7], size=2, labels=False).draw()
-    assert not [shape for shape in shown.shapes if isinstance(shape, Text)]
-    assert shown.title == "Torus, 2 x 2 octagons and squares, stones placed: 1"
-
-
-def test_a_long_title_gets_smaller() -> None:
-    sizes = [
-        shape.size
-        for words in ("short", "long " * 30)
-        for shape in View([0] * 8, size=2, title=words).draw().shapes
-        if isinstance(shape, Text) and len(shape.text) > 2
-    ]
-    assert sizes[0] == 17 > sizes[1]
 
 
 def test_the_last_move_has_a_ring_and_keeps_its_colour() -> None:
@@ -155,26 +127,6 @@ def test_the_path_runs_through_the_seam_on_both_sides() -> None:
     assert colour(shown, 2.3, 2) == BLACK_RGB
     assert colour(shown, 2.5, 2) == PATH_RGB  # the edge of the cell
     assert colour(shown, 1, 2) == FREE_RGB
-
-
-def test_a_diagonal_path_comes_back_in_from_the_other_corner() -> None:
-    cells, size = board(R_HELIX)
-    shown = View(cells, size=size, path=winning_path(cells, size=size, winner=BLACK)).draw()
-    assert {colour(shown, at, at) for at in (-0.3, 0, 1.5, 3.3)} == {PATH_RGB}
-    red, green, blue = colour(shown, 3.8, -0.2)  # beside two seams it is pale
-    assert (red, green, blue) != PATH_RGB
-    assert red > green > blue > 100
-
-
-def test_boards_lie_in_a_grid() -> None:
-    shown = grid([View([0] * 8, size=2).draw() for _ in range(3)], 2)
-    assert len(ElementTree.fromstring(to_svg(shown)).findall("{*}svg")) == 3
-    assert to_rgb(shown, 0.25).shape[2] == 3
-
-
-def test_numpy_cells_give_the_same_picture_as_lists() -> None:
-    cells, size = board(FIGURE_6)
-    assert View(np.array(cells, dtype=np.int8), size=size).draw() == View(cells, size=size).draw()
 
 
 # Text
@@ -216,13 +168,6 @@ def test_text_is_ascii_without_colours_unless_asked() -> None:
     assert coloured == plain
 
 
-def test_text_has_room_for_two_digits() -> None:
-    lines = View([0] * 512, size=16).text().splitlines()
-    assert lines[0].endswith("  o   p")
-    assert lines[-2].startswith("16  .   .")
-    assert {len(line) for line in lines[1::2]} == {len(lines[0])}
-
-
 # The path that won
 
 
@@ -255,19 +200,6 @@ def test_path_types(rows: Sequence[str], winner: int, name: str, windings: tuple
     assert len(path) - 1 == steps
 
 
-@pytest.mark.parametrize(
-    ("rows", "other"),
-    [(RING, WHITE), (BRACELET, BLACK), (R_HELIX, WHITE), (L_HELIX, BLACK), (RING[1:], BLACK)],
-)
-def test_the_other_side_has_no_such_path(rows: Sequence[str], other: int) -> None:
-    """Not even if the same stones were its own."""
-    rows = rows if len(rows) % 2 == 0 else (".....", *rows)
-    cells, size = board(rows)
-    own = [cell and other + 1 for cell in cells]
-    with pytest.raises(ValueError, match=("Black", "White")[other] + " has no closed path"):
-        winning_path(own, size=size, winner=other)
-
-
 def test_figure_6_uses_a_cell_twice() -> None:
     cells, size = board(FIGURE_6)
     path = winning_path(cells, size=size, winner=BLACK)
@@ -279,13 +211,6 @@ def test_figure_6_uses_a_cell_twice() -> None:
         with pytest.raises(ValueError, match="Black has no closed path"):
             winning_path(cells, size=size, winner=BLACK)
         cells[name_to_cell(gone, 5)] = 1
-
-
-def test_two_stones_close_a_path_across_both_edges_at_size_2() -> None:
-    cells, size = board(("..", ",,", "oo", ",,"))
-    assert winning_path(cells, size=size, winner=WHITE) == [(3, 0, 0), (2, 1, 0), (3, 1, 0)]
-    cells, size = board((".x", ",,", ".x", ",,"))
-    assert winning_class(winning_path(cells, size=size, winner=BLACK)) == "ring"
 
 
 def shortest(cells: Sequence[int], size: int, winner: int) -> int | None:
@@ -321,21 +246,6 @@ def test_the_path_is_as_short_as_a_plain_search_finds(size: int) -> None:
                 path = winning_path(cells, size=size, winner=winner)
                 check_closed(path, cells, size, winner)
                 assert len(path) - 1 == steps
-
-
-@pytest.mark.parametrize("size", [2, 3, 8, 16])
-def test_a_full_board_has_a_path_for_exactly_one_side(size: int) -> None:
-    rng = random.Random(size)
-    for _ in range(10):
-        cells = [rng.choice((1, 2)) for _ in range(2 * size * size)]
-        found = []
-        for winner in (BLACK, WHITE):
-            try:
-                found.append((winner, winning_path(cells, size=size, winner=winner)))
-            except ValueError:
-                continue
-        ((winner, path),) = found
-        check_closed(path, cells, size, winner)
 
 
 # Errors

@@ -6,20 +6,9 @@ import pytest
 import torch
 import torus_reference as ref
 
-import cellgames
 from cellgames.envs.core import seeds
 from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.geometry import cell_to_name, name_to_cell, neighbours
-
-# B Black, W White, . free; rows of octagons and rows of squares by turns, a square to the lower right of its octagon.
-EMPTY_3 = """
-. . .
- . . .
-. . .
- . . .
-. . .
- . . .
-"""
+from cellgames.envs.torus.geometry import name_to_cell, neighbours
 
 
 def position(drawing: str, mover: str) -> str:
@@ -185,15 +174,6 @@ def test_neighbours_equal_the_references(size: int) -> None:
         assert len(ring) == len(expected)
 
 
-@pytest.mark.parametrize("size", [2, 8, 16])
-def test_names_of_cells(size: int) -> None:
-    names = [cell_to_name(cell, size) for cell in range(2 * size * size)]
-    assert len(set(names)) == len(names)
-    assert [name_to_cell(name, size) for name in names] == list(range(2 * size * size))
-    assert names[0] == "a1"
-    assert names[size * size + size - 1] == f"{chr(ord('a') + size - 1)}1+"
-
-
 @pytest.mark.parametrize("text", ["", "a", "1a", "a0", "e1", "a5+", "a1++", "a1 b1", "ä1"])
 def test_a_name_that_is_none_says_what_was_expected(text: str) -> None:
     with pytest.raises(ValueError, match=r"expected a cell .* got "):
@@ -214,12 +194,6 @@ def test_a_name_that_is_none_says_what_was_expected(text: str) -> None:
 def test_a_position_that_is_none_says_what_was_expected(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         Torus(3).string_to_state(text)
-
-
-@pytest.mark.parametrize("size", [1, 17, 2.0, True, "8"])
-def test_a_bad_size_is_refused(size: object) -> None:
-    with pytest.raises(ValueError, match="whole number from 2 to 16"):
-        cellgames.make("torus-v0", size=size)
 
 
 def test_the_observation_is_the_movers_view() -> None:

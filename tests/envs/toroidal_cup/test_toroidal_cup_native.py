@@ -48,7 +48,7 @@ def in_torch(board: Tensor, teams: int, survivors: Survivors = "recolour", most:
         return run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True, compile="never")
 
 
-SHAPES = [(3, 3), (5, 4), (7, 9), (64, 33), (16, 60), (7, 62), (7, 63), (9, 64), (4, 125), (40, 280)]
+SHAPES = [(3, 3), (7, 9), (7, 63), (9, 64), (4, 125), (40, 280)]
 
 
 @pytest.mark.parametrize(("rows", "cols"), SHAPES)
@@ -60,8 +60,16 @@ def test_games_of_all_shapes_are_the_same(rows: int, cols: int) -> None:
     assert len(expected.generations.unique()) > 1 or cols < 5
 
 
-@pytest.mark.parametrize("survivors", ["recolour", "keep"])
-@pytest.mark.parametrize(("teams", "most"), [(2, LONGEST), (3, LONGEST), (4, 250), (5, 250), (8, 20), (9, 3)])
+@pytest.mark.parametrize(
+    ("teams", "most", "survivors"),
+    [
+        (2, LONGEST, "keep"),
+        (3, LONGEST, "recolour"),
+        (4, 250, "keep"),
+        (5, 20, "recolour"),
+        (9, 3, "keep"),
+    ],
+)
 def test_games_of_more_teams_and_colours_that_stay_are_the_same(teams: int, most: int, survivors: Survivors) -> None:
     """Nine teams are more than native code knows."""
     native_library()
@@ -77,7 +85,7 @@ def test_batches_of_all_sizes_and_any_threads_are_the_same(games: int) -> None:
     board, before = random_boards(games, 20, 30), torch.get_num_threads()
     expected = in_torch(board, 2)
     try:
-        for threads in (1, 2, 3, 4):
+        for threads in (1, 3):
             torch.set_num_threads(threads)
             assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
     finally:
@@ -93,11 +101,11 @@ def test_games_are_truncated_at_the_same_generation(most: int) -> None:
     assert int(expected.generations.max()) == most
 
 
-@pytest.mark.parametrize("tolerance", [1e-15, 1.7e-5, 3e-3, 0.9])
+@pytest.mark.parametrize("tolerance", [1.7e-5, 0.9])
 def test_the_end_is_the_same_with_any_tolerance(tolerance: float) -> None:
     """Large ones compare averages, whose last bits depend on the order of their sums."""
     native_library()
-    board = random_boards(60, 16, 16)
+    board = random_boards(30, 16, 16)
     with without_native():
         expected = run(board, 2, max_generations=1000, tolerance=tolerance, compile="never")
     assert same(run(board, 2, max_generations=1000, tolerance=tolerance), expected)
@@ -122,7 +130,7 @@ def test_each_instruction_set_gives_the_same(most: int) -> None:
 def test_boards_may_be_views_of_any_kind() -> None:
     native_library()
     board = random_boards(20, 24, 20)
-    views = [board.mT, board[::2], board[:, 1::2, 3:], board.long(), board[:1].expand(5, -1, -1)]
+    views = [board[::4].mT, board[::8, 1::2, 3:].long(), board[:1].expand(5, -1, -1)]
     for view in views:
         before = view.clone()
         assert same(run(view, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), in_torch(before, 2))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from paths import CUP_DATA
 from slow import slow_except
 from toroidal_cup_shapes import ALL, FLIPS, Start, forms
-from toroidal_cup_starts import METHUSELAHS, MOST_GAP, OSCILLATORS, READERS, formulas, segments
+from toroidal_cup_starts import METHUSELAHS, OSCILLATORS, READERS, formulas
 
 from cellgames.envs.toroidal_cup.patterns import scatter
 from cellgames.envs.toroidal_cup.patterns.pattern import COLS, PATTERNS, ROWS, arrange
@@ -209,11 +209,6 @@ def test_a_start_holds_what_was_drawn_less_what_both_teams_claim(pattern: str) -
     assert len(starts) == len(SEEDS), "different seeds, the same start"
 
 
-@pytest.mark.parametrize("pattern", ["donutmultums", "doublegaussian", "porchlights", "bigsegment"])
-def test_shapes_of_both_teams_can_meet_and_then_neither_has_the_cell(pattern: str) -> None:
-    assert any(np.intersect1d(one, two).size for one, two in drawn(pattern))
-
-
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_generator_is_consumed_and_its_state_decides(pattern: str) -> None:
     one, other = np.random.default_rng(5), np.random.default_rng(5)
@@ -221,14 +216,6 @@ def test_a_generator_is_consumed_and_its_state_decides(pattern: str) -> None:
     assert first == arrange(pattern, other)
     assert one.bit_generator.state == other.bit_generator.state
     assert first != arrange(pattern, one)
-
-
-@pytest.mark.parametrize(("pattern", "mixed"), [("bigsegment", False), ("randomsegment", True)])
-def test_gaps_in_segments_come_near_their_bounds(pattern: str, mixed: bool) -> None:
-    found = [segments(start, mixed) for start in drawn(pattern)]
-    gaps = [lines.gap for lines in found if lines.pure and lines.gap[0] <= lines.gap[1]]
-    assert max(low for low, _ in gaps) > 0.95 * MOST_GAP[mixed]
-    assert min(high for _, high in gaps) < 0.01  # a piece is too short to tell smaller gaps apart
 
 
 def test_random_cells_lie_anywhere_in_either_team() -> None:
@@ -299,10 +286,10 @@ def test_dealing_shuffles_then_sorts_then_goes_1_2_2_1() -> None:
     assert teams == {(0, 0, 1, 1, 0, 1), (0, 0, 0, 1, 1, 1)}  # 9 7 5 5 3 2: the fives differ in who is first
 
 
-@pytest.mark.parametrize("teams", [3, 8])
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_more_than_two_teams_get_alike(pattern: str, teams: int) -> None:
+def test_more_than_two_teams_get_alike(pattern: str) -> None:
     """Every team has cells of its own in every start, and as many as the others on average."""
+    teams = 8
     generator = np.random.default_rng(1)
     starts = [arrange(pattern, generator, teams) for _ in range(40)]
     for start in starts:

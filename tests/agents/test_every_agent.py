@@ -1,0 +1,122 @@
+"""What every agent with a name must do in every game that it plays: legal moves, by what its seat sees, row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from every_game import generator, play
+from slow import slow_except
+from twins import twin
+
+import cellgames
+from cellgames.agents import load, select
+from cellgames.agents.base import AnyAgent, acting
+from cellgames.agents.play_loop import play as play_agents
+from cellgames.envs.core import Game, seeds
+
+TURNS = {"height": 10, "width": 12, "generations": 2, "max_units": 2, "max_rounds": 2, "radius": 4}
+GAMES: dict[str, Game] = {
+    "torus": cellgames.make("torus-v0", size=3),
+    "hex": cellgames.make("hex-v0", size=4),
+    "y": cellgames.make("y-v0", size=3, tiling="octagons"),
+    "cloth": cellgames.make("cloth-of-gold-v0", **TURNS),
+    "cloth, extinction": cellgames.make(
+        "cloth-of-gold-v0", **TURNS | {"height": 8, "max_units": 4, "shaping": 0.5, "win_rule": "extinction"}
+    ),
+    "cloth, neutrals": cellgames.make(
+        "cloth-of-gold-v0",
+        **TURNS | {"neutral_density": 0.2, "neutral_births": True, "initial_placement": False, "first_verdict": 1},
+    ),
+    "grid": cellgames.make("grid-adaptation-v0", size=7, players=4, rounds=4, flip_rounds=(2, 3)),
+    "grid, bare": cellgames.make(
+        "grid-adaptation-v0", size=5, players=2, rounds=3, first_tiles=1, reserves=0, starting_garnets=0
+    ),
+    "grid, crowded": cellgames.make("grid-adaptation-v0", size=5, players=8, rounds=3, reserves=9),
+    "cup": cellgames.make("toroidal-cup-v0", rows=12, cols=32, pattern="randys", shapes=2, max_generations=30),
+    "cup, mixed": cellgames.make(
+        "toroidal-cup-v0", rows=24, cols=60, pattern="donutmethuselahs", shapes=4, max_generations=10
+    ),
+    "cup, three": cellgames.make(
+        "toroidal-cup-v0", rows=12, cols=50, teams=3, pattern="randys", shapes=2, survivors="keep", max_generations=20
+    ),
+}
+SPECS = ("random", "greedy", "rollout:2", "mcts:4")
+every_agent = pytest.mark.parametrize("spec", SPECS[1:])
+every_pair = pytest.mark.parametrize(
+    ("spec", "game"),
+    slow_except(
+        [f"{spec}-{name}" for spec in SPECS for name in GAMES if spec != "mcts:4" or "cloth" not in name],
+        [(spec, game) for spec in SPECS for game in GAMES.values()],
+        [f"{spec}-{name}" for spec in SPECS for name in GAMES],
+    ),
+)
+
+
+def ask(agent: AnyAgent, game: Game, state: Any, seat: int) -> torch.Tensor:
+    """Return what an agent does that joins in this position, in a seat or where it is its turn."""
+    rows = torch.arange(len(state))
+    players = torch.full_like(rows, seat) if game.info.simultaneous else state.current_player
+    agent.start(game, players, rows)
+    return select(agent, game, state, rows, generator(), players if game.info.simultaneous else None)
+
+
+def midway(game: Game, num_envs: int) -> Any:
+    state = play(game, game.init(seeds(1, num_envs)), max(1, game.info.max_turns // 4))
+    return state[~state.done]
+
+
+@every_pair
+def test_it_plays_whole_legal_games_in_one_seat_and_in_all(spec: str, game: Game) -> None:
+    """`play` refuses what is illegal."""
+    players = game.info.num_players
+    seats = torch.tensor([[0] * players, [0, *[1] * (players - 1)], [1, *[0] * (players - 1)]])
+    agents = [load(spec, game), load("random", game)]
+    assert agents[0].name == acting(agents[0], game).name == spec
+    runs = [play_agents(game, agents, seats, seeds(4, 3), [generator(seed), generator(9)]) for seed in (1, 1, 2)]
+    assert all(run.state.done.all() for run in runs)
+    assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
+    assert spec == "greedy" or not torch.equal(runs[0].actions[:3], runs[2].actions[:3])
+
+
+@every_pair
+def test_what_a_seat_does_not_see_changes_no_action(spec: str, game: Game) -> None:
+    state, seat = midway(game, 6), game.info.num_players - 1
+    agent = load(spec, game)
+    assert torch.equal(ask(agent, game, twin(game, state, seat), seat), ask(agent, game, state, seat))
+
+
+@every_pair
+def test_it_goes_on_from_the_middle_in_envs_that_are_not_started_again(spec: str, game: Game) -> None:
+    state, agent = midway(game, 4), load(spec, game)
+    rows = torch.arange(len(state))
+    players = rows % game.info.num_players if game.info.simultaneous else state.current_player
+    agent.start(game, players, rows)
+    agent.start(game, players[:1], rows[:1])
+    for _ in range(3):
+        going = (~state.done).nonzero().squeeze(1)
+        if len(going) == 0:
+            break
+        actions = game.random_actions(state, generator())
+        if game.info.simultaneous:
+            actions[going, players[going]] = select(agent, game, state, going, generator(), players[going])
+        else:
+            actions[going] = select(agent, game, state, going, generator())
+        state = game.step(state, actions)
+
+
+@every_agent
+@pytest.mark.parametrize("name", ["cloth", "grid", "cup"])
+def test_who_was_not_started_says_so(name: str, spec: str) -> None:
+    game, seats = GAMES[name], torch.zeros(1, dtype=torch.int64)
+    seat = seats if game.info.simultaneous else None
+    with pytest.raises(ValueError, match=f"'{spec}' must be started before it acts"):
+        select(load(spec, game), game, game.init(seeds(0, 1)), torch.arange(1), generator(), seat)
+
+
+@pytest.mark.parametrize("id", [id for id in cellgames.games() if "small" not in id])
+@pytest.mark.parametrize("spec", ["greedy", "rollout:2"])
+def test_it_plays_the_full_size(id: str, spec: str) -> None:
+    game = cellgames.make(id)
+    assert len(ask(load(spec, game), game, game.init(seeds(0, 1)), 0)) == 1
