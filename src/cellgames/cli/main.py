@@ -45,39 +45,54 @@ __all__ = ["main", "parser"]
 _GROUPS = (
     (
         "Play and watch",
-        {"list": "list", "rules": "rules", "play": "play", "serve": "serve", "replay": "replay"},
+        {
+            "list": "list_command",
+            "rules": "rules_command",
+            "play": "play_command",
+            "serve": "serve_command",
+            "replay": "replay_command",
+        },
         "play torus-v0 --agents greedy",
     ),
     (
         "Train agents",
-        {"train": "train"},
+        {"train": "train_command"},
         "train torus-small-v0",
     ),
     (
         "Compare agents",
         {
-            "evaluate": "evaluate",
-            "round-robin": "round_robin",
-            "free-for-all": "free_for_all",
-            "season": "seasons.season",
-            "series": "seasons.series",
-            "leaderboard": "leaderboard",
+            "evaluate": "evaluate_command",
+            "round-robin": "tournament_command:add_round_robin",
+            "free-for-all": "tournament_command:add_free_for_all",
+            "season": "season_command",
+            "series": "tournament_command:add_series",
+            "leaderboard": "leaderboard_command",
         },
         "round-robin torus-v0 --agents random greedy rollout:64",
     ),
     (
         "Understand games and agents",
-        {"analyse": "analysis.analyse"},
+        {"analyse": "analysis.analyse_command"},
         'analyse torus-small-v0 --moves "c3 a1+ b2"',
     ),
     (
         "Work with other programs",
-        {"bot": "bot", "check-bot": "bot", "mcp": "bot", "export": "formats.export", "import": "formats.import"},
+        {
+            "bot": "bot_command:add_bot",
+            "check-bot": "bot_command:add_check_bot",
+            "mcp": "bot_command:add_mcp",
+            "export": "formats.export_command",
+            "import": "formats.import_command",
+        },
         "check-bot torus-small-v0 --agent exec:./mybot",
     ),
-    ("This installation", {"doctor": "doctor"}, "doctor"),
+    ("This installation", {"doctor": "doctor_command"}, "doctor"),
 )
-"""The commands by purpose, each with its module `commands.NAME_command`; and an example. `additions` has more."""
+"""The commands by purpose, each with its module in `commands`, and the function there that adds it if that is not `add`.
+
+The last text of each group is an example. `additions` has more commands.
+"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -134,7 +149,7 @@ class _TopParser(_Parser):
         commands = self.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
         self._groups: list[tuple[str, list[tuple[str, str]], str]] = []
         groups = [
-            (title, {name: f".commands.{module}_command" for name, module in names.items()}, example)
+            (title, {name: f".commands.{place}" for name, place in names.items()}, example)
             for title, names, example in _GROUPS
         ]
         for title, names, _ in groups:
@@ -142,8 +157,10 @@ class _TopParser(_Parser):
         alone = any(word in names for _, names, _ in groups)
         for title, names, example in groups:
             before = len(commands._choices_actions)
-            for module in dict.fromkeys(module for name, module in names.items() if not alone or name == word):
-                import_module(module, __package__).add(commands)
+            for name, place in names.items():
+                if name == word or not alone:
+                    module, _, function = place.partition(":")
+                    getattr(import_module(module, __package__), function or "add")(commands)
             added = commands._choices_actions[before:]
             self._groups.append((title, [(action.dest, action.help or "") for action in added], example))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
     from cellgames.envs.core import Game
 
-__all__ = ["add"]
+__all__ = ["add_bot", "add_check_bot", "add_mcp"]
 
 _BUFFER = 1 << 20  # bytes, since a question about many games is one long line
 
@@ -39,8 +39,8 @@ _MCP_TEXT = (
 _MCP_EXAMPLES = ("", "--agents mine=my_bots:MyBot")
 
 
-def add(commands: Any) -> None:
-    """Add the commands."""
+def add_bot(commands: Any) -> None:
+    """Add `bot`."""
     command = add_command(commands, "bot", "AGENT ", _run, _TEXT, _EXAMPLES)
     command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, or a file")
     command.add_argument(
@@ -51,11 +51,19 @@ def add(commands: Any) -> None:
     )
     command.add_argument("--game", metavar="GAME", type=GameId, help="the game of a GTP engine")
     add_parameters(command)
+
+
+def add_check_bot(commands: Any) -> None:
+    """Add `check-bot`."""
     command = add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _CHECK_EXAMPLES)
     add_game(command)
     command.add_argument("--agent", required=True, metavar="exec:COMMAND", help="the command line of the program")
     command.add_argument("--games", type=int, default=4, metavar="N", help="games at the same time (default 4)")
     add_seed(command)
+
+
+def add_mcp(commands: Any) -> None:
+    """Add `mcp`."""
     command = add_command(commands, "mcp", "", _mcp, _MCP_TEXT, _MCP_EXAMPLES)
     add_agents(command, "more agents to play against, such as your own; NAME=SPEC gives a name", required=False)
 

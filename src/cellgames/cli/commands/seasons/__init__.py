@@ -1,1 +1,0 @@
-"""The commands `cellgames season` and `cellgames series`."""

@@ -1,0 +1,290 @@
+"""`cellgames round-robin`, `free-for-all` and `series`: agents play many games, and the folder gets the tables.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.agents.agent_names import names_of
+from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.series.series_options import SeriesOptions
+from cellgames.cli import console, shared_options
+from cellgames.cli.console import print_table, print_text
+from cellgames.plugins import resolve
+from cellgames.utils.options import Options
+
+if TYPE_CHECKING:
+    from cellgames.envs.core import Game
+
+__all__ = ["add_free_for_all", "add_round_robin", "add_series"]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A command that plays many games.
+
+    Attributes:
+        name: of the command.
+        text: its description.
+        examples: arguments.
+        options: dataclass of its options.
+        play: import path of the function that plays.
+        out: gives the folder of a run.
+        report: prints the tables; returns what `print_next` proposes after the first line.
+        about: the files that are described, by name.
+        needs: the agents that it needs.
+        pieces: what is kept whole when it is stopped.
+        shared: True if a cluster can share the work.
+    """
+
+    name: str
+    text: str
+    examples: Sequence[str]
+    options: type[Options]
+    play: str
+    out: Callable[[argparse.Namespace, Any], Path]
+    report: Callable[[argparse.Namespace, Any, Game, Any], Sequence[tuple[str, str] | str]]
+    about: dict[str, str]
+    needs: str = "two or more"
+    pieces: str = "chunks"
+    shared: bool = True
+
+
+def _add(kind: _Kind, commands: Any) -> None:
+    agents = "AGENT AGENT ..." if kind.shared else "AGENT ..."
+    run = partial(_run, kind)
+    command = shared_options.add_command(commands, kind.name, f"GAME --agents {agents} ", run, kind.text, kind.examples)
+    shared_options.add_game(command)
+    shared_options.add_agents(command, f"{kind.needs} that `cellgames list` shows; NAME=SPEC gives a name")
+    shared_options.add_spending(command)
+    shared_options.add_options(command, kind.options.options())
+    shared_options.add_store(command)
+    if kind.shared:
+        shared_options.add_ray(command, "chunks")
+    folder = "results" if kind.name == "round-robin" else f"results/{kind.name}"
+    shared_options.add_folder(command, f"{folder}/GAME-...")
+
+
+def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
+    game = shared_options.make_game(arguments)
+    options = kind.options.from_given(vars(arguments))
+    out = arguments.out or kind.out(arguments, options)
+    more = {"store": shared_options.store_of(arguments), "progress": not arguments.quiet, "warn": console.warn}
+    try:
+        with ExitStack() as stack:
+            if kind.shared:
+                more["workers"] = stack.enter_context(shared_options.workers_of(arguments))
+            finished = resolve(kind.play)(game, arguments.agents, options, out=out, **more)
+    except KeyboardInterrupt:
+        return console.stopped_games(arguments, out, kind.pieces)
+    following = kind.report(arguments, options, game, finished)
+    console.print_files(finished.out, finished.files, kind.about)
+    check = f"check every {'game' if kind.shared else 'match'}"
+    console.print_next((f"replay {shlex.quote(str(finished.out))}", check), *following)
+    return 0
+
+
+def _print_count(finished: Any) -> None:
+    print(f"\n{console.counted(finished.tables.games, finished.played)}, {finished.tables.distinct} different.")
+
+
+# ---------------------------------------------------------------- round robins
+
+
+def _round_robin_out(arguments: argparse.Namespace, options: RoundRobinOptions) -> Path:
+    # Named by what cannot change when a run goes on; agents and games can only grow.
+    return Path("results") / shared_options.file_name(shared_options.folder_words(arguments, options))
+
+
+def _report_round_robin(
+    arguments: argparse.Namespace, options: RoundRobinOptions, game: Game, finished: Any
+) -> list[tuple[str, str] | str]:
+    from cellgames.arena.play.round_robin import top_game
+    from cellgames.arena.report import rating_tables as report
+    from cellgames.arena.report.order_section import order_table, order_text
+    from cellgames.arena.report.run_report import cross_table, ratings_table
+
+    tables = finished.tables
+    print_table(ratings_table(tables))
+    print("\nThe row's score against the column in %, with wins-draws-losses:")
+    print_table(cross_table(tables))
+    print()
+    seats = report.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
+    for line in [seats, *report.notes(tables)]:
+        print_text(line)
+    if finished.order:
+        print()
+        print_table(order_table(finished.order))
+        print_text(f"\n{order_text(finished.order, tables.games)}")
+    _print_count(finished)
+    number = finished.records.index(top_game(tables, finished.records)) + 1
+    short = options.games % (2 * options.chunk)
+    again = f", and the last {short} games of each pair again" if short else ""
+    more = [
+        "the same command with more --agents: plays only what is missing",
+        f"the same command with --games {2 * options.games}: plays what is missing{again}",
+    ]
+    if finished.order:
+        until = f"the same command with --budget {2 * tables.games}: goes on until more is certain"
+        more = [until] if finished.undecided else []
+    step = (f"replay {shlex.quote(str(finished.out))} --record {number} --step", "")
+    return [step, *console.leaderboard_command(arguments), *more]
+
+
+add_round_robin = partial(
+    _add,
+    _Kind(
+        name="round-robin",
+        text="Let every agent play every other one. Games start from random openings, each played in both\n"
+        "seats. The folder gets ratings, a cross table and a seat table (CSV, Markdown, PNG), and a record\n"
+        "of every game. If a run is stopped, the same command continues it. The same command with more\n"
+        "agents or more games lets a run grow.",
+        examples=(
+            "torus-v0 --agents random greedy rollout:64",
+            "torus-v0 --agents random greedy --games 400 --param size=5 --out results/torus5",
+            "torus-v0 --agents greedy my_bots:MyBot --anchor greedy",
+            "torus-small-v0 --agents random greedy trained --games 50 --until-certain --budget 4000",
+            "torus-v0 --agents greedy trained mcts:400 --ray",
+        ),
+        options=RoundRobinOptions,
+        play="cellgames.arena.play.round_robin:round_robin",
+        out=_round_robin_out,
+        report=_report_round_robin,
+        about={
+            "report.md": "all tables and plots on one page",
+            "ratings.png": "ratings with intervals",
+            "cross_table.png": "who beats whom",
+            "top_game.gif": "the longest game of the two best agents",
+        },
+    ),
+)
+
+# ---------------------------------------------------------------- games of any number of seats
+
+
+def _free_for_all_out(arguments: argparse.Namespace, options: FreeForAllOptions) -> Path:
+    # Named by what cannot change when a run goes on; only games can grow.
+    words = [*shared_options.folder_words(arguments, options), f"agents={'+'.join(sorted(names_of(arguments.agents)))}"]
+    return Path("results") / "free-for-all" / shared_options.file_name(words)
+
+
+def _report_free_for_all(
+    arguments: argparse.Namespace, options: FreeForAllOptions, game: Game, finished: Any
+) -> list[tuple[str, str] | str]:
+    from cellgames.arena.report import rating_tables as report
+    from cellgames.arena.report.payoff_sections import deviation_or_none, deviation_table
+    from cellgames.arena.report.run_report import cross_table, ratings_table
+
+    tables = finished.tables
+    print_table(ratings_table(tables))
+    print_text(f"\n{report.AHEAD}")
+    print_table(cross_table(tables))
+    print()
+    print_table(report.seat_table(tables, game.info.players))
+    if tables.by_table is not None and (rated := deviation_or_none(tables.by_table)) is not None:
+        print(f"\nDeviation ratings of the game of {game.info.num_players} over all tables:")
+        print_table(deviation_table(rated, tables.by_table.level))
+    print()
+    for line in report.notes(tables):
+        print_text(line)
+    _print_count(finished)
+    short = options.games % options.chunk
+    again = f", and the last {short} games again" if short else ""
+    return [
+        (f"replay {shlex.quote(str(finished.out))} --record 1 --out game.gif", ""),
+        *console.leaderboard_command(arguments),
+        f"the same command with --games {2 * options.games}: plays what is missing{again}",
+    ]
+
+
+add_free_for_all = partial(
+    _add,
+    _Kind(
+        name="free-for-all",
+        text="Let agents play games of any number of seats. Every agent plays equally often, and equally often\n"
+        "in every seat. Fewer agents than seats have several seats each; more agents than seats take turns.\n"
+        "Ratings count who finishes ahead of whom. The folder gets them, finishing places and scores, also by\n"
+        "seat (CSV, Markdown, PNG), and a record of every game. If a run is stopped, the same command continues\n"
+        "it. The same command with more games lets a run grow.",
+        examples=(
+            "toroidal-cup-small-v0 --param teams=4 --agents random greedy",
+            "toroidal-cup-small-v0 --param teams=4 --agents greedy rollout:16 --games 300",
+        ),
+        options=FreeForAllOptions,
+        play="cellgames.arena.play.free_for_all:free_for_all",
+        out=_free_for_all_out,
+        report=_report_free_for_all,
+        about={
+            "report.md": "all tables and plots on one page",
+            "ratings.png": "ratings with intervals",
+            "cross_table.png": "who finishes ahead of whom",
+        },
+    ),
+)
+
+# ---------------------------------------------------------------- series
+
+
+def _series_out(arguments: argparse.Namespace, options: SeriesOptions) -> Path:
+    """Return the folder, named by the settings but for most of those that are usual."""
+    words = [f"series={options.series}", f"seed={options.seed}"]
+    words += [f"matches={options.matches}"] if options.matches is not None else []
+    words += [f"gifts={options.gifts}"] if options.gifts != SeriesOptions.gifts else []
+    words += [f"clock={limits}"] if (limits := options.time_control) is not None else []
+    words += [f"chunk={options.chunk}"] if options.chunk != SeriesOptions.chunk else []
+    return shared_options.folder_of(arguments, "series", [*words, f"agents={'+'.join(names_of(arguments.agents))}"])
+
+
+def _report_series(
+    arguments: argparse.Namespace, options: SeriesOptions, game: Game, finished: Any
+) -> list[tuple[str, str] | str]:
+    from cellgames.arena.series import series_report as reports
+
+    if len(finished.series) > 1:
+        print_table(reports.agents_table(finished.series, finished.players))
+    else:
+        (series,) = finished.series
+        for played in series.matches:
+            print(reports.match_text(played))
+        print()
+        print_table(reports.order_table(series, finished.players))
+        print(f"Winner: {series.order[0].name}")
+    print(f"\n{console.counted(finished.games, finished.played)}.")
+    for line in finished.notes:
+        print_text(line)
+    final = (f"replay {shlex.quote(str(finished.out))} --record {finished.games} --out final.gif", "")
+    return [final, *console.leaderboard_command(arguments)]
+
+
+add_series = partial(
+    _add,
+    _Kind(
+        name="series",
+        text="Play series of Grid Adaptation matches. After each match the Elimination Candidate leaves, and the\n"
+        "others play the next one with the garnets that they hold, until one player is left. Tokens of Life may be\n"
+        "given away between two matches, which does not count as winning them. The agents are the players in turn.\n"
+        "The folder gets the final order of each series, and a record of every match. If a run is stopped, the same\n"
+        "command continues it.",
+        examples=(
+            "grid-adaptation-v0 --agents random greedy",
+            "grid-adaptation-small-v0 --agents random greedy --series 20 --gifts second --seed 1",
+        ),
+        options=SeriesOptions,
+        play="cellgames.arena.series.series:play_series",
+        out=_series_out,
+        report=_report_series,
+        about={"report.md": "the final orders and the matches on one page"},
+        needs="one or more",
+        pieces="batches",
+        shared=False,
+    ),
+)
