@@ -89,7 +89,7 @@ _GROUPS = (
     ),
     ("This installation", {"doctor": "doctor_command"}, "doctor"),
 )
-"""The commands by purpose, each with its module in `commands`, and the function there that adds it if that is not `add`.
+"""The commands by purpose, each with its module in `commands`, and the function that adds it if that is not `add`.
 
 The last text of each group is an example. `additions` has more commands.
 """

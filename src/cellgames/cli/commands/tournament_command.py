@@ -78,7 +78,11 @@ def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
     game = shared_options.make_game(arguments)
     options = kind.options.from_given(vars(arguments))
     out = arguments.out or kind.out(arguments, options)
-    more = {"store": shared_options.store_of(arguments), "progress": not arguments.quiet, "warn": console.warn}
+    more: dict[str, Any] = {
+        "store": shared_options.store_of(arguments),
+        "progress": not arguments.quiet,
+        "warn": console.warn,
+    }
     try:
         with ExitStack() as stack:
             if kind.shared:
