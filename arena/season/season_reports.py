@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.core.raster import to_png
 from cellgames.utils.extras import no_pictures
+from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, plain_table
@@ -43,6 +44,7 @@ __all__ = [
     "schedule_data",
     "span",
     "standings_data",
+    "standings_table",
     "table_text",
     "to_text",
     "write_season",
@@ -51,6 +53,9 @@ __all__ = [
 SCHEDULE, STANDINGS, BRACKET_FILE = "schedule.json", "standings.json", "bracket.json"
 FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, "report.md", "bracket.svg", "bracket.png")
 """Files that this module writes, some of them before the season is over."""
+
+L = TypeVar("L", bound=Any)
+"""A line of standings, which has a rank, a team and rolls of the die."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,25 +155,30 @@ def _wins(wins: float) -> str:
     return f"{wins:g}"
 
 
-def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str]) -> Table:
-    """Return a row for each of the teams named; with agents and rolls only where there are any."""
-    agents = {team.name: team.agent for team in teams}
-    lines = [line for line in table if line.team in names]
-    bots, dice = any(agents.values()), any(line.rolls for line in lines)
-    columns = ("rank", "team", *["agent"] * bots, "wins", "losses", "points", *["die"] * dice)
-    rows: list[Sequence[Cell]] = [
-        (
-            line.rank,
-            line.team,
-            *[agents[line.team]] * bots,
-            _wins(line.wins),
-            _wins(line.losses),
-            score_text(line.points),
-            *[" ".join(map(str, line.rolls))] * dice,
-        )
-        for line in lines
+def standings_table(lines: Sequence[L], teams: Sequence[Team], numbers: Sequence[Column[L]]) -> Table:
+    """Return a row for each line of the standings; with agents and rolls only where there are any."""
+    agents, dice = {team.name: team.agent for team in teams}, any(line.rolls for line in lines)
+    columns: list[Column[L]] = [
+        Column("rank", lambda line: line.rank, "rank"),
+        Column("team", lambda line: line.team, "team"),
+        Column("agent", lambda line: agents[line.team], "agent" if any(agents.values()) else ""),
+        *numbers,
+        Column(
+            "rolls", lambda line: " ".join(map(str, line.rolls)), "die" if dice else ""
+        ),
     ]
-    return Table("", columns, rows, text=("team", "agent", "die"))
+    return people_table(columns, lines)
+
+
+_NUMBERS: tuple[Column[Line], ...] = (
+    Column("wins", lambda line: line.wins, "wins", "g"),
+    Column("losses", lambda line: line.losses, "losses", "g"),
+    Column("points", lambda line: score_text(line.points), "points", "s"),
+)
+
+
+def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str]) -> Table:
+    return standings_table([line for line in table if line.team in names], teams, _NUMBERS)
 
 
 def table_text(teams: Sequence[Team], table: Sequence[Line], leagues: Leagues) -> str:

@@ -14,6 +14,7 @@ from cellgames.arena.season import season_reports
 from cellgames.arena.season.bracket_picture import score_text
 from cellgames.arena.season.schedule import SeasonSchedule
 from cellgames.arena.season.teams import Team
+from cellgames.utils.report.columns import Column
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, plain_table
@@ -82,31 +83,18 @@ def _final_data(final: FinalTable) -> dict[str, Any]:
 # ---------------------------------------------------------------- text
 
 
-def _standings(table: Sequence[PlaceLine], teams: Sequence[Team]) -> Table:
-    """Return a row for each team; with agents and rolls only where there are any."""
-    agents = {team.name: team.agent for team in teams}
-    bots, dice = any(agents.values()), any(line.rolls for line in table)
-    columns = ("rank", "team", *["agent"] * bots, "place points", "games", "wins", "mean place", "points")
-    rows: list[Sequence[Cell]] = [
-        (
-            line.rank,
-            line.team,
-            *[agents[line.team]] * bots,
-            score_text(line.place_points),
-            line.games,
-            line.wins,
-            f"{line.mean_place:.2f}",
-            score_text(line.points),
-            *[" ".join(map(str, line.rolls))] * dice,
-        )
-        for line in table
-    ]
-    return Table("", (*columns, *["die"] * dice), rows, text=("team", "agent", "die"))
+_NUMBERS: tuple[Column[PlaceLine], ...] = (
+    Column("place_points", lambda line: score_text(line.place_points), "place points", "s"),
+    Column("games", lambda line: line.games, "games"),
+    Column("wins", lambda line: line.wins, "wins"),
+    Column("mean_place", lambda line: line.mean_place, "mean place", ".2f"),
+    Column("points", lambda line: score_text(line.points), "points", "s"),
+)
 
 
 def table_text(teams: Sequence[Team], table: Sequence[PlaceLine]) -> str:
     """Return the standings for a terminal."""
-    return plain_table(_standings(table, teams))
+    return plain_table(season_reports.standings_table(table, teams, _NUMBERS))
 
 
 def leaders_text(table: Sequence[PlaceLine], label: str, count: int) -> str:
@@ -171,7 +159,7 @@ def _sections(season: TableSummary) -> list[Part]:
             (
                 f"The places of a game bring {points} points, and teams that share places share them. The order is by "
                 "these, then points (scores over the season), then a 100-sided die. [As data](standings.json).",
-                _standings(season.table, season.teams),
+                season_reports.standings_table(season.table, season.teams, _NUMBERS),
             ),
         ),
         *season_reports.closing_parts(season, fairness),
