@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.counts import Game
 from cellgames.arena.records.store.store import Setting, Store
-from cellgames.arena.stats.tables import Alike, Standing, Tables, Tally, make_tables
+from cellgames.arena.stats.alike import Alike, alike
+from cellgames.arena.stats.tables import Standing, Tables, Tally, make_tables
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import listed, shown
 from cellgames.utils.report.columns import Column, row_data
@@ -192,59 +192,39 @@ def leaderboards(
     """
     boards, seen = [], set[str]()
     for setting in matching(store.settings(), game, parameters):
-        counts = store.counted(setting.game, setting.parameters)
-        found = _rated(counts.games, version)
-        named = labels(pair for record, known, _ in found for pair in zip(record.agents, known, strict=True))
-        labelled = _labelled(found, named)
-        if found:
-            seats = Counter(len(record.agents) for record, _ in labelled).most_common(1)[0][0]
-            labelled = [one for one in labelled if len(one[0].agents) == seats]  # a file may claim any number
-        wanted = {label for (name, _), label in named.items() if agents is None or name in agents or label in agents}
-        labelled = [one for one in labelled if wanted.issuperset(one[0].agents)]
-        records = [record for record, _ in labelled]
-        there = {name for record in records for name in record.agents}
+        numbers, found = store.numbers(setting.game, setting.parameters)
+        seated = {
+            key: (record, tuple(zip(record.agents, known, strict=True)))
+            for key, (record, known) in found.items()
+            if version is None or record.version == version
+        }
+        seated = {key: one for key, one in seated.items() if len({*one[1]}) > 1}  # different agents
+        named = labels(pair for _, pairs in seated.values() for pair in pairs)
+        labelled = {
+            key: replace(record, agents=tuple(map(named.__getitem__, pairs)))
+            for key, (record, pairs) in seated.items()
+            if agents is None or all(pair[0] in agents or named[pair] in agents for pair in pairs)
+        }
+        if len(sizes := Counter(len(record.agents) for record in labelled.values())) > 1:  # a file may claim any number
+            ((seats, _),) = sizes.most_common(1)
+            labelled = {key: record for key, record in labelled.items() if len(record.agents) == seats}
+        there = {name for record in labelled.values() for name in record.agents}
         seen.update(there, (name for (name, _), label in named.items() if label in there))
         if len(there) > _MOST_AGENTS:
             raise ValueError(
                 f"{title(setting.game, setting.parameters)}: expected at most {_MOST_AGENTS} agents to rate, got "
                 f"{len(there)}; choose some with --agents"
             )
-        if records:
-            zero, note = _anchor(anchor, labelled)
+        if labelled:
+            games = alike(numbers, labelled)
+            zero, note = _anchor(anchor, games.games if isinstance(games, Alike) else [(one, 1) for one in games])
             # Each resample takes time by the square of the agents and more, so many agents get fewer of them.
             fewer = min(resamples, max(50, resamples * _MANY_AGENTS**2 // max(1, len(there)) ** 2))
-            games: Sequence[Record] | Alike = records
-            if counts.clusters:
-
-                def kept(some: Iterable[tuple[list[Game], int]]) -> list[tuple[list[tuple[Record, int]], int]]:
-                    parts = ((_labelled(_rated(part, version), named), number) for part, number in some)  # noqa: B023
-                    parts = (([one for one in part if wanted.issuperset(one[0].agents)], n) for part, n in parts)  # noqa: B023
-                    return [(part, number) for part, number in parts if part]
-
-                courses = [([record for record, _ in part], number) for part, number in kept(counts.courses)]
-                games = Alike(labelled, kept(counts.clusters), courses)
-            versions = tuple(sorted({record.version for record in records}))
+            versions = tuple(sorted({record.version for record in labelled.values()}))
             boards.append(_board(setting, games, versions, zero, note, fewer, seed))
     if anchor is not None and boards and anchor not in seen:
         raise ValueError(f"anchor must be one of the agents ({listed(sorted(seen))}), got {shown(anchor)}")
     return sorted(boards, key=lambda board: (-board.tables.games, board.title))
-
-
-def _rated(games: Iterable[Game], version: str | None) -> list[Game]:
-    """Return the games of a version, None for any, between different agents."""
-    return [
-        (record, known, number)
-        for record, known, number in games
-        if (version is None or record.version == version) and len({*zip(record.agents, known, strict=True)}) > 1
-    ]
-
-
-def _labelled(games: Iterable[Game], named: Mapping[tuple[str, str], str]) -> list[tuple[Record, int]]:
-    """Return the records with the labels of agents for their names."""
-    return [
-        (replace(record, agents=tuple(named[pair] for pair in zip(record.agents, known, strict=True))), number)
-        for record, known, number in games
-    ]
 
 
 def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[str, Any] | None) -> list[Setting]:

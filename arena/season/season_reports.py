@@ -163,9 +163,7 @@ def standings_table(lines: Sequence[L], teams: Sequence[Team], numbers: Sequence
         Column("team", lambda line: line.team, "team"),
         Column("agent", lambda line: agents[line.team], "agent" if any(agents.values()) else ""),
         *numbers,
-        Column(
-            "rolls", lambda line: " ".join(map(str, line.rolls)), "die" if dice else ""
-        ),
+        Column("rolls", lambda line: " ".join(map(str, line.rolls)), "die" if dice else ""),
     ]
     return people_table(columns, lines)
 

@@ -20,19 +20,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import permutations, repeat
 from statistics import median
-from typing import NamedTuple
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.record_lines import Record
 from cellgames.utils.statistics import wilson_interval
 
+from .alike import Alike
 from .comparisons import WeighedResults, compare_seats, comparisons
 from .deviation import TablePayoffs, complete_table_payoffs
 from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
 
 __all__ = [
-    "Alike",
     "Finish",
     "Forfeits",
     "Standing",
@@ -204,22 +203,6 @@ class Tables:
     def finishes(self) -> dict[str, Finish]:
         """Finishing places of each agent, best agent first."""
         return {standing.agent: standing.tally.finish for standing in self.standings}
-
-
-class Alike(NamedTuple):
-    """Games of two, told by how many are alike.
-
-    Attributes:
-        games: A record for each result, and the number of games.
-        clusters: The games of a cluster with their numbers, and how many clusters are like it. The record's pairing
-            has another number in each.
-        courses: A record for each way in which agents sat in games of one sequence of moves, and the number of such
-            sequences.
-    """
-
-    games: Sequence[tuple[Record, int]]
-    clusters: Sequence[tuple[Sequence[tuple[Record, int]], int]]
-    courses: Sequence[tuple[Sequence[Record], int]]
 
 
 def make_tables(

@@ -59,7 +59,7 @@ def read_all(path: Path) -> None:
         for entry in store.entries(limit=5):
             store.record(entry.number).to_json()
         for setting in store.settings():
-            store.counted(setting.game, setting.parameters)
+            store.numbers(setting.game, setting.parameters)
         list(store.games())
 
 

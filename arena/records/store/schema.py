@@ -57,7 +57,8 @@ SCHEMA = (
 )
 """Statements that make the tables, and two views for people: a row per game, and a row per game and seat.
 
-`ends` and the other small tables hold each text once; `columns` has the numbers of many games packed, for `counts`.
+`ends` and the other small tables hold each text once; `columns` has the numbers of many games packed, for
+`Store.numbers`.
 """
 
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -41,7 +42,8 @@ from . import export_table, import_runs
 from .schema import APPLICATION, SCHEMA, SCHEMA_VERSION, StoreError
 
 if TYPE_CHECKING:
-    from .counts import Counted
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
 
@@ -387,32 +389,38 @@ class Store:
         )
         return [Source(*line) for line in lines]
 
-    def counted(self, game: str, parameters: Mapping[str, Any]) -> Counted:
-        """Return the games of a setting, counted where they are alike; see `counts`."""
-        from . import counts  # needs numpy
+    def numbers(
+        self, game: str, parameters: Mapping[str, Any]
+    ) -> tuple[NDArray[np.int64], dict[tuple[int, int], tuple[Record, tuple[str, ...]]]]:
+        """Return start, course, lineup and end of the games of a setting, int64 [N, 4], as `stats.alike` takes them.
+
+        The second value is, by lineup and end, a record of such a game and the identities of its agents.
+        """
+        import numpy as np
 
         with self._naming():
-            key = (game, canonical(parameters))
-            ((setting,),) = self._asked("SELECT id FROM settings WHERE game = ? AND parameters = ?", key)
+            ((setting,),) = self._asked(
+                "SELECT id FROM settings WHERE game = ? AND parameters = ?", (game, canonical(parameters))
+            )
             packed = list(self._asked("SELECT last, data FROM columns WHERE setting = ? ORDER BY last", (setting,)))
-            last = packed[-1][0] if packed else 0
+            last, newest = packed[-1][0] if packed else 0, self.last
             question = "SELECT start, course, lineup, end FROM games WHERE setting = ? AND id > ? AND id <= ?"
-            newest = self.last
-            rows = counts.columns(self._asked(question, (setting, last, newest)))
-            if len(rows) >= _PACKED and not self._reading:  # and unless somebody else was faster
+            rows = np.fromiter(chain.from_iterable(self._asked(question, (setting, last, newest))), dtype=np.int64)
+            if len(rows) >= 4 * _PACKED and not self._reading:  # and unless somebody else was faster
                 there = "(SELECT coalesce(max(last), 0) FROM columns WHERE setting = ?)"
                 pack = f"INSERT INTO columns SELECT ?, ?, ? WHERE ? = {there}"
                 self._db.execute(pack, (setting, newest, rows.tobytes(), last, setting))
-            asked = (
-                "SELECT lineup, end, agents, identities, outcome, scores, forfeit, version FROM "
-                "(SELECT DISTINCT lineup, end FROM games WHERE setting = ?) "
-                "JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end"
-            )
             lights = {
                 (lineup, end): (_light((game, parameters), _texts(agents), columns), _texts(identities))
-                for lineup, end, agents, identities, *columns in self._asked(asked, (setting,))
+                for lineup, end, agents, identities, *columns in self._asked(
+                    "SELECT lineup, end, agents, identities, outcome, scores, forfeit, version FROM "
+                    "(SELECT DISTINCT lineup, end FROM games WHERE setting = ?) "
+                    "JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end",
+                    (setting,),
+                )
             }
-            return counts.count(counts.joined((data for _, data in packed), rows), lights)
+            parts = [*(np.frombuffer(data, dtype=np.int64) for _, data in packed), rows]
+            return np.concatenate(parts).reshape(-1, 4), lights
 
     def entries(
         self,

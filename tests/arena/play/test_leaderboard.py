@@ -23,10 +23,11 @@ from cellgames.arena.play.match import match as play_match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
-from cellgames.arena.records.store.counts import Counted
 from cellgames.arena.records.store.store import Setting, Store
+from cellgames.arena.report import leaderboard
 from cellgames.arena.report import leaderboard_report as reports
 from cellgames.arena.report.leaderboard import Leaderboard, labels, leaderboards, matching, title
+from cellgames.arena.stats.alike import every
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import rate
 from cellgames.arena.stats.tables import make_tables
@@ -516,18 +517,13 @@ def _random_games(rng: np.random.Generator, first: int, number: int) -> Iterator
 RESULTS: tuple[tuple[Outcome, ...], ...] = (("win", "loss"), ("loss", "win"), ("draw", "draw"), ("loss", "loss"))
 
 
-def _every(store: Store, game: str, parameters: dict[str, Any]) -> Counted:
-    listed = store.listed(game, parameters)
-    return Counted([(entry.record, entry.identities, 1) for entry in listed], [], [])
-
-
 def _compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare the tables from counts with those from all games, also of some of the games."""
     some: list[dict[str, Any]] = [{}, {"agents": ["a", "b", "d"], "version": "0.1.0"}]
     for options in some:
         found = leaderboards(store, resamples=5, **options)
         with monkeypatch.context() as patch:
-            patch.setattr(Store, "counted", _every)
+            patch.setattr(leaderboard, "alike", every)
             expected = leaderboards(store, resamples=5, **options)
         assert len(found) == len(expected) > 0
         for one, other in zip(found, expected, strict=True):

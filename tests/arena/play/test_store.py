@@ -50,7 +50,8 @@ from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
-from cellgames.arena.stats.tables import Alike, make_tables
+from cellgames.arena.stats.alike import alike
+from cellgames.arena.stats.tables import make_tables
 from cellgames.cli.main import main
 from cellgames.runs.run_folder import RunError
 
@@ -164,12 +165,10 @@ def test_results_give_the_tables_of_the_records_themselves(path: Path, tmp_path:
     with Store(path) as store:
         store.add(records, source=FILE)
         results = [entry.record for entry in reversed(store.entries())]
-        found = store.counted("torus-v0", records[0].parameters)
+        numbers, lights = store.numbers("torus-v0", records[0].parameters)
     assert [record.result for record in results] == [record.result for record in records]
-    courses = [([record for record, _, _ in games], n) for games, n in found.courses]
-    clusters = [([(record, n) for record, _, n in games], number) for games, number in found.clusters]
-    alike = Alike([(record, n) for record, _, n in found.games], clusters, courses)
-    made, expected = make_tables(alike), make_tables(records)
+    counted = alike(numbers, {key: record for key, (record, _) in lights.items()})
+    made, expected = make_tables(counted), make_tables(records)
     assert make_tables(results).standings == expected.standings
     assert (made.games, made.distinct, made.cross, made.seats) == (
         expected.games,
