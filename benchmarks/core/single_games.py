@@ -1,7 +1,7 @@
-"""One game outside a batch, on plain integers and as a batch of one: `python -m benchmarks.core.single_games`.
+"""One game outside a batch, by its own host and as a batch of one: `python -m benchmarks.core.single_games`.
 
-A host is what `Game.solo` returns: one game on plain integers. A batch of one is what it stands in for. Both play the
-same random moves: the mask, the observations of those who act, a uniform choice, the step.
+A host is what `Game.solo` returns: one game in native code or on integers. A batch of one is what it stands in for.
+Both play the same random moves: the mask, the observations of those who act, a uniform choice, the step.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _pair(game: str, id: str, about: str, unit: str = "moves") -> tuple[Row, Row
     host, batch = (partial(play, id=id, alone=alone) for alone in (True, False))
     rival = f"{game}_batch_of_one"
     return (
-        Row(f"{game}_host", f"{about}; on integers, one thread", host, unit, rival=rival),
+        Row(f"{game}_host", f"{about}; its own host, one thread", host, unit, rival=rival),
         Row(rival, f"{about}; a batch of one, one thread", batch, unit),
     )
 

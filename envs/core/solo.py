@@ -1,13 +1,15 @@
 """One game outside a batch.
 
 Interfaces that play a single game (PettingZoo, a person at a terminal) make one small step after the other, and
-then the cost is the number of tensor operations, not their size. A game may therefore play a batch of one on
-plain integers; it must run the same rules (see `torus.solo`). `BatchOfOne` serves every game that does not.
+then the cost is the number of tensor operations, not their size. A game may therefore play a batch of one by native
+code in arrays that it shares with NumPy (`SharedSolo`), or on plain integers; it must run the same rules. `BatchOfOne`
+serves every game that does neither.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Any, Self
 
@@ -19,7 +21,7 @@ from typing_extensions import override
 from .base_game import BaseGame
 from .state import State
 
-__all__ = ["BatchOfOne", "Solo", "one"]
+__all__ = ["BatchOfOne", "SharedSolo", "Solo", "one"]
 
 
 def one(value: Any, dtype: torch.dtype | None = None) -> Tensor:
@@ -106,6 +108,35 @@ class Solo(ABC):
     @abstractmethod
     def state(self) -> State:
         """Return the same game as a batch of one."""
+
+
+class SharedSolo(Solo):
+    """A single game in arrays that NumPy and the native code of a step share."""
+
+    _memory: dict[str, np.ndarray]  # fields of a batch of one, by name
+    _bound: tuple[Any, ...]  # the arguments and the call of a step, for this memory
+
+    def _share(self, state: State, names: Iterable[str]) -> None:
+        """Copy fields of a state into memory of this game's own, and prepare its steps."""
+        self._memory = {name: getattr(state, name).numpy(force=True).copy() for name in names}
+        self._bind()
+
+    @abstractmethod
+    def _bind(self) -> None:
+        """Prepare steps in `_memory`; without native code they go through torch."""
+
+    def _torch(self) -> Iterator[Tensor]:
+        """Yield tensors over `_memory`."""
+        return map(torch.from_numpy, self._memory.values())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all fields but what `_bind` makes, which holds addresses of this process."""
+        return {name: value for name, value in vars(self).items() if name != "_bound"}
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        vars(self).update(fields)
+        self._memory = {name: field.copy() for name, field in self._memory.items()}
+        self._bind()
 
 
 class BatchOfOne(Solo):

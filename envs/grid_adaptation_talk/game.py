@@ -229,7 +229,9 @@ class GridAdaptationTalk(GridAdaptation):
         all_words = torch.cat((state.said.flatten(1), state.arrived.flatten(1)), 1)
         planes = all_words.new_full((len(state), self.board_planes * self.spaces), words.TO_COME)
         planes[:, : all_words.shape[1]] = all_words
-        return torch.cat((self.tiles(state)[:, None], planes.view(len(planes), -1, self.size, self.size)), 1)
+        return torch.cat(
+            (self.tiles(state)[:, None], planes.view(len(planes), self.board_planes, self.size, self.size)), 1
+        )
 
     @override
     def _observed(self, state: GridState, seat: Tensor) -> list[Tensor]:

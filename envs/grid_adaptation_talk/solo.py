@@ -1,4 +1,4 @@
-"""One match of Grid Adaptation with talk on plain Python integers and arrays of words."""
+"""One match of Grid Adaptation with talk outside a batch."""
 
 from __future__ import annotations
 
