@@ -127,9 +127,7 @@ def _season(page: Any, site: str) -> None:
 
 
 SHOTS = {
-    "page_levels": Shot(
-        _at("play/torus-small-v0", "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"), (1280, 640)
-    ),
+    "page_levels": Shot(_at("play/torus-small-v0", _FORM), (1280, 640)),
     "page_play": Shot(_torus, (1280, 830)),
     "page_learn": Shot(_at("learn/cloth-of-gold-v0", "canvas")),
     "page_guide": Shot(_guide, (1280, 1010)),

@@ -25,21 +25,19 @@ __all__ = ["ClothChampion"]
 
 
 class ClothChampion(TurnAgent):
-    """An agent that opens by a design, drawn by the designs' weights, and then plays as another agent.
+    """An agent that opens by a design, drawn by the designs' weights, and then plays as `greedy`.
 
     On worlds of another size than the designs' the units keep their places about the middle. Where no shape of a
-    design may be placed, the first turn is the other agent's too.
+    design may be placed, the first turn is that of `greedy`, too.
 
     Args:
         path: a champion.json of `cellgames evolve`, or a folder with one; None for the champion of the package.
-        name: as in `Agent`.
-        then: plays the later turns; None for `greedy`.
     """
 
-    def __init__(self, path: Path | None = None, name: str = "champion", *, then: TurnAgent | None = None) -> None:
-        super().__init__(name)
+    def __init__(self, path: Path | None = None) -> None:
+        super().__init__("champion")
         self._file = None if path is None else read_openings(path / CHAMPION_FILE if path.is_dir() else path)
-        self.then = then or ClothGreedy()
+        self.then = ClothGreedy()
 
     @override
     def check_game(self, game: Game) -> None:

@@ -28,10 +28,10 @@ class ClothRollout(TurnAgent):
     tried in every round of it, `candidates` at most. A win counts 1, anything else 0.
     """
 
-    def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
+    def __init__(self, playouts: int, *, candidates: int = 64) -> None:
         if playouts < 1 or candidates < 1:
             raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
-        super().__init__(name if name is not None else f"rollout:{playouts}")
+        super().__init__(f"rollout:{playouts}")
         self.playouts, self.candidates = playouts, affordable(playouts, candidates)
 
     @override

@@ -41,14 +41,13 @@ class GridSearch(GridPlayer):
     Args:
         joint_moves: `N`.
         keen: see `MatchedOthers`.
-        name: as in `Agent`.
     """
 
-    def __init__(self, joint_moves: int, *, keen: float = MatchedOthers.keen, name: str | None = None) -> None:
+    def __init__(self, joint_moves: int, *, keen: float = MatchedOthers.keen) -> None:
         if joint_moves < 1:
             raise ValueError(f"expected at least 1 joint move, got {joint_moves}")
         guesses = -(-joint_moves // 4)
-        super().__init__(name if name is not None else f"mcts:{joint_moves}", guesses)
+        super().__init__(f"mcts:{joint_moves}", guesses)
         self.joint_moves, self.keen = joint_moves, keen
         self._witness: Witness | None = None
 

@@ -14,7 +14,7 @@ from cellgames.envs.core import Game, chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, FLIP, RESERVE, GridState
-from cellgames.envs.kernels.compiling import Compile, planned
+from cellgames.envs.kernels.compiling import planned
 
 from .decoding import Seen
 from .determinization import History, Remembered, better_flip, determinize
@@ -28,6 +28,7 @@ _MATCH, _OTHERS, _LATER = range(chance.USER + 40, chance.USER + 43)
 _BATCHES = (64, 512)  # playouts that run together: few or many, but always as many, so that their steps are compiled
 _MATCHES = 2048  # determinizations at once; with more playouts they come again
 _ROWS = 32  # games to choose in at once, at most, which bounds the memory
+_ROUNDS = 2  # of a playout, with the one to act in
 _KEEPS = 0.7  # of the points of a round, in each round that is not played out
 _SCALE = 15.0  # points of lead with which one is ahead in three matches of four, about
 _TRUST = 0.05  # in the planner: the share of the others that is as good as a digit in every generation
@@ -48,29 +49,14 @@ class GridRollout(GridPlayer):
     Args:
         playouts: `N`.
         candidates: at most.
-        rounds: of a playout, with the one to act in.
         guesses: see `GridPlayer`.
-        name: see there.
-        compile: see `kernels.compiling.planned`.
     """
 
-    def __init__(
-        self,
-        playouts: int,
-        *,
-        candidates: int = 12,
-        rounds: int = 2,
-        guesses: int = 8,
-        name: str | None = None,
-        compile: Compile = "auto",
-    ) -> None:
-        if playouts < 1 or candidates < 1 or rounds < 1:
-            raise ValueError(
-                f"expected at least 1 playout, 1 candidate and 1 round, got {playouts}, {candidates} and {rounds}"
-            )
-        super().__init__(name if name is not None else f"rollout:{playouts}", guesses)
-        self._compile = compile
-        self.playouts, self.candidates, self.rounds = playouts, affordable(playouts, candidates), rounds
+    def __init__(self, playouts: int, *, candidates: int = 12, guesses: int = 8) -> None:
+        if playouts < 1 or candidates < 1:
+            raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
+        super().__init__(f"rollout:{playouts}", guesses)
+        self.playouts, self.candidates = playouts, affordable(playouts, candidates)
         self._matches = min(playouts, _MATCHES)  # `M`
         self._history: History | None = None
 
@@ -90,7 +76,7 @@ class GridRollout(GridPlayer):
         assert self._history is not None  # as the planner, made by `start`
         remembered = self._history.look(view, players, env_ids)
         rows = torch.arange(len(env_ids), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
-        with planned(self._compile, 1):
+        with planned("auto", 1):
             return torch.cat(
                 [self._search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows]
             )
@@ -170,7 +156,7 @@ class GridRollout(GridPlayer):
         """Return the matches after the round in which actions are taken, and after those of the playout."""
         game, number = self.planner.game, int(state.round[0])
         counter = torch.arange(actions[0].numel(), device=lots.device).view(actions.shape[1:])
-        last = min(number + self.rounds - 1, game.rounds)
+        last = min(number + _ROUNDS - 1, game.rounds)
         for played in range(number, last + 1):
             if played > number:
                 bits = chance.draw(lots[:, None, None], _LATER + played, counter) & 0x7FFFFFFF

@@ -31,9 +31,7 @@ class MatrixSolution(NamedTuple):
     value: Tensor
 
 
-def solve_matrix(
-    payoff: Tensor, iterations: int = ITERATIONS, *, rows: Tensor | None = None, columns: Tensor | None = None
-) -> MatrixSolution:
+def solve_matrix(payoff: Tensor, iterations: int = ITERATIONS) -> MatrixSolution:
     """Return approximate equilibria of zero-sum matrix games.
 
     The players take turns in adjusting to the other's latest strategy, and the result is the mean of their
@@ -42,12 +40,12 @@ def solve_matrix(
     Args:
         payoff: float [L, R, C], what the row player gains and the column player loses.
         iterations: adjustments of each player.
-        rows: bool [L, R], the actions that the row player has, at least one; None for all.
-        columns: bool [L, C], the same for the column player.
     """
     payoff = payoff.float()
-    has_row = torch.ones_like(payoff[:, :, 0], dtype=torch.bool) if rows is None else rows
-    has_column = torch.ones_like(payoff[:, 0], dtype=torch.bool) if columns is None else columns
+    has_row, has_column = (
+        torch.ones_like(payoff[:, :, 0], dtype=torch.bool),
+        torch.ones_like(payoff[:, 0], dtype=torch.bool),
+    )
     row_regret, column_regret = torch.zeros_like(payoff[:, :, 0]), torch.zeros_like(payoff[:, 0])
     row_sum, column_sum = torch.zeros_like(row_regret), torch.zeros_like(column_regret)
     row, column = matched(row_regret, has_row), matched(column_regret, has_column)

@@ -27,8 +27,8 @@ _STEP = 4  # distance of the next position, squared steps count
 _ROWS_AT_ONCE = 256  # of masks, which bounds the memory
 
 
-def distances(lattice: placement.Lattice, wanted: Ints, actions: Ints | None = None) -> Ints:
-    """Return how far actions are from wanted ones, int64 [..., A].
+def distances(lattice: placement.Lattice, wanted: Ints) -> Ints:
+    """Return the distance of each action from wanted ones, int64 [..., A].
 
     The squared distance of the positions counts most; rows wrap. Among placements at one position the wanted
     orientation is nearest, then the others that are not mirrored against it, then those that are.
@@ -36,10 +36,8 @@ def distances(lattice: placement.Lattice, wanted: Ints, actions: Ints | None = N
     Args:
         lattice: of the band.
         wanted: int64 [...].
-        actions: those to measure; None for all.
     """
-    actions = np.arange(lattice.actions) if actions is None else actions
-    row, col, turn = _parts(lattice, actions)
+    row, col, turn = _parts(lattice, np.arange(lattice.actions))
     row_wanted, col_wanted, turn_wanted = _parts(lattice, wanted[..., None])
     down = np.abs(row - row_wanted)
     down = np.minimum(down, lattice.down - down)

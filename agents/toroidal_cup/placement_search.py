@@ -48,19 +48,18 @@ class CupSearch(ToroidalCupGreedy):
         simulations: games of Life for each placement, about.
         mixed: draw the last placement from the mixed strategy; else play the best mean payoff there, too.
         answered: the share of the games, 0 to 1, in which the others answer the mixed strategy.
-        name: as in `Agent`.
     """
 
     bands: ClassVar[int] = 8
 
-    def __init__(self, simulations: int, *, mixed: bool = True, answered: float = 0.2, name: str | None = None) -> None:
+    def __init__(self, simulations: int, *, mixed: bool = True, answered: float = 0.2) -> None:
         if simulations < 1:
             raise ValueError(f"expected at least 1 simulation, got {simulations}")
         if not 0 <= answered <= 1:
             raise ValueError(f"expected a share of games that are answered from 0 to 1, got {answered}")
         guesses = max(1, round(math.sqrt(simulations) / 16))  # so that as many candidates are left as meet guesses
         candidates = max(1, simulations // ((_ROUNDS + 1) * guesses))
-        super().__init__(name if name is not None else f"mcts:{simulations}", candidates=candidates, guesses=guesses)
+        super().__init__(f"mcts:{simulations}", candidates=candidates, guesses=guesses)
         self.mixed, self.answered = mixed, answered
         self._share = simulations // (_ROUNDS + 1)  # games of a round
 

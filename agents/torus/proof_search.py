@@ -242,14 +242,13 @@ class ProofSearch:
             if value:
                 return
 
-    def winning_strategy(self, state: TorusState, shared: int = _SHARED) -> bytes:
+    def winning_strategy(self, state: TorusState) -> bytes:
         """Return the winner's moves in a proof of who wins one position, for `proof_checker`.
 
         What is not solved yet is searched first. Ctrl-C stops it.
 
         Args:
             state: a position that goes on.
-            shared: symmetric positions with up to so many stones are proved once.
         """
         board, player = self._boards(state), int(state.current_player)
         room, stop = 1 << 22, torch.zeros(1, dtype=torch.int32, device="cpu")
@@ -259,7 +258,7 @@ class ProofSearch:
             with ThreadPoolExecutor(1) as threads:
                 running = threads.submit(
                     self._native.cellgames_torus_solver_proof,
-                    *(self._handle, pointer(board, torch.int8), player, shared, *addresses),
+                    *(self._handle, pointer(board, torch.int8), player, _SHARED, *addresses),
                 )
                 try:
                     count = running.result()

@@ -51,43 +51,6 @@ def generations(seconds: float, *, cores: int | None = None) -> Work:
     return timed(play, seconds)
 
 
-def naive(seconds: float) -> Work:
-    """Measure the first code that comes to mind, padded bytes and eight slices a side; 128 worlds, since it is slow."""
-    import torch
-
-    from cellgames.envs.boards.bitboards import Grid
-    from cellgames.envs.cloth_of_gold.simulation import advance
-
-    grid, planes = Grid(SIZE, SIZE, wrap=False), random_worlds()[..., :128].contiguous()
-    a, b, killed = (grid.unpack(planes[kind]).to(torch.uint8) for kind in (0, 1, 3))
-
-    def neighbours(cells: Tensor) -> Tensor:
-        wide = torch.nn.functional.pad(cells, (1, 1, 1, 1))
-        shifts = [(row, col) for row in range(3) for col in range(3) if (row, col) != (1, 1)]
-        return sum(wide[:, row : row + SIZE, col : col + SIZE] for row, col in shifts)  # type: ignore[return-value]
-
-    def play() -> int:
-        nonlocal a, b, killed
-        near_a, near_b = neighbours(a), neighbours(b)
-        total = near_a + near_b
-        middle = (total == 2) | (total == 3)
-        born = (total == 3) & (a + b + killed == 0)
-        stay_a, stay_b = (a == 1) & middle & (near_a >= near_b), (b == 1) & middle & (near_b >= near_a)
-        dead = (((a == 1) & (near_a < near_b)) | ((b == 1) & (near_b < near_a))) & middle
-        a, b = (
-            (stay_a | (born & (near_a > near_b))).to(torch.uint8),
-            (stay_b | (born & (near_b > near_a))).to(torch.uint8),
-        )
-        killed = dead.to(torch.uint8)
-        return len(a) * SIZE * SIZE
-
-    play()
-    after = advance(grid, planes, 1, compile="never")
-    if not all(torch.equal(grid.unpack(after[kind]), plane != 0) for kind, plane in ((0, a), (1, b), (3, killed))):
-        raise RuntimeError("the slices do not play Cloth of Gold")
-    return timed(play, seconds)
-
-
 def ground_work(bools: bool = False) -> tuple[Tensor, Callable[[], tuple[Tensor, list[Tensor]]]]:
     """Return the units of both players in positions with some dozen, [2, S, N, n], and what finds their ground.
 
@@ -179,7 +142,7 @@ _RANDOM = "rounds of random agents that place shapes, 1,024 games that start ove
 
 
 def _cells(name: str, about: str, **how: Any) -> Row:
-    return Row(name, _WORLDS + about, partial(generations, **how), "cells", WORLDS, "torch_slices")
+    return Row(name, _WORLDS + about, partial(generations, **how), "cells", WORLDS)
 
 
 def _wild(name: str, what: str, options: dict[str, Any]) -> Row:
@@ -194,9 +157,6 @@ CLOTH = Benchmark(
     (
         _cells("cloth_generations", "all cores"),
         _cells("cloth_generations_one_core", "one core", cores=1),
-        Row(
-            "torch_slices", "generations of 128 worlds as slices of bytes, eager torch, all cores", naive, "cells", 128
-        ),
         Row("cloth_masks", _GROUND + "masks of bools, all cores", masks, "worlds", WORLDS),
         Row("cloth_random_turns", _RANDOM + "turn by turn, as in rollouts", turns, "rounds", WORLDS),
         *(_wild(name, what, options) for name, (what, options) in _ALONE.items()),

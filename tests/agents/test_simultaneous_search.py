@@ -68,19 +68,6 @@ def test_random_games_have_the_values_of_linear_programming() -> None:
     assert (exploitability(payoff, uniform) > 0.2).all(), "the bound says something"
 
 
-def test_actions_that_a_player_does_not_have_are_not_played() -> None:
-    payoff = torch.rand((3, 4, 5), generator=generator())
-    rows, columns = torch.ones(3, 4, dtype=torch.bool), torch.ones(3, 5, dtype=torch.bool)
-    rows[0, 1], columns[1, 2:], rows[2, :3] = False, False, False
-    solution = solve_matrix(payoff, 300, rows=rows, columns=columns)
-    assert (solution.row[~rows] == 0).all()
-    assert (solution.column[~columns] == 0).all()
-    small = solve_matrix(payoff[:1, [0, 2, 3]], 300)
-    assert torch.allclose(solution.row[:1, [0, 2, 3]], small.row)
-    assert torch.allclose(solution.value[:1], small.value)
-    assert torch.allclose(solution.row[2], torch.tensor([0.0, 0, 0, 1]))
-
-
 # ---------------------------------------------------------------- Goofspiel
 
 

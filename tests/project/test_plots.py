@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import cellgames
-from cellgames.envs.stones.annotated import _depth
 from cellgames.envs.titles import board_title, setting_title
 from cellgames.lab.populations import exploit_report, league_report
 from cellgames.training.runs.curves import draw_learning_curve
@@ -39,19 +38,6 @@ def test_names_of_curves_stand_beside_their_ends_and_do_not_overlap() -> None:
     inches = figure.axes[0].get_window_extent().height / figure.dpi
     assert all(above - below > 8 / 72 / inches for below, above in itertools.pairwise(heights))  # of size 8
     assert names["line 3"].get_position()[1] == heights[-1]
-
-
-def test_a_prepared_figure_has_its_title() -> None:
-    figure = figures.Figure()
-    prepare(figure, "Torus, size 5", 4.0, 3.0)
-    assert figure.get_suptitle() == "Torus, size 5"
-    assert tuple(figure.get_size_inches()) == (4.0, 3.0)
-
-
-def test_shades_of_shares_spread_from_the_least_one_on() -> None:
-    assert _depth(0.04, 0.0, 0.16) == pytest.approx(0.5)  # by square roots, so that small shares can be seen
-    assert [_depth(share, 0.5, 0.6) for share in (0.4, 0.5, 0.55, 0.6, 0.7)] == pytest.approx([0, 0, 0.5, 1, 1])
-    assert _depth(0.5, 0.5, 0.5) == 0.0
 
 
 @pytest.mark.parametrize(

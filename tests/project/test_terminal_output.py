@@ -17,9 +17,8 @@ from recorded_games import write_runs
 
 import cellgames
 from cellgames.cli import console
-from cellgames.cli.console import print_next, print_table, print_text
+from cellgames.cli.console import print_next, print_text
 from cellgames.cli.main import main, parser
-from cellgames.utils.progress import waiting_steps
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import plain_table
 
@@ -119,15 +118,6 @@ def test_columns_that_do_not_fit_stand_in_blocks() -> None:
     assert [line.split() for line in joined] == [line.split() for line in whole.split("\n")]
 
 
-def test_commands_print_tables_that_fit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table("", ("agent", "first column", "second column"), [("a", "1", "2")])
-    print_table(table)
-    assert capsys.readouterr().out == plain_table(table) + "\n"
-    monkeypatch.setattr(console, "terminal_width", lambda: 24)
-    print_table(table)
-    assert capsys.readouterr().out == plain_table(table, 24) + "\n" != plain_table(table) + "\n"
-
-
 def test_long_lines_go_on_below_between_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,24 +159,6 @@ def test_long_work_says_that_it_goes_on_and_short_work_nothing() -> None:
     assert (piped.stdout, piped.stderr) == ("done\n", "")
 
 
-def test_a_film_that_takes_long_shows_its_progress() -> None:
-    program = (
-        "import sys, time, tempfile, numpy\n"
-        "from cellgames.utils.animations import save_animation\n"
-        "def frames():\n"
-        "    for k in range(20):\n"
-        "        time.sleep(0.15)\n"
-        "        yield numpy.full((9, 9, 3), k, dtype=numpy.uint8)\n"
-        "save_animation(frames(), tempfile.mkdtemp() + '/film.gif', total=int(sys.argv[1]))"
-    )
-    assert output(["-c", program, "0"], columns=80) == ""
-    pytest.importorskip("tqdm")
-    shown = output(["-c", program, "20"], columns=80)
-    assert re.search(r"draw frames: +\d+%.* 1[0-9]/20 ", shown)
-    assert re.search(r"draw frames: 100%.* 20/20 ", shown)
-    assert "write frames" not in shown  # that took less than two seconds
-
-
 def test_a_command_says_that_it_works_until_it_prints_something() -> None:
     program = (
         "import sys, time\n"
@@ -199,27 +171,6 @@ def test_a_command_says_that_it_works_until_it_prints_something() -> None:
     shown = output(["-c", program.format(shown=True)], columns=80)
     assert re.fullmatch(r"\rWorking \.\.\. 2 s \(Ctrl-C stops\)\r +\rdone\n", shown)
     assert output(["-c", program.format(shown=False)], columns=80) == "done\n"
-
-
-def test_steps_say_what_they_do_and_their_lines_stand_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    program = (
-        "import time\n"
-        "from cellgames.utils import progress\n"
-        "progress.waiting.__wrapped__.__kwdefaults__['after_s'] = 0.1\n"
-        "with progress.waiting_steps('Reading') as begin:\n"
-        "    time.sleep(0.3)\n"
-        "    begin('Playing', 'one: 5 games')\n"
-        "    time.sleep(0.3)\n"
-        "print('done')"
-    )
-    shown = output(["-c", program], columns=80)
-    steps = (
-        r"\rReading \.\.\. 0 s \(Ctrl-C stops\)\r +\rone: 5 games\n\rPlaying \.\.\. 0 s \(Ctrl-C stops\)\r +\rdone\n"
-    )
-    assert re.fullmatch(steps, shown)
-    with waiting_steps("Reading") as begin:
-        begin("Playing", "one: 5 games")
-    assert capsys.readouterr() == ("one: 5 games\n", "")
 
 
 # ---------------------------------------------------------------- 80 columns
