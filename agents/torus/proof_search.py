@@ -41,7 +41,7 @@ At sizes 3 and 4 these are all, in games whose players take turns.
 _MIB = 1 << 20
 _SLICE = 20_000  # nodes between two looks whether the user has pressed Ctrl-C
 _FORMAT = "cellgames torus solved 1"
-_SHARED = 8
+_SHARED = 8  # symmetric positions with up to so many stones are proved once
 _BATCH = 64  # positions between two such looks
 _UNLIMITED = 1 << 62
 
