@@ -106,6 +106,9 @@ class Cluster:
     def cluster_resources(self) -> dict[str, float]:
         return {"CPU": self.cores}
 
+    def available_resources(self) -> dict[str, float]:
+        return {"CPU": self.cores}
+
     def is_initialized(self) -> bool:
         return self.open
 

@@ -6,9 +6,9 @@ repeated. Rollout `i` after a restart is played with the weights that `i - lag` 
 follow from the restart's seed and the actor's number. PPO needs no change for a lag: its probability ratio is to the
 policy that the actor had (`Rollout.log_prob`), and actions beyond the clip range have no gradient.
 
-The learner waits for an actor as long as it plays, and asks it now and then whether it is alive. An actor that dies is
-replaced. An actor whose process does not answer is left out until its next rollout. In both cases the results depend on
-when that happened, and the run cannot be repeated exactly.
+The learner waits for an actor as long as it plays, and asks it now and then whether it is alive. An actor that dies, or
+whose process does not answer, is replaced. Then the results depend on when that happened, and the run cannot be
+repeated exactly.
 """
 
 from __future__ import annotations
@@ -38,24 +38,20 @@ from .opponent_pool import Pool
 from .remote_play import Actor, Make, Order, Part, Setup, joined, network_weights
 from .rollouts import Play, Rollout
 
-__all__ = ["MAX_STALE", "TIMEOUT", "ActorPlay", "make_play"]
+__all__ = ["TIMEOUT", "ActorPlay", "make_play"]
 
 R = TypeVar("R", bound=Rollout)
 
 TIMEOUT = 30.0
-"""Seconds within which an actor's process must answer, also while it plays; then it is left out."""
+"""Seconds within which an actor's process must answer, also while it plays; then it is replaced."""
 START_TIMEOUT = 120.0
 """The same for an actor that has not played yet: machines start, packages are imported."""
-LOST = 3.0
-"""Number of further timeouts after which an actor that does not answer is ended and replaced."""
 PINGS = 10
 """Number of pings within a timeout to an actor that the learner waits for."""
 PING_GROUP = "ping"
 """Ray's concurrency group for pings, which an actor answers while it plays."""
 MAX_DEATHS = 3
 """Deaths in a row, without a rollout between them, after which an actor is given up until games start over."""
-MAX_STALE = 2
-"""Iterations that a rollout may be late and still be learned from."""
 
 GO_ON = "the same command continues the run at its last checkpoint"
 
@@ -78,39 +74,13 @@ def make_play(
         network: the learner's.
         pool: the learner's snapshots.
         device: of the learner.
-        warn: gets a line when an actor dies, or does not answer.
+        warn: gets a line when an actor is replaced.
 
     Raises:
         ImportError: actors are asked for, and Ray is not installed.
     """
     here = make(game, arguments, network, pool, arguments.num_envs, device)
     return here if not arguments.actors else ActorPlay(here, make, game, arguments, network, pool, warn)
-
-
-@dataclass
-class _Asked:
-    """A rollout that an actor was asked for.
-
-    Attributes:
-        number: which one since the restart.
-        reference: Ray's.
-    """
-
-    number: int
-    reference: Any
-
-
-@dataclass
-class _Ping:
-    """A ping without an answer.
-
-    Attributes:
-        reference: Ray's.
-        since: when it was sent.
-    """
-
-    reference: Any
-    since: float
 
 
 @dataclass
@@ -121,29 +91,27 @@ class _Member:
         place: its number; rollouts are joined in this order.
         handle: Ray's; None if the actor was given up.
         asked: number of the last rollout that it was asked for since the restart.
-        pending: rollouts that it was asked for and has not returned, the oldest first.
+        pending: Ray's references to rollouts that it was asked for and has not returned, the oldest first.
         known: files of the snapshots that it has.
         started: True if it was asked to begin the games of this restart.
         life: number of actors that died in this place since the restart.
         deaths: number of deaths in a row, without a rollout.
-        late: True if the learner does not wait for it, until it returns a rollout.
         played: True if it has returned a rollout since it was made.
         heard: time of its last sign of life (`time.monotonic`).
-        ping: the last ping, if it has not answered.
+        ping: Ray's reference to the last ping and its time, if it has not answered.
     """
 
     place: int
     handle: Any
     asked: int = -1
-    pending: deque[_Asked] = field(default_factory=deque)
+    pending: deque[Any] = field(default_factory=deque)
     known: set[str] = field(default_factory=set)
     started: bool = False
     life: int = 0
     deaths: int = 0
-    late: bool = False
     played: bool = False
     heard: float = -math.inf
-    ping: _Ping | None = None
+    ping: tuple[Any, float] | None = None
 
 
 class ActorPlay(Generic[R]):
@@ -199,7 +167,7 @@ class ActorPlay(Generic[R]):
         """Start new games in all actors; drops rollouts that they were asked for before."""
         self._seed, self._number = seed, 0
         for member in self._members:
-            if member.handle is None:
+            if member.handle is None and self._ray.available_resources().get("CPU", 0) >= 1:
                 self._make(member)
                 member.deaths = MAX_DEATHS - 1
                 member.known.clear()
@@ -207,7 +175,7 @@ class ActorPlay(Generic[R]):
             member.asked, member.started, member.life = -1, False, 0
 
     def collect(self, steps: int) -> R:
-        """Ask for rollouts, and return those that are due: of all actors, except those that are left out.
+        """Ask for rollouts, and return those that are due, of all actors but those that were given up.
 
         Raises:
             ClusterError: the game, an agent or the network failed in an actor; an actor has other versions; or all
@@ -218,7 +186,7 @@ class ActorPlay(Generic[R]):
         try:
             for member in self._members:
                 self._ask(member, number)
-            return self._joined(self._gather(number))
+            return self._joined(self._gather())
         except self._ray.exceptions.RayError as error:  # not of an actor, but of the cluster, or of this machine
             raise ClusterError(f"the Ray cluster failed: {_first_line(error)}; {GO_ON}") from error
 
@@ -255,7 +223,7 @@ class ActorPlay(Generic[R]):
         fresh = {file: self._snapshot(file) for file in sorted(files - member.known)}
         pool = self.pool.state_dict() if members else []
         order = Order(self._steps, None if member.started else self._seed_of(member), pool, fresh)
-        member.pending.append(_Asked(number, member.handle.play.remote(order, self._newest)))
+        member.pending.append(member.handle.play.remote(order, self._newest))
         member.known, member.started, member.asked = files, True, number
 
     def _snapshot(self, file: str) -> Any:
@@ -272,22 +240,13 @@ class ActorPlay(Generic[R]):
 
     # ---------------------------------------------------------------- taking
 
-    def _gather(self, number: int) -> list[Part[R]]:
-        """Return the rollouts `number`, and late ones of earlier iterations, in the order of actors."""
-        got: dict[tuple[int, int], Part[R]] = {}
-        while True:
-            heads = {
-                member.pending[0].reference: member
-                for member in self._members
-                if member.pending and member.pending[0].number <= number
-            }
-            awaited = [member for member in heads.values() if not member.late]
-            if not heads or (got and not awaited and not self._ready(heads, 0.0)):
-                break
-            # If all actors are late, wait for the first.
+    def _gather(self) -> list[Part[R]]:
+        """Return the next rollout of each actor, in the order of actors."""
+        got: dict[int, Part[R]] = {}
+        while heads := {m.pending[0]: m for m in self._members if m.pending and m.place not in got}:
             ready = self._ready(heads, min(1.0, TIMEOUT / PINGS))
             for reference in ready:
-                self._take(heads[reference], number, got)
+                self._take(heads[reference], got)
             self._listen([member for reference, member in heads.items() if reference not in ready])
         return [got[place] for place in sorted(got)]
 
@@ -295,11 +254,11 @@ class ActorPlay(Generic[R]):
         ready, _ = self._ray.wait(list(references), num_returns=1, timeout=seconds)
         return list(ready)
 
-    def _take(self, member: _Member, number: int, got: dict[tuple[int, int], Part[R]]) -> None:
+    def _take(self, member: _Member, got: dict[int, Part[R]]) -> None:
         """Take the oldest rollout of an actor, which is ready, or replace the actor if it died."""
-        errors, asked = self._ray.exceptions, member.pending.popleft()
+        errors = self._ray.exceptions
         try:
-            part = self._ray.get(asked.reference)
+            got[member.place] = self._ray.get(member.pending.popleft())
         except errors.RayTaskError as error:
             cause = error.cause
             if isinstance(cause, ClusterError | AgentError):
@@ -308,31 +267,22 @@ class ActorPlay(Generic[R]):
             raise ClusterError(f"actor {member.place} failed: {kind}{cause}") from error
         except errors.RayError as error:  # a process, a machine or an object is gone
             self._renew(member, f"died ({_first_line(error)})")
-            return
-        member.late, member.played, member.deaths = False, True, 0
-        member.heard, member.ping = time.monotonic(), None
-        if number - asked.number <= MAX_STALE:
-            got[member.place, asked.number] = part
         else:
-            self._ask(member, number)
+            member.played, member.deaths = True, 0
+            member.heard, member.ping = time.monotonic(), None
 
     def _listen(self, members: Iterable[_Member]) -> None:
-        """Ping actors whose rollouts are missing; leave out or replace those that do not answer."""
+        """Ping actors whose rollouts are missing; replace those that do not answer."""
         for member in members:
             now, timeout = time.monotonic(), max(TIMEOUT, 0.0 if member.played else START_TIMEOUT)
             if member.ping is None:
                 if now - member.heard >= TIMEOUT / PINGS:
                     alive = member.handle.alive.options(concurrency_group=PING_GROUP)
-                    member.ping = _Ping(alive.remote(), now)
-            elif self._ready([member.ping.reference], 0.0):  # if it died, its rollout says so
+                    member.ping = alive.remote(), now
+            elif self._ready([member.ping[0]], 0.0):  # if it died, its rollout says so
                 member.heard, member.ping = now, None
-            elif (silent := now - member.ping.since) > (1 + LOST) * timeout:
+            elif (silent := now - member.ping[1]) > timeout:
                 self._renew(member, f"has not answered for {silent:.0f} s and was ended")
-            elif silent >= timeout and not member.late:
-                member.late = True
-                self._warn(
-                    f"actor {member.place} has not answered for {silent:.0f} s; its games are left out until it does"
-                )
 
     def _renew(self, member: _Member, why: str) -> None:
         """Replace an actor that is gone; the new one begins new games with the newest weights."""
@@ -355,8 +305,7 @@ class ActorPlay(Generic[R]):
             )
 
     def _make(self, member: _Member) -> None:
-        """Make an actor; the learner does not wait for it until it has played."""
-        member.handle, member.late, member.played = self._new(), True, False
+        member.handle, member.played = self._new(), False
         member.heard, member.ping = time.monotonic(), None
 
     def _end(self, member: _Member) -> None:

@@ -21,7 +21,7 @@ from cellgames.envs.core import Game
 from cellgames.runs.run_folder import RunError
 from cellgames.training import PPOArguments, train
 from cellgames.training.runs.checkpoints import FAILURE
-from cellgames.training.selfplay.actors import MAX_DEATHS, MAX_STALE, START_TIMEOUT, TIMEOUT, ActorPlay, make_play
+from cellgames.training.selfplay.actors import MAX_DEATHS, START_TIMEOUT, TIMEOUT, ActorPlay, make_play
 from cellgames.training.selfplay.learner import Purpose, derive
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
@@ -185,7 +185,7 @@ def test_without_snapshots_none_are_sent(cluster: Cluster, tmp_path: Path) -> No
     assert all(not order.members and not order.snapshots for handle in cluster.handles for order, _ in handle.orders)
 
 
-# ---------------------------------------------------------------- who is late, and who is gone
+# ---------------------------------------------------------------- who is silent, and who is gone
 
 
 def rows(learner: Learner) -> int:
@@ -195,47 +195,21 @@ def rows(learner: Learner) -> int:
 
 
 @pytest.mark.parametrize("lag", [0, 1])
-def test_who_does_not_answer_is_left_out_until_it_does(lag: int, cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize("played", [True, False])
+def test_who_does_not_answer_is_replaced(played: bool, lag: int, cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path, lag=lag)
     learner.play.restart(1)
+    if played:
+        assert rows(learner) == 6
+    cluster.handles[1].stuck, began = True, cluster.now
     assert rows(learner) == 6
-    late = cluster.handles[1]
-    late.stuck, began = True, cluster.now
-    assert rows(learner) == 3
-    assert cluster.now - began == pytest.approx(TIMEOUT, rel=0.1)
-    assert learner.warnings == [f"actor 1 has not answered for {TIMEOUT:.0f} s; its games are left out until it does"]
-    assert rows(learner) == 3
-    assert cluster.now - began == pytest.approx(TIMEOUT, rel=0.1)  # nobody waits for it any more
-    late.stuck = False
-    assert rows(learner) == 3 + 3 * (1 + lag)  # what it had been asked for by then
+    timeout = TIMEOUT if played else START_TIMEOUT  # machines start, packages are imported
+    assert cluster.now - began == pytest.approx(timeout, rel=0.15)
+    assert cluster.handles[1].dead
+    (warning,) = learner.warnings
+    assert warning.startswith("actor 1 has not answered for ")
     assert rows(learner) == 6
-    assert len(learner.warnings) == 1
-    assert len(cluster.handles) == 2
-
-
-def test_what_comes_far_too_late_is_not_learned_from(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path)
-    learner.play.restart(1)
-    cluster.handles[0].stuck = True
-    for _ in range(MAX_STALE + 1):
-        assert rows(learner) == 3
-    cluster.handles[0].stuck = False
-    assert rows(learner) == 6  # what is due, without what is older than that
-    assert len(learner.warnings) == 1
-
-
-def test_who_does_not_answer_for_long_is_replaced(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path)
-    learner.play.restart(1)
-    assert rows(learner) == 6
-    cluster.handles[0].stuck = True
-    assert rows(learner) == 3
-    cluster.now += 10 * TIMEOUT
-    cluster.handles[1].stuck = True  # so that there is something to wait for
-    assert rows(learner) in (3, 6)
-    assert cluster.handles[0].dead
-    (ended,) = (line for line in learner.warnings if line.endswith("s and was ended; another one takes its place"))
-    assert ended.startswith("actor 0 has not answered for 33")  # 300 s, and what was waited before and since
+    assert len(cluster.handles) == 3
 
 
 def test_who_plays_is_waited_for_however_long_it_takes(cluster: Cluster, tmp_path: Path) -> None:
@@ -258,31 +232,19 @@ def test_who_plays_is_waited_for_however_long_it_takes(cluster: Cluster, tmp_pat
     assert len(cluster.handles) == 2
 
 
-def test_who_never_answers_is_left_out_later_than_others(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path)
-    learner.play.restart(1)
-    cluster.handles[0].stuck = True
-    assert rows(learner) == 3
-    assert cluster.now == pytest.approx(START_TIMEOUT, abs=5)
-    assert learner.warnings == [
-        f"actor 0 has not answered for {START_TIMEOUT:.0f} s; its games are left out until it does"
-    ]
-
-
-def test_who_answers_again_is_not_ended(cluster: Cluster, tmp_path: Path) -> None:
+def test_who_answers_again_in_time_is_not_ended(cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path)
     learner.play.restart(1)
     assert rows(learner) == 6
-    cluster.handles[0].stuck = True
-    assert rows(learner) == 3
-    cluster.now += 100 * TIMEOUT
-    cluster.handles[0].stuck, cluster.handles[0].busy = False, True
-    for _ in range(2):
-        cluster.now += TIMEOUT
-        assert rows(learner) == 3  # it is not waited for either
-    cluster.handles[0].busy = False
-    assert rows(learner) >= 6
-    assert len(learner.warnings) == 1
+    cluster.handles[0].stuck, began, wait = True, cluster.now, cluster.wait
+
+    def wait_and_wake(*args: Any, **kwargs: Any) -> Any:
+        cluster.handles[0].stuck = cluster.now < began + 0.8 * TIMEOUT
+        return wait(*args, **kwargs)
+
+    cluster.wait = wait_and_wake  # type: ignore[method-assign]
+    assert rows(learner) == 6
+    assert not learner.warnings
     assert len(cluster.handles) == 2
 
 
@@ -291,9 +253,8 @@ def test_one_who_dies_is_replaced_and_its_games_are_new(cluster: Cluster, tmp_pa
     learner.play.restart(1)
     assert rows(learner) == 6
     cluster.handles[0].dead = True
-    assert rows(learner) in (3, 6)  # as soon as the other one is there
+    assert rows(learner) == 6
     assert learner.warnings == ["actor 0 died (the worker died); another one takes its place"]
-    assert rows(learner) >= 6
     assert rows(learner) == 6
     first, _, another = cluster.handles
     order, weights = another.orders[0]
@@ -310,16 +271,19 @@ def test_one_who_dies_again_and_again_is_given_up_until_games_start_over(cluster
     learner.play.restart(1)
     assert rows(learner) == 6
     cluster.handles[0].dead = cluster.stillborn = True
-    for _ in range(MAX_DEATHS + 1):
+    for _ in range(2):
         assert rows(learner) == 3
     assert learner.warnings[-1] == (
         f"actor 0 died (the worker died), {MAX_DEATHS} times in a row; it is given up until games start over"
     )
     assert len(learner.warnings) == MAX_DEATHS
     cluster.stillborn = False
+    cluster.cores = 0
     learner.play.restart(2)
-    assert rows(learner) in (3, 6)
-    assert rows(learner) >= 6
+    assert rows(learner) == 3, "without a free core there is none to wait for"
+    cluster.cores = 2
+    learner.play.restart(3)
+    assert rows(learner) == 6
 
 
 def test_if_all_are_given_up_there_is_an_error(cluster: Cluster, tmp_path: Path) -> None:
@@ -333,18 +297,6 @@ def test_if_all_are_given_up_there_is_an_error(cluster: Cluster, tmp_path: Path)
     assert len(cluster.handles) == 2 * MAX_DEATHS
 
 
-def test_one_who_comes_far_too_late_goes_on_when_all_others_are_given_up(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path)
-    learner.play.restart(1)
-    cluster.handles[0].stuck = True
-    for _ in range(MAX_STALE + 1):
-        assert rows(learner) == 3
-    cluster.handles[1].dead = cluster.stillborn = True
-    cluster.handles[0].stuck = False
-    assert rows(learner) == 3
-    assert learner.warnings[-1].startswith("actor 1 died")
-
-
 def test_a_cluster_that_fails_ends_the_run(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(value: Any) -> None:
         raise RayError("no room for objects\nand more lines")
@@ -354,24 +306,6 @@ def test_a_cluster_that_fails_ends_the_run(cluster: Cluster, tmp_path: Path, mon
     monkeypatch.setattr(cluster, "put", fail)
     with pytest.raises(ClusterError, match="the Ray cluster failed: no room for objects; the same command continues"):
         rows(learner)
-
-
-def test_if_nobody_answers_whoever_comes_first_is_waited_for(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path)
-    learner.play.restart(1)
-    assert rows(learner) == 6
-    for handle in cluster.handles:
-        handle.stuck = True
-    wait = cluster.wait
-
-    def wait_and_wake(*args: Any, **kwargs: Any) -> Any:
-        cluster.handles[1].stuck = cluster.now < 2 * TIMEOUT
-        return wait(*args, **kwargs)
-
-    cluster.wait = wait_and_wake  # type: ignore[method-assign]
-    assert rows(learner) == 3
-    assert cluster.now == pytest.approx(2 * TIMEOUT, abs=2)
-    assert len(learner.warnings) == 2
 
 
 # ---------------------------------------------------------------- refusals
