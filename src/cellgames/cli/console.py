@@ -16,7 +16,6 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, TypeAlias
 
 from cellgames.arena.records.record_lines import RECORDS
@@ -48,7 +47,6 @@ __all__ = [
     "stopped",
     "stopped_games",
     "terminal_width",
-    "thinking",
     "warn",
     "working",
     "wrapped_lines",
@@ -102,6 +100,10 @@ def printable_output() -> Iterator[None]:
         for name, stream in wrapped.items():
             if getattr(sys, name) is stream:
                 setattr(sys, name, stream.stream)
+            try:
+                stream.flush()
+            except OSError:  # of a full disk, which was an error where the command flushed
+                stream.abandon()
 
 
 @contextmanager
@@ -202,20 +204,6 @@ def _shows_colours() -> bool:
 def print_heading(text: str) -> None:
     """Print a line in bold."""
     print_marked(text, [(0, len(text), "bold")])
-
-
-@contextmanager
-def thinking(who: str, after_s: float = 2.0) -> Iterator[None]:
-    """Say on a terminal that somebody is thinking, if the block takes longer than that."""
-    said = f"{who} is thinking (Ctrl-C ends the game) ..."
-    timer = Timer(after_s, print, (said,), {"file": sys.stderr, "flush": True})
-    timer.daemon = True
-    if sys.stderr.isatty():
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def stopped(arguments: argparse.Namespace, kept: str) -> int:

@@ -1,7 +1,7 @@
 """The program `cellgames`: the parser with all commands, and the exit code.
 
 Exit codes: 0 done, 1 a record does not reproduce or the program failed, 2 a mistake in the options or in a file that
-they name, 130 stopped by Ctrl-C. A reader that closes the pipe, such as `head`, stops no command (`closed_pipes`).
+they name, 130 stopped by Ctrl-C. A reader that closes the pipe, such as `head`, stops no command (`PrintableStream`).
 Importing this imports no torch, so that help answers at once.
 """
 
@@ -27,7 +27,6 @@ from cellgames.plugins import additions
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
-from .closed_pipes import without_readers
 from .console import (
     MOST_MESSAGE,
     UserError,
@@ -183,7 +182,7 @@ def parser(word: str = "") -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (by default the process's own) and return the exit code."""
-    with without_readers(), printable_output():
+    with printable_output():
         try:
             return _main(list(sys.argv[1:] if argv is None else argv))
         except KeyboardInterrupt:

@@ -28,10 +28,11 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
 from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import shown
+from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 
 from .board_colours import print_board
-from .console import UserError, terminal_width, thinking, wrapped_lines
+from .console import UserError, terminal_width, wrapped_lines
 from .hints import hint
 from .line_input import completing, interrupted, read_line
 from .move_lists import brief_moves
@@ -188,7 +189,7 @@ class Table:
         assert agent is not None
         env_ids, players = torch.tensor([0], device="cpu"), torch.tensor([seat], device="cpu")
         question = (agent, self._game, self.state, env_ids, self._generators[seat], players)
-        with thinking(self._title(seat)):
+        with waiting(f"{self._title(seat)} is thinking"):
             if self._clocks is None:
                 return self._named(select(*question)[0])
             faults = Faults()
@@ -438,7 +439,7 @@ class Table:
         if self._clocks is not None:
             self._show("In games with clocks, there are no hints.")
             return
-        with thinking("The agent that gives hints"):
+        with waiting("The agent that gives hints is thinking"):
             self._show(wrapped_lines(hint(self._game, self.state, seat)))
 
     def _keep_file(self, word: str, name: str) -> None:

@@ -7,8 +7,11 @@ to a terminal goes through a `PrintableStream`, so that no text of a stranger mo
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import reprlib
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
@@ -23,6 +26,7 @@ MOST_LINE = 600
 """Most characters of a message that repeats foreign values."""
 
 _MOST_ITEMS = 20
+_GONE = {errno.EPIPE, errno.ESHUTDOWN, *({errno.EINVAL} if sys.platform == "win32" else ())}
 
 
 class _Short(reprlib.Repr):
@@ -84,6 +88,9 @@ def escaped(text: str, kept: str = "\n\t") -> str:
 class PrintableStream:
     """A stream of text that writes control characters as JSON's escapes; all else is the stream's behind it.
 
+    When the reader of a pipe has left, as in `cellgames season ... | head -1`, all further text goes nowhere: commands
+    write files besides what they print, so they go on without a word to their end.
+
     Args:
         stream: The stream behind it, such as standard output.
         kept: The control characters that are written as they are.
@@ -101,8 +108,25 @@ class PrintableStream:
         """Write text; return the number of its characters."""
         if self.before is not None:
             self.before()
-        self.stream.write(escaped(text, self._kept))
+        self._send(lambda: self.stream.write(escaped(text, self._kept)))
         return len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self._send(self.stream.flush)
+
+    def abandon(self) -> None:
+        """Let all further text, and what is buffered, go nowhere."""
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), self.stream.fileno())
+
+    def _send(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except OSError as error:
+            if error.errno not in _GONE:
+                raise
+            self.abandon()
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write several texts."""
