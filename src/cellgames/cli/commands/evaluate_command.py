@@ -1,4 +1,4 @@
-"""`cellgames evaluate`: an agent against several opponents.
+"""`cellgames evaluate`: an agent against several opponents, or in scenarios among background agents.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -6,10 +6,12 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cellgames.agents.agent_names import by_name, split_name
 from cellgames.agents.agent_specs import file_of
@@ -17,10 +19,10 @@ from cellgames.agents.identity import identities
 from cellgames.agents.loading import default_opponents
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import EvaluationOptions
+from cellgames.arena.play.scenarios import SCENARIOS, choose_scenarios
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
 from cellgames.cli.console import UserError, print_next, print_table, print_text, recorded, warn
-from cellgames.cli.scenario_evaluation import EVALUATION, add_scenarios, evaluate_scenarios
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -35,16 +37,16 @@ from cellgames.cli.shared_options import (
     store_of,
 )
 from cellgames.envs import registry
-from cellgames.runs.run_folder import COMMITMENT, RunFolder
+from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
 from cellgames.runs.secret_seed import commitment, revealed_line, with_seed
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
-    from cellgames.agents.base import AnyAgent
     from cellgames.arena.records.record_lines import Record
     from cellgames.envs.core import Game
+    from cellgames.utils.report.model import Report, Table
 
-__all__ = ["add"]
+__all__ = ["EVALUATION", "add"]
 
 _TEXT = (
     "Measure an agent against others. The first of --agents is measured against each of the others. Games for\n"
@@ -65,11 +67,34 @@ _MOVED = {
     "--against": "--agents AGENT OPPONENT ...: the first one is measured against the others",
 }
 
+EVALUATION = RunKind("evaluation", "evaluation.json")
+
+_BASELINES = ("random", "greedy")  # in the place of the measured agent in scenarios, where no others are given
+
 _FILES = {
     "evaluation.md": "the table",
     EVALUATION.settings: "the same for programs",
     "games.jsonl": "a record of every game",
 }
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Scores of agents.
+
+    Attributes:
+        heading: the line above the table.
+        table: the scores.
+        note: the text below it.
+        report: the page and the numbers.
+        several: True for games of more than two.
+    """
+
+    heading: str
+    table: Table
+    note: str
+    report: Report
+    several: bool
 
 
 def add(commands: Any) -> None:
@@ -83,7 +108,13 @@ def add(commands: Any) -> None:
         required=False,
     )
     add_spending(command)
-    add_scenarios(command)
+    command.add_argument(
+        "--scenarios",
+        metavar="SCENARIO",
+        nargs="*",
+        help="measure each of --agents among background agents instead: in these scenarios of the game, which "
+        "`cellgames list` shows, or in all of them (default agents after the first: random greedy)",
+    )
     add_options(command, EvaluationOptions.options(), without=["chunk"])
     add_store(command)
     add_out(command, "a folder for the table and a record of every game")
@@ -91,19 +122,58 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.agents.loading import load
+    """Play, show the table, write the files."""
+    from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+    from cellgames.arena.stats.tables import forfeits, thinking
 
-    options = EvaluationOptions.from_given(vars(arguments))
+    options, out = EvaluationOptions.from_given(vars(arguments)), arguments.out
     if not arguments.agents:
         agent = arguments.game if arguments.game not in (None, *registry.REGISTRY) else "trained"
         raise UserError(f"expected the agent to measure, and any opponents, after --agents, such as --agents {agent}")
-    if arguments.scenarios is not None:
-        if arguments.game is None:
-            raise UserError(
-                "--scenarios needs GAME in front of the options; `cellgames list` shows which have scenarios"
-            )
-        evaluate_scenarios(arguments, options, arguments.game, _FILES)
-        return 0
+    # Agents are loaded before the first game, so that one that cannot play is refused at once.
+    play, known = (_among_opponents if arguments.scenarios is None else _in_scenarios)(arguments)
+    options = with_seed(options, out, EVALUATION, warn)
+    games: list[Record] = []
+    with ExitStack() as stack:
+        log = None
+        if out is not None:
+            stack.enter_context(RunFolder(out, EVALUATION))
+            (out / FORFEIT_LOG).unlink(missing_ok=True)  # of an evaluation before
+            log = ForfeitLog(out)
+        keep: Callable[[Sequence[Record]], None] | None = None
+        if known is not None:
+            keep = stack.enter_context(feeding(store_of(arguments), "evaluation", out or "", known, warn))
+
+        def ended(records: Sequence[Record]) -> None:
+            games.extend(records)
+            if log is not None:
+                log.add(traces_of(records))
+
+        found = play(options, keep, ended)
+        notes = [*thinking_notes(thinking(games)), *forfeit_notes(forfeits(games), several=found.several)]
+        print(f"{found.heading}:\n")
+        print_table(found.table)
+        for line in [f"\n{found.note}", *notes]:
+            print_text(line)
+        if options.secret_seed:
+            warn(revealed_line(options.seed))
+        if out is not None:
+            _write(out, options, found.report, games, notes)
+    return 0
+
+
+_Play: TypeAlias = Callable[
+    [EvaluationOptions, "Callable[[Sequence[Record]], None] | None", "Callable[[Sequence[Record]], None]"], _Measured
+]
+
+
+def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str, str] | None]:
+    """Return what plays the games against opponents, and the agents' identities for the store."""
+    from cellgames.agents.loading import load
+    from cellgames.arena.play import evaluation
+    from cellgames.arena.records.record_lines import plain
+    from cellgames.utils.report.model import Report
+
     game = _game(arguments)
     agent, *against = arguments.agents
     against = against or [spec for spec in default_opponents(game) if spec != agent]
@@ -111,53 +181,64 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{agent} cannot be measured against itself; name other opponents after it")
     given = by_name([agent, *against])
     agents = {name: load(str(spec), game, name=name) for name, spec in given.items()}
-    out = arguments.out
-    known, place = identities(given, game), "" if out is None else out
-    options = with_seed(options, out, EVALUATION, warn)
-    with (
-        contextlib.nullcontext() if out is None else RunFolder(out, EVALUATION),
-        feeding(store_of(arguments), "evaluation", place, known, warn) as keep,
-    ):
-        _measure(arguments, options, game, agents, known, keep)
-    return 0
+    known, (measured, *opponents) = identities(given, game), agents
+
+    def play(options: EvaluationOptions, keep: Any, ended: Callable[[Sequence[Record]], None]) -> _Measured:
+        rows = []
+        for spec in opponents:
+            both = {name: agents[name] for name in (measured, spec)}
+            records = evaluation.play_evaluation(game, both, options, progress=not arguments.quiet, keep=keep)
+            rows.append({"against": spec, **evaluation.evaluate(game, records, measured)})
+            ended(records)
+        settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
+        heading = f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %"
+        table, note, command = evaluation.table(rows), evaluation.note(game), recorded(arguments)
+        data = {
+            **{"command": command, "version": __version__, "agent": measured, "game": game.id},
+            **{"parameters": plain(game.parameters), "seed": options.seed, "games": options.games},
+            "identities": dict(known),
+            "rows": [{name: None if value != value else value for name, value in row.items()} for row in rows],
+        }
+        parts = (f"`{command}`, {options.games} games each, scores in %.", table, note)
+        several = game.info.num_players > 2
+        return _Measured(heading, table, note, Report(f"{measured} in {game.id}", parts, data), several)
+
+    return play, known
 
 
-def _measure(
-    arguments: argparse.Namespace,
-    options: EvaluationOptions,
-    game: Game,
-    agents: Mapping[str, AnyAgent],
-    known: Mapping[str, str],
-    keep: Callable[[Sequence[Record]], None],
-) -> None:
-    """Play, show the table, write the files."""
-    from cellgames.arena.play import evaluation
-    from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
-    from cellgames.arena.stats.tables import forfeits, thinking
+def _in_scenarios(arguments: argparse.Namespace) -> tuple[_Play, None]:
+    """Return what plays the games of scenarios, which go into no store."""
+    from cellgames.agents.loading import load
+    from cellgames.arena.play import scenario_games
 
-    rows, games = [], []
-    measured, *opponents = agents
-    log = None if arguments.out is None else ForfeitLog(arguments.out)
-    if arguments.out is not None:
-        (arguments.out / FORFEIT_LOG).unlink(missing_ok=True)  # of an evaluation before
-    for spec in opponents:
-        both = {name: agents[name] for name in (measured, spec)}
-        records = evaluation.play_evaluation(game, both, options, progress=not arguments.quiet, keep=keep)
-        rows.append({"against": spec, **evaluation.evaluate(game, records, measured)})
-        games += records
-        if log is not None:
-            log.add(traces_of(records))
-    settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
-    print(f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %:\n")
-    print_table(evaluation.table(rows))
-    print_text(f"\n{evaluation.note(game)}")
-    several = game.info.num_players > 2
-    for line in [*thinking_notes(thinking(games)), *forfeit_notes(forfeits(games), several=several)]:
-        print_text(line)
-    if options.secret_seed:
-        warn(revealed_line(options.seed))
-    if arguments.out is not None:
-        _write(arguments, options, game, rows, games, known)
+    if arguments.game is None:
+        raise UserError("--scenarios needs GAME in front of the options; `cellgames list` shows which have scenarios")
+    if parameters(arguments):
+        raise UserError("--scenarios takes no --param and no --size: a scenario has its own parameters")
+    scenarios = choose_scenarios(arguments.game, arguments.scenarios)
+    measured, *others = arguments.agents
+    given = by_name([measured, *(others or [spec for spec in _BASELINES if spec != measured])])
+    boards = {scenario.id: scenario_games.scenario_game(scenario) for scenario in scenarios}
+    agents = {
+        (id, name): load(str(spec), board, name=name) for id, board in boards.items() for name, spec in given.items()
+    }
+
+    def play(options: EvaluationOptions, keep: Any, ended: Callable[[Sequence[Record]], None]) -> _Measured:
+        scores = []
+        for scenario in scenarios:
+            for name in given:
+                agent = agents[scenario.id, name]
+                records = scenario_games.play_scenario(scenario, agent, options, progress=not arguments.quiet)
+                scores.append(scenario_games.scenario_score(scenario, name, records))
+                ended(records)
+        first, *rest = given
+        heading = f"{first} in scenarios of {arguments.game}, {options.games} games each, with {' and '.join(rest)}"
+        report = scenario_games.scenario_report(recorded(arguments), scenarios, scores, given, options)
+        return _Measured(
+            heading, scenario_games.scenario_table(scores, SCENARIOS), scenario_games.NOTE, report, several=True
+        )
+
+    return play, None
 
 
 def _game(arguments: argparse.Namespace) -> Game:
@@ -176,54 +257,28 @@ def _game(arguments: argparse.Namespace) -> Game:
     return registry.make(about["game"], **{**about["parameters"], **parameters(arguments)})
 
 
-# ---------------------------------------------------------------- files
-
-
 def _write(
-    arguments: argparse.Namespace,
-    options: EvaluationOptions,
-    game: Game,
-    rows: Sequence[Mapping[str, Any]],
-    games: Sequence[Record],
-    known: Mapping[str, str],
+    out: Path, options: EvaluationOptions, report: Report, games: Sequence[Record], notes: Sequence[str]
 ) -> None:
     """Write the files, each whole or not at all."""
-    from cellgames.arena.play import evaluation
     from cellgames.arena.records.checksums import finish
-    from cellgames.arena.records.record_lines import RECORDS, plain, to_lines
-    from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
-    from cellgames.arena.stats.tables import forfeits, thinking
+    from cellgames.arena.records.record_lines import RECORDS, to_lines
+    from cellgames.arena.stats.tables import forfeits
     from cellgames.utils.report.files import write_report
-    from cellgames.utils.report.model import Part, Report
     from cellgames.utils.report.text import escape
 
-    measured = split_name(arguments.agents[0])[0]
-    command = recorded(arguments)
-    data = {
-        "command": command,
-        "version": __version__,
-        "agent": measured,
-        "game": game.id,
-        "parameters": plain(game.parameters),
-        "seed": options.seed,
-        **({COMMITMENT: commitment(options.seed)} if options.secret_seed else {}),
-        "games": options.games,
-        "identities": dict(known),
-        "forfeits": {agent: own.games for agent, own in forfeits(games).items()},
-        "rows": [{name: None if value != value else value for name, value in row.items()} for row in rows],
-    }
-    parts: tuple[Part, ...] = (
-        f"`{command}`, {options.games} games each, scores in %.",
-        evaluation.table(rows),
-        evaluation.note(game),
-        *map(escape, thinking_notes(thinking(games))),
-        *map(escape, forfeit_notes(forfeits(games), several=game.info.num_players > 2)),
-    )
     files = {RECORDS: to_lines(games)}
-    out, data, title = arguments.out, finish(data, files), f"{measured} in {game.id}"
-    write_report(
-        out, Report(title, parts, data, page_file="evaluation.md", data_file=EVALUATION.settings, more_files=files)
+    secret = {COMMITMENT: commitment(options.seed)} if options.secret_seed else {}
+    own = {"forfeits": {agent: forfeited.games for agent, forfeited in forfeits(games).items()}}
+    whole = replace(
+        report,
+        parts=(*report.parts, *map(escape, notes)),
+        data=finish({**report.data, **secret, **own}, files),
+        page_file="evaluation.md",
+        data_file=EVALUATION.settings,
+        more_files=files,
     )
+    write_report(out, whole)
     print(f"Written to {out}:")
     for name, text in _FILES.items():
         print(f"  {name:16} {text}")
