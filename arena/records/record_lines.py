@@ -297,90 +297,80 @@ class JsonFields:
             raise ValueError(f"missing fields: {', '.join(prefix + name for name in missing)}")
         self._data, self._prefix = data, prefix
 
-    def _wrong(self, name: str, expected: str) -> ValueError:
-        return ValueError(f"{self._prefix}{name} must be {expected}, got {shown(self._data[name])}")
+    def _checked(self, name: str, fits: Callable[[Any], bool], expected: str) -> Any:
+        value = self._data[name]
+        if not fits(value):
+            raise ValueError(f"{self._prefix}{name} must be {expected}, got {shown(value)}")
+        return value
 
-    def _list(self, name: str, kinds: tuple[type, ...], expected: str) -> tuple[Any, ...]:
-        values = self._data[name]
-        if not isinstance(values, list) or not all(_is(value, kinds) for value in values):
-            raise self._wrong(name, expected)
-        return tuple(values)
+    def _list(self, name: str, fits: Callable[[Any], bool], expected: str) -> list[Any]:
+        found = self._checked(name, lambda value: isinstance(value, list) and all(map(fits, value)), expected)
+        return list(found)
 
     def text(self, name: str) -> str:
         """Return a string."""
-        if not isinstance(value := self._data[name], str):
-            raise self._wrong(name, "a string")
-        return value
+        return str(self._checked(name, _is_text, "a string"))
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a list of strings."""
-        return self._list(name, (str,), "a list of strings")
+        return tuple(self._list(name, _is_text, "a list of strings"))
 
     def integer(self, name: str, low: int) -> int:
         """Return an integer from `low` to 2^63 - 1."""
-        value = self._data[name]
-        if not _is(value, (int,)) or not low <= value < 1 << 63:
-            raise self._wrong(name, f"a whole number from {low} to 2^63 - 1")
-        return int(value)
+        expected = f"a whole number from {low} to 2^63 - 1"
+        return int(self._checked(name, lambda value: _is_whole(value) and low <= value < 1 << 63, expected))
 
     def integers(self, name: str) -> tuple[int, ...]:
         """Return a list of integers."""
-        return self._list(name, (int,), "a list of whole numbers")
+        return tuple(self._list(name, _is_whole, "a list of whole numbers"))
 
     def numbers(self, name: str) -> tuple[float, ...]:
         """Return a list of finite numbers."""
-        values = self._list(name, (int, float), "a list of numbers")
-        try:
-            found = tuple(map(float, values))
-        except OverflowError:
-            raise self._wrong(name, "a list of numbers up to 1e100") from None
-        if not all(abs(number) <= _MOST_NUMBER for number in found):  # not NaN either
-            raise self._wrong(name, "a list of numbers up to 1e100")
-        return found
+        return tuple(map(float, self._list(name, _is_number, "a list of numbers up to 1e100")))
 
     def times(self, name: str) -> tuple[tuple[float, ...], ...]:
         """Return a list of lists of seconds, numbers from 0."""
-        expected = "a list of lists of seconds"
-        found = []
-        for values in self._list(name, (list,), expected):
-            if not all(_is(value, (int, float)) and 0 <= value <= _MOST_NUMBER for value in values):
-                raise self._wrong(name, expected)
-            found.append(tuple(map(float, values)))
-        return tuple(found)
+
+        def fits(values: Any) -> bool:
+            return isinstance(values, list) and all(_is_number(value) and value >= 0 for value in values)
+
+        return tuple(tuple(map(float, values)) for values in self._list(name, fits, "a list of lists of seconds"))
 
     def policies(self, name: str) -> tuple[dict[str, float] | None, ...]:
         """Return a list of JSON objects with numbers from 0 to 1, or null."""
-        found = []
-        for value in self._list(name, (dict, type(None)), expected := "a list of probabilities by action, or null"):
-            chances = [1.0] if value is None else list(value.values())
-            if not all(_is(chance, (int, float)) and 0 <= chance <= 1 for chance in chances) or not any(chances):
-                raise self._wrong(name, expected)
-            found.append(value)
-        return tuple(found)
+
+        def fits(value: Any) -> bool:
+            chances = list(value.values()) if isinstance(value, dict) else [float(value is None)]
+            return all(_is_number(chance) and 0 <= chance <= 1 for chance in chances) and any(chances)
+
+        return tuple(self._list(name, fits, "a list of probabilities by action, or null"))
 
     def flag(self, name: str) -> bool:
         """Return a boolean."""
-        if not isinstance(value := self._data[name], bool):
-            raise self._wrong(name, "true or false")
-        return value
+        return bool(self._checked(name, lambda value: isinstance(value, bool), "true or false"))
 
     def mapping(self, name: str) -> dict[str, Any]:
         """Return a JSON object."""
-        if not isinstance(value := self._data[name], dict):
-            raise self._wrong(name, "a JSON object")
-        return value
+        found: dict[str, Any] = self._checked(name, lambda value: isinstance(value, dict), "a JSON object")
+        return found
 
     def outcomes(self, name: str) -> tuple[Outcome, ...]:
-        """A list of outcomes."""
+        """Return a list of outcomes."""
         known = get_args(Outcome)
-        values = self._list(name, (str,), "a list of strings")
-        if any(value not in known for value in values):
-            raise self._wrong(name, f"a list of {', '.join(known)}")
-        return values
+        expected = f"a list of {', '.join(known)}"
+        return tuple(self._list(name, lambda value: _is_text(value) and value in known, expected))
 
 
-def _is(value: object, kinds: tuple[type, ...]) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool)
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return (_is_whole(value) or isinstance(value, float)) and abs(value) <= _MOST_NUMBER  # not NaN either
 
 
 # ---------------------------------------------------------------- files

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["equilibrium", "optimize"]
+__all__ = ["equilibrium", "gibbs", "optimize"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def _most_entropy(matrix: FloatArray, member: NDArray[np.bool_]) -> FloatArray:
         return np.asarray(only / only.sum())
 
     def dual(t: FloatArray) -> tuple[float, FloatArray]:
-        value, p = _gibbs(t, rows)
+        value, p = gibbs(t, rows)
         return value, -(rows @ p)
 
     found = optimize("Nash averaging needs").minimize(
@@ -97,9 +97,9 @@ def _most_entropy(matrix: FloatArray, member: NDArray[np.bool_]) -> FloatArray:
     return _polished(rows, member, found.x)
 
 
-def _gibbs(t: FloatArray, rows: FloatArray) -> tuple[float, FloatArray]:
-    """Return log sum exp(-t rows), and the distribution exp(-t rows) / its sum."""
-    logits = -(t @ rows)
+def gibbs(t: FloatArray, rows: FloatArray, log_prior: FloatArray | float = 0.0) -> tuple[float, FloatArray]:
+    """Return log sum prior exp(-t rows), and the distribution prior exp(-t rows) / its sum."""
+    logits = log_prior - t @ rows
     top = float(logits.max())
     weights = np.exp(logits - top)
     return top + math.log(float(weights.sum())), weights / weights.sum()
@@ -109,14 +109,14 @@ def _polished(rows: FloatArray, member: NDArray[np.bool_], t: FloatArray) -> Flo
     """Improve the multipliers that are free or at work by Newton's steps; the descent is slow near the end."""
     active = member | (t > 1e-9)
     rows, t = rows[active], t[active]
-    p = _gibbs(t, rows)[1]
+    p = gibbs(t, rows)[1]
     for _ in range(50):
         residual = rows @ p
         if np.abs(residual).max() < 1e-13:
             break
         hessian = (rows * p) @ rows.T - np.outer(residual, residual)
         trial = t + np.linalg.lstsq(hessian, residual, rcond=1e-13)[0]
-        closer = _gibbs(trial, rows)[1]
+        closer = gibbs(trial, rows)[1]
         if not np.abs(rows @ closer).max() < np.abs(residual).max():
             break
         t, p = trial, closer

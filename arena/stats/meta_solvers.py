@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cellgames.utils.foreign_text import shown
 
-from .equilibrium import equilibrium, optimize
+from .equilibrium import equilibrium, gibbs, optimize
 from .payoffs import Payoffs
 
 __all__ = [
@@ -143,14 +143,11 @@ def _most_entropy(gain: FloatArray, prior: FloatArray) -> FloatArray:
     scale = float(np.abs(gain).max())
     if scale == 0:
         return prior
-    gain = gain / scale
+    gain, log_prior = gain / scale, np.log(prior)
 
     def dual(t: FloatArray) -> tuple[float, FloatArray]:
-        logits = np.log(prior) - t @ gain
-        top = float(logits.max())
-        weights = np.exp(logits - top)
-        p = weights / weights.sum()
-        return top + float(np.log(weights.sum())) + _SLACK * float(t.sum()), -(gain @ p) + _SLACK
+        value, p = gibbs(t, gain, log_prior)
+        return value + _SLACK * float(t.sum()), -(gain @ p) + _SLACK
 
     found = optimize("meta-solvers need").minimize(
         dual,
@@ -160,9 +157,7 @@ def _most_entropy(gain: FloatArray, prior: FloatArray) -> FloatArray:
         bounds=[(0, None)] * len(gain),
         options={"maxiter": 5_000, "maxfun": 20_000, "ftol": 0.0, "gtol": 1e-7},
     )
-    logits = np.log(prior) - found.x @ gain
-    weights = np.exp(logits - logits.max())
-    return np.asarray(weights / weights.sum())
+    return gibbs(found.x, gain, log_prior)[1]
 
 
 def seat_shares(tables: Sequence[Seating], weights: FloatArray, members: int) -> FloatArray:

@@ -198,12 +198,12 @@ class Store:
         self._db.execute(begin)
         try:
             yield
+            self._db.execute("COMMIT")
         except BaseException:
             self._known.clear()
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
 
     @contextmanager
     def _naming(self, place: str = "") -> Iterator[None]:

@@ -147,7 +147,7 @@ def with_value(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
         (with_value("a1 b1", "moves"), "moves must be a list of strings, got 'a1 b1'"),
         (with_value([1], "moves"), "moves must be a list of strings"),
         (with_value(["won"], "result", "outcome"), "result.outcome must be a list of win, draw, loss"),
-        (with_value(None, "result", "scores"), "result.scores must be a list of numbers, got None"),
+        (with_value(None, "result", "scores"), "result.scores must be a list of numbers up to 1e100, got None"),
         (with_value(0, "result", "truncated"), "result.truncated must be true or false, got 0"),
         (with_value([], "result"), "'result' must be a JSON object, got []"),
         (with_value([], "parameters"), "parameters must be a JSON object"),
