@@ -37,10 +37,10 @@ from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
 
 from . import chunks
-from .chunk_work import Chunk, Key
-from .chunks import ChunkedRun, Settings, check_anchor
+from .chunks import ChunkedRun, Settings, batch_of, check_anchor
 from .match import generator, load_agents
 from .match_options import FreeForAllOptions
+from .tournament import Batch, Stage, all_games
 
 __all__ = ["MATCH", "FreeForAll", "every_table", "free_for_all", "seatings"]
 
@@ -117,14 +117,18 @@ def free_for_all(
     options = with_seed(options, folder, FREE_FOR_ALL, warn)
     settings = Settings.of(game, agents, options, all_tables=options.all_tables)
     run = ChunkedRun(game, players, agents, options, settings, RunFolder(folder, FREE_FOR_ALL), warn)
-    with run.opened(store) as keep:
-        records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)
+    plan, records = _plan(tuple(names), seats, options), list[Record]()
+    planned, schedule = (
+        {pairing for batch in plan for pairing in batch.games},
+        all_games([Stage(plan, game.id)], records),
+    )
+    with run.played(schedule, planned.__contains__, store=store, progress=progress, workers=workers) as played:
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
             tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))
             report = run_report(tables, settings.to_data(), game.info.players)
             files += write_report(folder, report, warn, outdated=FILES)
-    return FreeForAll(Path(out), tables, records, played, tuple(files))
+    return FreeForAll(Path(out), tables, tuple(records), played, tuple(files))
 
 
 def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
@@ -185,11 +189,10 @@ def _check_tables(agents: int, seats: int, games: int) -> None:
         )
 
 
-def _plan(names: tuple[str, ...], seats: int, options: FreeForAllOptions) -> dict[Key, Chunk]:
-    """Return all chunks in the order of the file."""
+def _plan(names: tuple[str, ...], seats: int, options: FreeForAllOptions) -> list[Batch[Pairing]]:
+    """Return all batches in the order of the file."""
     drawn = every_table if options.all_tables else seatings
     tables = drawn(len(names), seats, options.games, options.seed)
-    return {
-        (MATCH, numbers.start): Chunk(names, tuple(Pairing(MATCH, number, tables[number]) for number in numbers))
-        for numbers in options.chunks()
-    }
+    return [
+        batch_of(names, [Pairing(MATCH, number, tables[number]) for number in numbers]) for numbers in options.chunks()
+    ]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cellgames.agents.agent_names import Agents, by_name
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.replays import animate
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
@@ -35,10 +35,10 @@ from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
 
 from . import chunks
-from .chunk_work import Chunk, Key
-from .chunks import ChunkedRun, check_anchor
-from .match import both_seats, load_two_player_agents, match_id
+from .chunks import ChunkedRun, batch_of, check_anchor
+from .match import both_seats, load_two_player_agents
 from .match_options import MatchOptions, RoundRobinOptions
+from .tournament import Batch, Schedule, Stage, all_games
 from .until_certain import UntilCertain
 
 __all__ = ["RoundRobin", "Settings", "round_robin", "top_game"]
@@ -149,8 +149,14 @@ def round_robin(
     if options.resume and (place.read() or {}).get("until_certain"):
         place = RunFolder(folder, _UNTIL_CERTAIN)
     run = ChunkedRun(game, players, agents, options, settings, place, warn)
-    with run.opened(store) as keep:
-        records, played = run.play(plan, keep, growth=growth, outdated=[GIF], progress=progress, workers=workers)
+    records: list[Record] = []
+    planned = {pairing for batch in plan for pairing in batch.games}
+
+    def knows(pairing: Pairing) -> bool:
+        return pairing in planned or (growth is not None and growth.knows(pairing))
+
+    given: dict[str, Any] = {"store": store, "outdated": [GIF], "progress": progress, "workers": workers}
+    with run.played(_schedule(game.id, plan, growth, records), knows, **given) as played:
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
             tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))
@@ -166,7 +172,7 @@ def round_robin(
                 files.append(folder / GIF)
             except ImportError as error:
                 warn(no_pictures(error))
-    return RoundRobin(Path(out), tables, records, played, tuple(files), order or ())
+    return RoundRobin(Path(out), tables, tuple(records), played, tuple(files), order or ())
 
 
 def top_game(tables: Tables, records: Sequence[Record]) -> Record:
@@ -175,10 +181,17 @@ def top_game(tables: Tables, records: Sequence[Record]) -> Record:
     return max((r for r in records if set(r.agents) == best), key=lambda r: len(r.moves))
 
 
-def _plan(names: Sequence[str], options: MatchOptions) -> dict[Key, Chunk]:
-    """Return all chunks in the order of the file: pair by pair, opening by opening."""
-    return {
-        (match_id(*pair), openings.start): Chunk(pair, tuple(both_seats(*pair, openings)))
-        for pair in combinations(names, 2)
-        for openings in options.chunks()
-    }
+def _plan(names: Sequence[str], options: MatchOptions) -> list[Batch[Pairing]]:
+    """Return all batches in the order of the file: pair by pair, opening by opening."""
+    return [
+        batch_of(pair, both_seats(*pair, openings)) for pair in combinations(names, 2) for openings in options.chunks()
+    ]
+
+
+def _schedule(
+    label: str, plan: Sequence[Batch[Pairing]], growth: UntilCertain | None, records: list[Record]
+) -> Schedule[Pairing, Record]:
+    """Ask for all pairs, then for games until the order is certain; add them to the records."""
+    yield from all_games([Stage(plan, label)], records)
+    while growth is not None and (more := growth.more(records)):
+        yield from all_games([Stage(more, f"{label}, games until the order is certain")], records)

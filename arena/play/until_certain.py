@@ -8,16 +8,17 @@ all neighbours are certain, or when the next chunk would exceed the budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 
-from .chunk_work import Chunk, Key
+from .chunks import batch_of
 from .match import both_seats, match_id
 from .match_options import RoundRobinOptions
+from .tournament import Batch
 
 __all__ = ["TIMES", "UntilCertain"]
 
@@ -31,16 +32,16 @@ class UntilCertain:
     Args:
         names: of the agents, sorted.
         options: of the run; `games` are the first ones of each pair, and the budget None is `TIMES` of them.
-        plan: their chunks.
+        plan: their batches.
 
     Raises:
         ValueError: first games that are no whole chunks, or more of them than the budget allows.
     """
 
-    def __init__(self, names: Sequence[str], options: RoundRobinOptions, plan: Mapping[Key, Chunk]) -> None:
+    def __init__(self, names: Sequence[str], options: RoundRobinOptions, plan: Sequence[Batch[Pairing]]) -> None:
         self._names, self._options = tuple(names), options
         self._per_chunk = 2 * options.chunk
-        self._first_games = sum(len(chunk.pairings) for chunk in plan.values())
+        self._first_games = sum(len(batch.games) for batch in plan)
         self._first: Evidence | None = None
         if options.games % self._per_chunk:
             raise ValueError(
@@ -54,29 +55,25 @@ class UntilCertain:
             )
         self._pairs = {match_id(*pair): pair for pair in combinations(self._names, 2)}
 
-    def possible(self, key: Key) -> Chunk | None:
-        """Return the chunk of a key that may come after the first ones, None if it cannot."""
-        match, start = key
-        pair = self._pairs.get(match)
+    def knows(self, pairing: Pairing) -> bool:
+        """Return True if a game may come after the first ones."""
+        start = pairing.opening - pairing.opening % self._options.chunk
         within = self._first_games + 2 * start - self._options.games + self._per_chunk <= self.budget
-        if pair is None or start % self._options.chunk or 2 * start < self._options.games or not within:
-            return None
-        return Chunk(pair, tuple(both_seats(*pair, range(start, start + self._options.chunk))))
+        return pairing.match in self._pairs and 2 * start >= self._options.games and within
 
-    def more(self, records: Sequence[Record]) -> dict[Key, Chunk]:
-        """Return the next chunks in the order of the file, none when the run is complete."""
-        evidence, chunks = self._evidence(records), dict[Key, Chunk]()
+    def more(self, records: Sequence[Record]) -> list[Batch[Pairing]]:
+        """Return the next batches in the order of the file, none when the run is complete."""
+        evidence, batches = self._evidence(records), dict[str, Batch[Pairing]]()
         room = (self.budget - len(records)) // self._per_chunk
         place = {name: k for k, name in enumerate(evidence.agents)}
         for pair in adjacencies(evidence, self._at_first(records)):
-            if pair.certain or len(chunks) >= room:
+            if pair.certain or len(batches) >= room:
                 continue
             one, other = sorted(evidence.best_pair(pair.better, pair.worse, self._per_chunk))
-            key = match_id(one, other), int(evidence.played[place[one], place[other]]) // 2
-            chunk = self.possible(key)
-            assert chunk is not None  # whole chunks within the budget
-            chunks[key] = chunk
-        return chunks
+            start = int(evidence.played[place[one], place[other]]) // 2
+            openings = range(start, start + self._options.chunk)
+            batches[match_id(one, other)] = batch_of((one, other), both_seats(one, other, openings))
+        return [*batches.values()]
 
     def order(self, records: Sequence[Record]) -> tuple[Adjacency, ...]:
         """Return how certain the order of neighbours is after all games, which come in their order."""

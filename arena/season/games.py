@@ -28,7 +28,7 @@ __all__ = [
     "last_attempts",
     "make_die",
     "places_of",
-    "settle",
+    "results_of",
 ]
 
 REPLAYS = 5
@@ -156,7 +156,7 @@ PackedUmpire: TypeAlias = Callable[[], Umpire]
 
 @runtime_checkable
 class PortableUmpire(Umpire, Protocol):
-    """An umpire that can also work in other processes (`prefetch`)."""
+    """An umpire that can also work in other processes (`player`)."""
 
     def packed(self) -> PackedUmpire:
         """Return a function that makes an umpire that plays the same games.
@@ -197,18 +197,16 @@ def last_attempts(
     return [ended[fixture] for fixture in fixtures]
 
 
-def settle(
-    fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]], seed: int, *, dice: bool
-) -> Iterator[GameResult]:
-    """Play games of two teams by `last_attempts` and yield their results.
+def results_of(fixtures: Sequence[Fixture], ended: Sequence[Played], seed: int, *, dice: bool) -> Iterator[GameResult]:
+    """Yield the results of games of two teams.
 
     Args:
         fixtures: first attempts.
-        play: plays them.
+        ended: the last attempt at each.
         seed: the season's.
-        dice: whether a die decides what `REPLAYS` replays have not; else it ends without a winner.
+        dice: whether a die decides what replays have not; else the game ends without a winner.
     """
-    for fixture, last in zip(fixtures, last_attempts(fixtures, play), strict=True):
+    for fixture, last in zip(fixtures, ended, strict=True):
         (one, two), (ours, theirs) = fixture.teams, last.scores
         winner = None if last.winner is None else fixture.teams[last.winner]
         rolls: tuple[tuple[int, int], ...] = ()

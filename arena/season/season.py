@@ -2,7 +2,7 @@
 
     season.json       the settings, written first
     schedule.json     who plays whom, and how fair it is
-    games.jsonl       one line a game, appended batch by batch (`journal`)
+    games.jsonl       one line a game, appended batch by batch (`play.tournament`)
     standings.json    written when the last day is over
     bracket.*, report.md   written when there is a champion (`season_reports`)
 
@@ -10,22 +10,23 @@ All games follow from the settings. So a continued season plays only what is mis
 for byte.
 
 `play_season` plays leagues of games for two. What other kinds of seasons share with it is `conduct`: the folder, the
-journal, batches, workers and the store. A `Form` is the rest: schedule, standings, the games after the days, reports.
+games, workers and the store. A `Form` is the rest: schedule, standings, the games after the days, reports.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from cellgames.agents.agent_names import split_name
+from cellgames.arena.play.tournament import Batch, Schedule, Stage, Tournament
 from cellgames.arena.records.checksums import finish
-from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
+from cellgames.arena.records.forfeit_log import FORFEIT_LOG
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.cluster.workers import Workers
@@ -34,15 +35,13 @@ from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
 from cellgames.runs.secret_seed import commitment, covered, revealed_line, with_seed
 from cellgames.runs.seeds import derive
 from cellgames.utils.files import PathLike, write_atomic
-from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 
 from . import season_reports as reports
-from .games import REPLAYS, AgentUmpire, Fixture, Played, Umpire, make_die, settle
-from .journal import Journal, feeding_games
+from .games import REPLAYS, AgentUmpire, Fixture, Played, Umpire, make_die, results_of
+from .player import UmpirePlayer, feeding_games, last_of
 from .playoffs import Bracket, bracket
-from .prefetch import Ahead, Batch, beside_bar
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
 from .standings import GameResult, Line, seed_teams, standings
 from .teams import Team, by_league, check_names
@@ -127,8 +126,11 @@ class Form(Protocol):
     def schedule_data(self) -> dict[str, Any]:
         """Return the content of schedule.json."""
 
-    def play(self, run: Run, batches: Iterable[Batch], folder: Path) -> None:
-        """Play all games, and write the standings after the days."""
+    def games(self, days: Stage[Fixture], run: Run) -> Schedule[Fixture, Played]:
+        """Ask for the days, write the standings after them, and ask for all other games."""
+
+    def tell(self, batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
+        """Take the games of the next batch, and say how it ended if they are new."""
 
     def write(self, folder: Path, season: reports.AnySummary, warn: Callable[[str], None]) -> list[Path]:
         """Write the results of the season that is over; return its files, with those written before."""
@@ -157,7 +159,7 @@ def play_season(
         options: such as `SeasonOptions(days=21, seed=1)`; None for the defaults.
         out: the folder; created if necessary. This season is continued if the folder holds a part of it.
         store: gets the games of agents too, batch by batch (`store.Store`).
-        workers: play the days, some batches ahead (`prefetch`); None for this process. The season is the same.
+        workers: play the days; None for this process. The season is the same.
         say: gets the standings from time to time, and the results of the playoffs; progress is then shown on standard
             error, too. None for silence.
         warn: gets a line for each thing left out, such as a picture without Pillow or a torn line.
@@ -202,24 +204,25 @@ def conduct(
     seed, progress, say = options.seed, io.say is not None, io.say or (lambda message: None)
     form = make_form(teams, options)
     settings = _settings(umpire, teams, specs, options, form)
-    batches = list(_batches(form.schedule, umpire.chunk))
-    player: AbstractContextManager[Umpire] = nullcontext(umpire)
+    batches = list(_batches(form.schedule, umpire.chunk, form.replays))
+    days = {fixture for batch in batches for fixture in batch.games}
+
+    def knows(fixture: Fixture) -> bool:
+        return not fixture.stage.startswith("day ") or replace(fixture, attempt=0) in days
+
+    player = UmpirePlayer(umpire, seed)
     if io.workers is not None:
-        label = f"{options.days} days" if progress else ""
-        player = Ahead(umpire, io.workers, seed, batches, label, form.replays)
-        progress, say = False, beside_bar(say)
+        player.work()  # or say at once that there is none
     with (
         RunFolder(folder, SEASON) as place,
         feeding_games(io.store, "season", folder, umpire, warn) as (keep, noted),
-        player as plays,
     ):
         place.begin(settings, resume=options.resume)
         place.write(covered(settings) if options.secret_seed else settings)
         write_atomic(folder / reports.SCHEDULE, reports.to_text(form.schedule_data()))
-        days = {fixture for batch in batches for fixture in batch.fixtures}
-        journal = Journal(folder / GAMES, plays, seed, warn, keep, ForfeitLog(folder), days=days)
-        form.play(Run(seed, journal, progress, say), batches, folder)
-        journal.close()
+        path = folder / GAMES
+        games = Tournament(player, path, knows, keep, warn, io.workers, progress, each=form.tell)
+        games.run(form.games(Stage(batches, f"{options.days} days"), Run(seed, folder, _beside_bar(say))))
         if options.secret_seed:
             warn(revealed_line(seed))
         summary = reports.AnySummary(
@@ -237,8 +240,8 @@ def conduct(
         out=Path(io.out),
         teams=teams,
         schedule=form.schedule,
-        games=journal.games,
-        played=journal.played,
+        games=games.games,
+        played=games.played,
         files=(folder / SETTINGS, folder / GAMES, *written),
         notes=tuple(summary.notes),
     )
@@ -265,7 +268,17 @@ def _settings(
     }
 
 
-def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch]:
+def _beside_bar(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function that prints while progress is shown: it hides a bar of tqdm meanwhile."""
+
+    def say_beside(message: str) -> None:
+        with sys.modules["tqdm"].tqdm.external_write_mode() if "tqdm" in sys.modules else nullcontext():
+            say(message)
+
+    return say_beside
+
+
+def _batches(schedule: SeasonSchedule, chunk: int, replays: int) -> Iterator[Batch[Fixture]]:
     """Yield the games of the days in batches of whole days: about `chunk` games each, as even as possible."""
     days = len(schedule.days)
     parts = min(days, -(-schedule.games // chunk))
@@ -276,31 +289,22 @@ def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch]:
             for day in range(first, last + 1)
             for number, teams in enumerate(schedule.days[day - 1], 1)
         )
-        yield Batch(f"days {first} to {last} of {days}", tuple(games))
+        yield Batch(f"days {first} to {last} of {days}", tuple(games), replays=replays)
 
 
 @dataclass(frozen=True)
 class Run:
-    """The shared data of the parts of a season, for its form.
+    """The data of a season that its form needs for its games.
 
     Attributes:
         seed: the season's.
-        journal: plays and keeps the games.
-        progress: True to show it on standard error.
+        folder: its folder.
         say: gets standings and results.
     """
 
     seed: int
-    journal: Journal
-    progress: bool
+    folder: Path
     say: Callable[[str], None]
-
-    def play(self, batch: Sequence[Fixture], label: str = "") -> list[Played]:
-        """Play games once; show progress where there is a label and something to play."""
-        shown = self.progress and bool(label) and not self.journal.holds(batch)
-        replays = f", replay {batch[0].attempt}" if batch[0].attempt else ""
-        with show_progress(len(batch), label=label + replays, shown=shown) as finished:
-            return self.journal.play(batch, finished)
 
 
 class _LeagueForm:
@@ -315,6 +319,8 @@ class _LeagueForm:
         self.schedule = draw_schedule(divisions, options.days, options.within, rng)
         self.table: list[Line] = []
         self.bracket = Bracket({}, ())
+        self._of_days: list[GameResult] = []
+        self._run = Run(options.seed, Path(), lambda message: None)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -323,42 +329,41 @@ class _LeagueForm:
     def schedule_data(self) -> dict[str, Any]:
         return reports.schedule_data(self.schedule, self.leagues)
 
-    def play(self, run: Run, batches: Iterable[Batch], folder: Path) -> None:
-        self.table = self._days(run, batches)
+    def games(self, days: Stage[Fixture], run: Run) -> Schedule[Fixture, Played]:
+        self._run = run
+        yield days
+        self.table = self._standings()
         seeds = seed_teams(self.table, self.leagues)
         write_atomic(
-            folder / reports.STANDINGS,
-            reports.to_text(reports.standings_data(self.teams, self.table, seeds)),
+            run.folder / reports.STANDINGS, reports.to_text(reports.standings_data(self.teams, self.table, seeds))
         )
-        self.bracket = self._playoffs(run, seeds)
-
-    def _days(self, run: Run, batches: Iterable[Batch]) -> list[Line]:
-        """Play the days; the standings after them."""
-        names, die = [team.name for team in self.teams], make_die(run.seed, "standings")
-        results: list[GameResult] = []
-        for batch in batches:
-            before = run.journal.played
-            results += settle(batch.fixtures, partial(run.play, label=batch.label), run.seed, dice=False)
-            if run.journal.played > before:
-                run.say(reports.leaders_text(standings(names, results, die), self.leagues, batch.label))
-        return standings(names, results, die)
-
-    def _playoffs(self, run: Run, seeds: Mapping[str, Sequence[str]]) -> Bracket:
-        """Play the series. Those of a round are played at the same time, one game of each at a time."""
-        order = [line.team for line in self.table]
-        results: dict[str, list[GameResult]] = {}
-        state = bracket(seeds, order, results)
-        while state.champion is None:
-            pending = state.pending
-            fixtures = [Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending]
-            number, before = max(fixture.game for fixture in fixtures), run.journal.played
-            ended = list(settle(fixtures, run.play, run.seed, dice=True))
-            for series, result in zip(pending, ended, strict=True):
+        order, results = [line.team for line in self.table], dict[str, list[GameResult]]()
+        self.bracket = bracket(seeds, order, results)
+        while self.bracket.champion is None:  # a game of each series of the round at a time
+            pending = self.bracket.pending
+            fixtures = tuple(Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending)
+            label = f"{pending[0].round}, game {max(fixture.game for fixture in fixtures)}"
+            batch = Batch(label, fixtures, replays=REPLAYS)
+            (games,) = yield Stage([batch], here=True)
+            for series, result in zip(pending, self._results(batch, games, dice=True), strict=True):
                 results.setdefault(series.key, []).append(result)
-            state = bracket(seeds, order, results)
-            if run.journal.played > before:
-                run.say("\n  ".join([f"{pending[0].round}, game {number}:", *map(reports.result_text, ended)]))
-        return state
+            self.bracket = bracket(seeds, order, results)
+
+    def tell(self, batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
+        playoffs = bool(self.table)
+        ended = self._results(batch, games, dice=playoffs)
+        if not playoffs:
+            self._of_days += ended
+        if new and playoffs:
+            self._run.say("\n  ".join([f"{batch}:", *map(reports.result_text, ended)]))
+        elif new:
+            self._run.say(reports.leaders_text(self._standings(), self.leagues, str(batch)))
+
+    def _results(self, batch: Batch[Fixture], games: Sequence[Played], *, dice: bool) -> list[GameResult]:
+        return list(results_of(batch.games, last_of(batch, games), self._run.seed, dice=dice))
+
+    def _standings(self) -> list[Line]:
+        return standings([team.name for team in self.teams], self._of_days, make_die(self._run.seed, "standings"))
 
     def write(self, folder: Path, season: reports.AnySummary, warn: Callable[[str], None]) -> list[Path]:
         summary = reports.Summary(**vars(season), table=tuple(self.table), bracket=self.bracket)

@@ -1,7 +1,7 @@
 """Series of Grid Adaptation matches, in a folder from which a killed run can be continued.
 
     series.json       the settings, written first
-    games.jsonl       one record a match, appended batch by batch (`season.journal`)
+    games.jsonl       one record a match, appended batch by batch (`play.tournament`)
     standings.json    all series: matches, gifts, and the players in their final order
     report.md         a summary
 
@@ -13,21 +13,22 @@ drawn for each match. The rules are in `series_rules`.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any
 
 from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent
+from cellgames.arena.play.tournament import Batch, Schedule, Stage, Tournament
 from cellgames.arena.records.checksums import finish
-from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
+from cellgames.arena.records.forfeit_log import FORFEIT_LOG
 from cellgames.arena.records.record_lines import RECORDS
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
-from cellgames.arena.season.games import Fixture
-from cellgames.arena.season.journal import Journal, feeding_games
+from cellgames.arena.season.games import Fixture, Played
+from cellgames.arena.season.player import UmpirePlayer, feeding_games
 from cellgames.arena.season.season_reports import to_text
 from cellgames.arena.stats.tables import forfeits, thinking
 from cellgames.envs.core import Game
@@ -147,13 +148,12 @@ def play_series(
         place.begin(settings, resume=options.resume)
         place.write(settings)
         with feeding_games(store, "series", folder, umpire, warn) as (keep, noted):
-            journal = Journal(folder / RECORDS, umpire, options.seed, warn, keep, ForfeitLog(folder), days=())
-            run = _Run(game, list(players), umpire, journal, options, most, warn)
+            games = Tournament(UmpirePlayer(umpire, options.seed), folder / RECORDS, keep=keep, warn=warn)
+            run = _Run(game, list(players), umpire, options, most, warn)
             found: list[Series] = []
             with show_progress(options.series * most, label="series", unit="matches", shown=progress) as finished:
-                for start in range(1, 1 + options.series, options.chunk):
-                    found += run.play(range(start, min(start + options.chunk, 1 + options.series)), finished)
-            journal.close()
+                games.each = lambda batch, played, new: finished(len(batch.games))
+                games.run(run.games(found))
         write_atomic(folder / STANDINGS, to_text({"series": [_series_data(one) for one in found]}))
         notes = (*thinking_notes(thinking(noted)), *forfeit_notes(forfeits(noted)))
         report = series_report(settings, found, players, notes)
@@ -162,7 +162,7 @@ def play_series(
         data = {name: (folder / name).read_bytes() for name in (RECORDS, STANDINGS)}
         place.write(finish(settings, data))
     paths = tuple(folder / name for name in (SERIES, *_FILES) if (folder / name).exists())
-    return SeriesRun(Path(out), players, tuple(found), journal.games, journal.played, paths, notes)
+    return SeriesRun(Path(out), players, tuple(found), games.games, games.played, paths, notes)
 
 
 def _players(agents: Sequence[str], count: int) -> dict[str, str]:
@@ -199,13 +199,17 @@ class _Run:
     game: GridAdaptation
     players: Sequence[str]
     umpire: SeriesUmpire
-    journal: Journal
     options: SeriesOptions
     most: int
     warn: Callable[[str], None]
 
-    def play(self, numbers: Sequence[int], finished: Callable[[int], None]) -> Iterator[Series]:
-        """Play some series together, match by match, and yield them in their order."""
+    def games(self, found: list[Series]) -> Schedule[Fixture, Played]:
+        """Ask for all matches, those of the series of a chunk together; add the series that are over."""
+        for start in range(1, 1 + self.options.series, self.options.chunk):
+            yield from self._together(range(start, min(start + self.options.chunk, 1 + self.options.series)), found)
+
+    def _together(self, numbers: Sequence[int], found: list[Series]) -> Schedule[Fixture, Played]:
+        """Ask for the matches of some series, match by match."""
         start = {name: Contestant(name, self.game.starting_garnets) for name in self.players}
         contestants = {number: dict(start) for number in numbers}
         matches: dict[int, list[PlayedMatch]] = {number: [] for number in numbers}
@@ -215,17 +219,16 @@ class _Run:
             for number in going:  # several leave a match that they forfeit together, so numbers of players may differ
                 fixture = self._fixture(match, number, contestants[number])
                 groups.setdefault(len(fixture.teams), []).append(fixture)
-            for fixtures in groups.values():
-                for played in self.journal.play(fixtures):
-                    number, held = played.fixture.game, self._held(played.fixture, contestants)
-                    end = MatchEnd(match, played.fixture.teams, held, ending_of(played, held), contestants[number])
-                    contestants[number], gifts = self._after(contestants[number], end, number)
-                    matches[number].append(PlayedMatch(end, gifts))
-                finished(len(fixtures))
+            batches = [Batch(f"match {match}", tuple(fixtures)) for fixtures in groups.values()]
+            for played in chain.from_iterable((yield Stage(batches)) if batches else ()):
+                number, held = played.fixture.game, self._held(played.fixture, contestants)
+                end = MatchEnd(match, played.fixture.teams, held, ending_of(played, held), contestants[number])
+                contestants[number], gifts = self._after(contestants[number], end, number)
+                matches[number].append(PlayedMatch(end, gifts))
             going = [number for number in going if len(matches[number][-1].end.staying) > 1]
         for number in numbers:
             order = final_order(contestants[number], self._chance("order", number, 0))
-            yield Series(number, tuple(matches[number]), tuple(order))
+            found.append(Series(number, tuple(matches[number]), tuple(order)))
 
     def _fixture(self, match: int, number: int, contestants: Mapping[str, Contestant]) -> Fixture:
         """Return a match with seats drawn at random; the umpire learns what garnets its players hold."""

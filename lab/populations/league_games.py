@@ -12,11 +12,11 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
-from cellgames.arena.play.chunk_work import Chunk, Key
-from cellgames.arena.play.chunks import FILES, RUN, ChunkedRun, Settings
+from cellgames.arena.play.chunks import FILES, RUN, ChunkedRun, Settings, batch_of
 from cellgames.arena.play.free_for_all import seatings
 from cellgames.arena.play.match import both_seats, load_agents, match_id
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.tournament import Batch, Stage, all_games
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.comparisons import comparisons
@@ -40,11 +40,11 @@ class RoundGames:
 
     Attributes:
         options: of the games.
-        plan: chunks in the order of the file.
+        plan: batches in the order of the file.
     """
 
     options: RoundRobinOptions | FreeForAllOptions
-    plan: Mapping[Key, Chunk]
+    plan: Sequence[Batch[Pairing]]
 
 
 def plan_round(seats: int, members: Sequence[str], new: Sequence[str], options: LeagueOptions, seed: int) -> RoundGames:
@@ -59,26 +59,23 @@ def plan_round(seats: int, members: Sequence[str], new: Sequence[str], options: 
     """
     names = sorted(members)
     pairs = [pair for pair in combinations(names, 2) if {*pair} & {*new}]
-    plan: dict[Key, Chunk] = {}
+    plan: list[Batch[Pairing]] = []
     if seats == 2:
         given = RoundRobinOptions(games=options.games, seed=seed, opening_plies=options.opening_plies, gif=False)
-        for pair in pairs:
-            for openings in given.chunks():
-                plan[match_id(*pair), openings.start] = Chunk(pair, tuple(both_seats(*pair, openings)))
+        plan += [batch_of(pair, both_seats(*pair, openings)) for pair in pairs for openings in given.chunks()]
         return RoundGames(given, plan)
     if options.solver(seats) == "cce":
         many = FreeForAllOptions(games=max(_LEAST, options.games // _SHARE), seed=seed)
         for table in tables_of(len(names), seats):
             there = tuple(names[member] for member in sorted({*table}))
             if len(there) > 1 and {*there} & {*new}:
-                plan |= _table_chunks(there, [there.index(names[member]) for member in table], many)
+                plan += _table_batches(there, [there.index(names[member]) for member in table], many)
         return RoundGames(many, plan)
     many = FreeForAllOptions(games=options.games, seed=seed)
     for pair in pairs:
         drawn, match = seatings(2, seats, many.games, seed), match_id(*pair)
         for numbers in many.chunks():
-            pairings = tuple(Pairing(match, number, drawn[number]) for number in numbers)
-            plan[match, numbers.start] = Chunk(pair, pairings)
+            plan.append(batch_of(pair, [Pairing(match, number, drawn[number]) for number in numbers]))
     return RoundGames(many, plan)
 
 
@@ -106,22 +103,22 @@ def play_round(
     given = games.options
     settings, place = Settings.of(game, agents, given), RunFolder(folder, _GAMES)
     run = ChunkedRun(game, load_agents(game, agents), agents, given, settings, place, warn)
-    with run.opened(store) as keep:
-        records, _ = run.play(games.plan, keep, workers=workers)
-    return records
+    records: list[Record] = []
+    planned = {pairing for batch in games.plan for pairing in batch.games}
+    with run.played(all_games([Stage(games.plan)], records), planned.__contains__, store=store, workers=workers):
+        return tuple(records)
 
 
-def _table_chunks(names: tuple[str, ...], seats: Sequence[int], options: FreeForAllOptions) -> dict[Key, Chunk]:
+def _table_batches(names: tuple[str, ...], seats: Sequence[int], options: FreeForAllOptions) -> list[Batch[Pairing]]:
     """Return the games of one table; the members move on by one seat from game to game."""
     match = ", ".join(f"{seats.count(place)} {name}" for place, name in enumerate(names))
     turned = [
         tuple(seats[(place + number) % len(seats)] for place in range(len(seats))) for number in range(len(seats))
     ]
-    found: dict[Key, Chunk] = {}
-    for numbers in options.chunks():
-        pairings = tuple(Pairing(match, number, turned[number % len(turned)]) for number in numbers)
-        found[match, numbers.start] = Chunk(names, pairings)
-    return found
+    return [
+        batch_of(names, [Pairing(match, number, turned[number % len(turned)]) for number in numbers])
+        for numbers in options.chunks()
+    ]
 
 
 def table_payoffs(records: Iterable[Record], names: Sequence[str], seats: int) -> dict[Seating, dict[int, float]]:

@@ -1,22 +1,23 @@
 """A season of games of more than two seats, such as Grid Adaptation, or the Toroidal Cup with four teams a game.
 
 All teams are in one field: no leagues, no divisions. On each day they are dealt to tables, whose places bring points
-(`place_standings`), and the best of the season play the final table (`final_table`). Folder, journal, batches, workers
-and store are those of any season (`season.conduct`).
+(`place_standings`), and the best of the season play the final table (`final_table`). Folder, games, workers and store
+are those of any season (`season.conduct`).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from cellgames.arena.play.tournament import Batch, Schedule, Stage
 from cellgames.arena.season import season_reports
-from cellgames.arena.season.games import Fixture, Played, Umpire, last_attempts, make_die
-from cellgames.arena.season.prefetch import Batch
+from cellgames.arena.season.games import REPLAYS, Fixture, Played, Umpire, make_die
+from cellgames.arena.season.player import last_of
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import AnySeason, Run, SeasonIO, conduct
 from cellgames.arena.season.standings import roll_off
@@ -89,6 +90,8 @@ class _TableForm:
         self.schedule = draw_tables(self.names, seats, options.days, random.Random(derive(options.seed, "schedule")))
         self.table: list[PlaceLine] = []
         self.final = FinalTable(())
+        self._of_days: list[TableResult] = []
+        self._run = Run(options.seed, Path(), lambda message: None)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -97,26 +100,31 @@ class _TableForm:
     def schedule_data(self) -> dict[str, Any]:
         return reports.schedule_data(self.schedule, self.names)
 
-    def play(self, run: Run, batches: Iterable[Batch], folder: Path) -> None:
-        die, results = make_die(run.seed, "standings"), list[TableResult]()
-        for batch in batches:
-            before = run.journal.played
-            played = last_attempts(batch.fixtures, partial(run.play, label=batch.label), self.replays)
-            results += map(_result, batch.fixtures, played)
-            if run.journal.played > before:
-                table = place_standings(self.names, results, self.points, die)
-                run.say(reports.leaders_text(table, batch.label, self._seats))
-        self.table = place_standings(self.names, results, self.points, die)
+    def games(self, days: Stage[Fixture], run: Run) -> Schedule[Fixture, Played]:
+        self._run = run
+        yield days
+        self.table = self._standings()
         self.final = FinalTable(tuple(line.team for line in self.table[: self._seats]))
         data = reports.standings_data(self._teams, self.table, self.final)
-        write_atomic(folder / season_reports.STANDINGS, season_reports.to_text(data))
+        write_atomic(run.folder / season_reports.STANDINGS, season_reports.to_text(data))
         while self.final.champion is None:
-            fixture, before = Fixture(FINAL, 1 + len(self.final.results), self.final.seats()), run.journal.played
-            (last,) = last_attempts([fixture], run.play)
-            result = _result(fixture, last, run.seed)
+            fixture = Fixture(FINAL, 1 + len(self.final.results), self.final.seats())
+            yield Stage([Batch(f"{FINAL}, game {fixture.game}", (fixture,), replays=REPLAYS)], here=True)
+
+    def tell(self, batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
+        ended = last_of(batch, games)
+        if self.table:
+            result = _result(batch.games[0], ended[0], self._run.seed)
             self.final = self.final.after(result)
-            if run.journal.played > before:
-                run.say(f"{FINAL}, game {fixture.game}:\n  {reports.result_text(result)}")
+            if new:
+                self._run.say(f"{batch}:\n  {reports.result_text(result)}")
+            return
+        self._of_days += map(_result, batch.games, ended)
+        if new:
+            self._run.say(reports.leaders_text(self._standings(), str(batch), self._seats))
+
+    def _standings(self) -> list[PlaceLine]:
+        return place_standings(self.names, self._of_days, self.points, make_die(self._run.seed, "standings"))
 
     def write(self, folder: Path, season: season_reports.AnySummary, warn: Callable[[str], None]) -> list[Path]:
         summary = reports.TableSummary(**vars(season), table=tuple(self.table), final=self.final)

@@ -201,7 +201,7 @@ def test_until_the_order_is_certain_the_same_games_are_added(
         if len(appended) == 24 // 4 + 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("cellgames.arena.play.chunks.append", append_and_stop)
+    monkeypatch.setattr("cellgames.arena.play.tournament.append", append_and_stop)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
     assert stored(tmp_path / "cut.sqlite")[0] == 24 + 4 < len(read_records(tmp_path / "cut" / "games.jsonl").records)

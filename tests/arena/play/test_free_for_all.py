@@ -356,7 +356,7 @@ def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:
     seats = re.search(r'"seats":(\[[\d,]+\])', games)
     assert seats is not None
     (out / "games.jsonl").write_text(games.replace(seats[1], "[2,2,2,2]", 1))
-    with pytest.raises(RunError, match=r"game 1: not of this run, no opening 0 with seats \[2, 2, 2, 2\] in a match"):
+    with pytest.raises(RunError, match="game 1: not of this run, which has no "):
         run(out)
 
 

@@ -62,7 +62,7 @@ def test_a_season_writes_everything_and_says_what_to_open(
     assert re.search(r"^Toroidal Cup Series: .* 4 : \d .*\nChampion: [A-Z]\w+ [A-Z]\w+$", out, re.MULTILINE)
     assert "report.md" in out
     assert f"cellgames replay {folder.relative_to(tmp_path)} " in out.replace("'", "")
-    assert re.match(r"days 1 to 3 of 3: 12 of 12 games, \S+ a second\nAfter days 1 to 3 of 3:\n", err)
+    assert re.match(r"3 days: 12 of 12 games, \S+ a second\nAfter days 1 to 3 of 3:\n", err)
     assert "Toroidal Cup Series, game 4:" in err
     with Image.open(folder / "bracket.png") as image:
         assert image.format == "PNG"

@@ -18,7 +18,7 @@ from cellgames.arena.season import cup_replays as season_cup_replays
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.cup import CupUmpire, start_of
 from cellgames.arena.season.cup_replays import CupRecord, verify
-from cellgames.arena.season.games import Fixture, Played, settle
+from cellgames.arena.season.games import Fixture, Played, last_attempts, results_of
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
@@ -95,7 +95,7 @@ def test_level_games_are_replayed_on_the_same_pattern_with_fresh_arrangements() 
         return played[-len(batch) :]
 
     games = umpire("randys", "donutpi", max_generations=1)
-    results = list(settle(fixtures(3), play, 0, dice=True))
+    results = list(results_of(fixtures(3), last_attempts(fixtures(3), play), 0, dice=True))
     attempts = {number: [one.data for one in played if one.fixture.game == number] for number in (1, 2, 3)}
     for result, records in zip(results, attempts.values(), strict=True):
         assert result.attempts == len(records)
