@@ -384,9 +384,3 @@ def _check_step(game: Game, before: Any, actions: Tensor, after: Any, when: str)
             component += 1
         wrong[(*where, *[component] * (len(game.info.action_nvec) > 1))] = flat
         _refuses(game, f"an illegal action is taken {when}", lambda: game.step(before, wrong))
-
-
-def _check_alone(game: Game, state: Any, actions: Tensor, after: Any, when: str) -> None:
-    for env_id in range(len(state)):
-        alone = game.step(state[env_id], actions[env_id : env_id + 1])
-        _demand(game, alone.equal(after[env_id]), f"env {env_id} is another game without the envs beside it {when}")

@@ -6,8 +6,8 @@ import ctypes
 from typing import Any
 
 from cellgames.agents.search import Tree
+from cellgames.envs.connection.board_tables import native_board
 from cellgames.envs.connection.game import ConnectionGame
-from cellgames.envs.connection.native_board import native_board
 from cellgames.envs.native import Library
 
 from .native_trees import simulate_by

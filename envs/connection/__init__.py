@@ -9,9 +9,7 @@ from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .boards import Board as Board, board as board
-    from .game import ConnectionGame as ConnectionGame
-    from .hex import Hex as Hex
+    from .game import ConnectionGame as ConnectionGame, Hex as Hex, Y as Y
     from .state import ConnectionState as ConnectionState
-    from .y import Y as Y
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,9 +1,12 @@
-"""The boards of Hex and Y as tensors."""
+"""The boards of Hex and Y as tensors, and as native code takes them."""
 
 from __future__ import annotations
 
+import ctypes
+from functools import cache
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,7 +15,7 @@ from cellgames.envs.kernels.lookup_tables import table
 from . import boards
 from .boards import Board, Shape, Tiling
 
-__all__ = ["Tables", "board_tables", "cell_places", "neighbours", "symmetries"]
+__all__ = ["Tables", "board_tables", "cell_places", "native_board", "neighbours", "symmetries"]
 
 
 class Tables(NamedTuple):
@@ -91,3 +94,28 @@ def cell_places(shape: Shape, tiling: Tiling, size: int, device: torch.device) -
     """Return the place of each cell in the planes, int64 [N]."""
     spots = boards.board(shape, tiling, size).spots
     return torch.tensor([(kind * size + row) * size + col for kind, row, col in spots], device=device)
+
+
+class _Board(ctypes.Structure):
+    _fields_ = (
+        ("cells", ctypes.c_int64),
+        ("swap", ctypes.c_int64),
+        ("goals", ctypes.c_int64 * 2),
+        *((name, ctypes.c_void_p) for name in ("near", "sides", "mirrored")),
+    )
+
+
+@cache
+def native_board(shape: Shape, tiling: Tiling, size: int, *, swap: bool = False) -> ctypes.Structure:
+    """Return `CellgamesConnectionBoard` of sources/connection.h; it holds its arrays, and is kept for good."""
+    cells = boards.board(shape, tiling, size)
+    arrays = {
+        "near": np.array(cells.slots, np.int32),
+        "sides": np.array(cells.sides, np.int32),
+        "mirrored": np.array(cells.swapped, np.int32),
+    }
+    goals = (ctypes.c_int64 * 2)(*cells.goals)
+    addresses = {name: array.ctypes.data for name, array in arrays.items()}
+    made = _Board(cells=cells.cells, swap=int(swap), goals=goals, **addresses)
+    made.arrays = arrays
+    return made

@@ -18,9 +18,8 @@ from cellgames.envs.core.sampling import WORD, pack
 from cellgames.envs.native import Library, operator, pointer
 from cellgames.envs.stones.stone_tensors import filled
 
-from .board_tables import board_tables, neighbours
+from .board_tables import board_tables, native_board, neighbours
 from .boards import Board, Shape, Tiling, board
-from .native_board import native_board
 
 __all__ = ["winners"]
 

@@ -1,4 +1,4 @@
-"""Hex and Y on the contract of the suite: what both share."""
+"""Hex and Y on the contract of the suite."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 import torch
@@ -26,20 +26,21 @@ from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabe
 from cellgames.utils.foreign_text import shown
 
 from . import board_tables, boards, filling, rules
-from .board_tables import Tables
+from .board_tables import Tables, native_board
 from .boards import MOST_SIZE, Board, Shape, Tiling
-from .native_board import native_board
-from .observation import OFF, num_planes, planes
 from .state import ConnectionState
+from .winning_path import Link, winning_path
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture
 
     from .rendering import View
 
-__all__ = ["MIN_SIZE", "SWAP", "ConnectionGame"]
+__all__ = ["MIN_SIZE", "SWAP", "ConnectionGame", "Hex", "Y"]
 
 MIN_SIZE = 2
+OFF = 3
+"""A place of a plane that is no cell of the board."""
 SWAP = "swap-pieces"
 """The name of the action by which the second player takes over the first stone; Hex programs call it so."""
 
@@ -191,7 +192,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
         stones = torch.nn.functional.pad(state.codes & COLOUR, (0, 1), value=OFF)
         grids = stones[:, self._of_board(state.device).places].view(-1, kinds, n, n)
         seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
-        own, opponent, free, black = planes(grids, seat)
+        own, opponent, free, black = _planes(grids, seat)
         return torch.cat((own, opponent, free, black.expand(-1, 1, n, n)), 1).to(torch.int8)
 
     @property
@@ -267,7 +268,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
         grids = np.full((kinds, n, n), OFF, np.int8)
         grids[self.layout.grid_index] = board
         seen = np.empty((num_planes(kinds), n, n), np.int8)
-        seen[:kinds], seen[kinds : 2 * kinds], seen[2 * kinds : -1], seen[-1] = planes(grids, player)
+        seen[:kinds], seen[kinds : 2 * kinds], seen[2 * kinds : -1], seen[-1] = _planes(grids, player)
         return seen
 
     @override
@@ -292,10 +293,78 @@ class ConnectionGame(StoneGame[ConnectionState]):
         return self.swap and int(state.turn[0]) == 2 and int(state.codes[0].count_nonzero()) == 1
 
     @override
-    def view(self, state: ConnectionState) -> View:
-        from . import scenes
+    def _way(self, cells: Sequence[int], winner: int) -> tuple[Sequence[Link], str]:
+        return winning_path(self.layout, cells, winner), ""
 
-        return scenes.view(self, state)
+    @override
+    def _note(self, state: ConnectionState) -> str:
+        return ", after a swap" * self.after_swap(state)
+
+    @override
+    def _view(self, cells: Sequence[int], last: int | None, path: Sequence[Link], title: str) -> View:
+        from .rendering import View
+
+        return View(cells, last, path, title, board=self.layout)
+
+
+@dataclass(frozen=True)
+class Hex(ConnectionGame):
+    """Hex by Piet Hein and John Nash: connect two opposite sides of a rhombus.
+
+    Two players, Black first, put one stone a turn on a free cell. Black wins by a group that connects the top and the
+    bottom, White by one that connects left and right. A full board always has exactly one winner. Mark Steere shows
+    in the rule sheet of Torus that octagons and squares carry the game, too.
+
+    Attributes:
+        size: cells a side, 2 to 22 on hexagons (usual are 11, 13, 14 and 19), 2 to 16 on octagons.
+        tiling: "hexagons", or "octagons" with a square wherever four of them meet.
+        swap: True if White may, in place of its first move, take over Black's first stone, mirrored so that it serves
+            White's goal as it served Black's.
+    """
+
+    size: int = 11
+
+    id: ClassVar[str] = "hex-v0"
+    shape: ClassVar[Shape] = "rhombus"
+    title: ClassVar[str] = "Hex"
+    credit: ClassVar[str] = "Hex by Piet Hein (1942) and John Nash (1948)"
+
+
+@dataclass(frozen=True)
+class Y(ConnectionGame):
+    """Y by Claude Shannon, and by Charles Titus and Craige Schensted: connect all three sides of a triangle.
+
+    Two players, Black first, put one stone a turn on a free cell. Whoever has a group that touches all three sides
+    wins; a cell in a corner belongs to two sides. A full board always has exactly one winner. Mark Steere shows in
+    the rule sheet of Torus that octagons and squares carry the game, too.
+
+    Attributes:
+        size: cells a side, 2 to 22 on hexagons, 2 to 16 on octagons.
+        tiling: "hexagons", or "octagons" with a square wherever four of them, or three at the slanted side, meet.
+        swap: True if White may, in place of its first move, make Black's first stone its own.
+    """
+
+    size: int = 13
+
+    id: ClassVar[str] = "y-v0"
+    shape: ClassVar[Shape] = "triangle"
+    title: ClassVar[str] = "Y"
+    credit: ClassVar[str] = "Y by Claude Shannon (1950s), and by Charles Titus and Craige Schensted (1953)"
+
+
+def num_planes(kinds: int) -> int:
+    """Return the number of planes: own, the opponent's and free cells of each kind, and one for the colour."""
+    return 3 * kinds + 1
+
+
+def _planes(board: Any, player: Any) -> tuple[Any, Any, Any, Any]:
+    """Return own stones, the opponent's stones, free cells, and whether the player is Black (goals differ by colour).
+
+    Args:
+        board: integers [..., K, n, n], a tensor or an array; 0 free, 1 Black, 2 White, `OFF` off the board.
+        player: 0 for Black, 1 for White; broadcastable with the board.
+    """
+    return board == player + 1, board == 2 - player, board == 0, player == 0
 
 
 @operator(

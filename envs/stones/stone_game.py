@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -33,7 +33,7 @@ class StoneGame(Game[StoneS]):
     """A game for two in which each turn puts a stone on a free cell, and a full board has exactly one winner.
 
     Actions are cells by index; a game may have one more action after those, the swap. A game adds its hooks `_init`
-    and `_step`, `observe`, `info`, `view`, and those below.
+    and `_step`, `observe`, `info`, and those below.
 
     Attributes:
         size: of the board.
@@ -46,8 +46,16 @@ class StoneGame(Game[StoneS]):
     # --- what a game adds
 
     @abstractmethod
-    def view(self, state: StoneS) -> StoneView:
-        """Return the first game of a batch as it is drawn: its title, the last move and the stones that won."""
+    def _way(self, cells: Sequence[int], winner: int) -> tuple[Sequence[Any], str]:
+        """Return the path of the stones that have won, as the view draws it, and what a title says of it."""
+
+    @abstractmethod
+    def _view(self, cells: Sequence[int], last: int | None, path: Sequence[Any], title: str) -> StoneView:
+        """Return a board as it is drawn."""
+
+    def _note(self, state: StoneS) -> str:
+        """Return what a title adds on the first game of a batch, which goes on."""
+        return ""
 
     @property
     @abstractmethod
@@ -178,6 +186,19 @@ class StoneGame(Game[StoneS]):
         return f"{view.title}\n{view.text()}"
 
     # --- as pictures
+
+    def view(self, state: StoneS) -> StoneView:
+        """Return the first game of a batch as it is drawn: its title, the last move and the stones that won."""
+        cells, last, turn = self.board(state)[0].tolist(), int(state.last[0]), int(state.turn[0])
+        names = [name.capitalize() for name in self.info.players]
+        path: Sequence[Any] = []
+        if state.terminated[0]:
+            winner = int(state.scores[0].argmax())
+            path, how = self._way(cells, winner)
+            title = f"{names[winner]} wins{how}, {turn} turns"
+        else:
+            title = f"{names[int(state.current_player[0])]} to move, turn {turn + 1}{self._note(state)}"
+        return self._view(cells, None if last < 0 else last, path, title)
 
     @override
     def draw(self, state: StoneS) -> Picture:

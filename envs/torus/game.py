@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from math import isqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakSet
 
 import numpy as np
@@ -21,16 +21,17 @@ from cellgames.envs.native import Library, library, operator, pointer
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, threads_for, where
 
-from . import filling, notation, rules, symmetry, threats
-from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
-from .observation import PLANES, planes
+from . import filling, rules, symmetry, threats
+from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells, widths
 from .state import TorusState
+from .winning_path import Step, winning_class, winning_path
 
 if TYPE_CHECKING:
     from .rendering import View
 
 __all__ = ["Torus"]
 
+PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
 _CHECKED: WeakSet[TorusState] = WeakSet()  # by `_check_layout`
 
 
@@ -135,7 +136,7 @@ class Torus(StoneGame[TorusState]):
         """
         n = self.size
         seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
-        own, opponent, black = planes((state.codes & rules.COLOUR).view(-1, 2, n, n), seat)
+        own, opponent, black = _planes((state.codes & rules.COLOUR).view(-1, 2, n, n), seat)
         # Through int32, since the compiler does not vectorize bytes made of comparisons.
         parts = (own.int(), opponent.int(), black.int().expand(-1, 1, n, n))
         return torch.cat(parts, 1).to(torch.int8)
@@ -164,7 +165,7 @@ class Torus(StoneGame[TorusState]):
     @property
     @override
     def _widths(self) -> list[list[int]]:
-        return notation.widths(self.size)
+        return widths(self.size)
 
     @override
     def put_stones(self, *fields: Tensor) -> tuple[Tensor, ...]:
@@ -178,14 +179,30 @@ class Torus(StoneGame[TorusState]):
     def planes_of(self, board: np.ndarray, player: int) -> np.ndarray:
         n = self.size
         seen = np.empty((PLANES, n, n), np.int8)
-        seen[0:2], seen[2:4], seen[4] = planes(board.reshape(2, n, n), player)
+        seen[0:2], seen[2:4], seen[4] = _planes(board.reshape(2, n, n), player)
         return seen
 
     @override
-    def view(self, state: TorusState) -> View:
-        from . import scenes
+    def _way(self, cells: Sequence[int], winner: int) -> tuple[Sequence[Step], str]:
+        path = winning_path(cells, size=self.size, winner=winner)
+        kind = winning_class(path)
+        return path, f" by {'an' if kind.endswith('helix') else 'a'} {kind}"
 
-        return scenes.view(self, state)
+    @override
+    def _view(self, cells: Sequence[int], last: int | None, path: Sequence[Step], title: str) -> View:
+        from .rendering import View
+
+        return View(cells, last, path, title, size=self.size)
+
+
+def _planes(board: Any, player: Any) -> tuple[Any, Any, Any]:
+    """Return own stones, the opponent's stones, and whether the player is Black (the goals differ by colour).
+
+    Args:
+        board: integers [..., 2, n, n], a tensor or an array of octagons and squares; 0 free, 1 Black, 2 White.
+        player: 0 for Black, 1 for White; broadcastable with the board.
+    """
+    return board == player + 1, board == 2 - player, player == 0
 
 
 def _native_step(

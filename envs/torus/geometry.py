@@ -1,4 +1,4 @@
-"""The octagon/square (4.8.8) tiling of the torus: cells, neighbours, names of cells.
+"""The octagon/square (4.8.8) tiling of the torus: cells, neighbours, names of cells, positions as text.
 
 Letters: `n` the size; `N = 2 n^2` cells. Octagon O(r, c) is cell r*n + c; square S(r, c) is cell
 n^2 + r*n + c and sits at the lower right corner of O(r, c), between O(r, c), O(r, c+1), O(r+1, c) and
@@ -14,12 +14,25 @@ Around a cell, clockwise; an octagon alternates octagons (even places) and squar
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+from cellgames.envs.stones import row_notation
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["MAX_SIZE", "MIN_SIZE", "Edge", "cell_to_name", "name_to_cell", "neighbours", "num_cells"]
+__all__ = [
+    "MAX_SIZE",
+    "MIN_SIZE",
+    "Edge",
+    "cell_to_name",
+    "name_to_cell",
+    "neighbours",
+    "num_cells",
+    "position_to_string",
+    "string_to_position",
+    "widths",
+]
 
 MIN_SIZE = 2
 MAX_SIZE = 16
@@ -82,3 +95,18 @@ def name_to_cell(name: str, size: int) -> int:
     if not (0 <= row < size and col < size):
         raise ValueError(f"expected a cell from a1 to {last} (with '+' for squares), got {shown(name)}")
     return (size * size if match[3] else 0) + row * size + col
+
+
+def position_to_string(cells: Sequence[int], player: int, size: int) -> str:
+    """Return `x.o/.../..x .../.o./... b` for cells (0 free, 1 Black, 2 White, by cell index) and the player to move."""
+    return row_notation.position_to_string(cells, player, widths(size))
+
+
+def string_to_position(text: str, size: int) -> tuple[list[int], int]:
+    """Return cells and player of a line by `position_to_string`."""
+    return row_notation.string_to_position(text, widths(size), size)
+
+
+def widths(size: int) -> list[list[int]]:
+    """Return the lengths of the rows of octagons, and of those of squares."""
+    return [[size] * size] * 2

@@ -29,7 +29,7 @@ _VIEW = "cellgames.web.views.connection_view:ConnectionView"
 
 HEX = GamePlugin(
     id="hex-v0",
-    game="cellgames.envs.connection.hex:Hex",
+    game="cellgames.envs.connection.game:Hex",
     summary="Hex by Piet Hein and John Nash: connect two opposite sides",
     parameters={"size": 11, "tiling": "hexagons", "swap": True},
     variants={"hex-small-v0": Variant("Hex, small enough to train on a laptop", {"size": 5})},
@@ -40,7 +40,7 @@ HEX = GamePlugin(
 
 Y = GamePlugin(
     id="y-v0",
-    game="cellgames.envs.connection.y:Y",
+    game="cellgames.envs.connection.game:Y",
     summary="Y by Claude Shannon, Charles Titus and Craige Schensted: connect three sides",
     parameters={"size": 13, "tiling": "hexagons", "swap": True},
     variants={"y-small-v0": Variant("Y, small enough to train on a laptop", {"size": 6})},

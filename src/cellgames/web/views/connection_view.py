@@ -10,9 +10,8 @@ from typing_extensions import override
 
 from cellgames.agents.connection.distance import stones_to_win
 from cellgames.envs.connection import rendering as drawn
-from cellgames.envs.connection.game import ConnectionGame
+from cellgames.envs.connection.game import ConnectionGame, Y
 from cellgames.envs.connection.state import ConnectionState
-from cellgames.envs.connection.y import Y
 
 from .stones_view import StonesView
 from .view import player_names
