@@ -127,7 +127,7 @@ class ProgramAgent(Engine):
         """Return the answers to questions that were sent together; None if the program takes one by one or failed."""
         try:
             process = self._open(views[0].game)
-            if self._ready.arrays:
+            if self._ready.arrays or self._takes_states(views[0].game):
                 given, tensors = env_ids.tolist(), Views.of(views)
                 parts = [slice(first, first + _MOST) for first in range(0, len(views), _MOST)]
                 answers = [self._by_arrays(process, tensors[part], given[part], seeds[part.start]) for part in parts]
@@ -145,11 +145,16 @@ class ProgramAgent(Engine):
                 self.close()
             return None
 
+    def _takes_states(self, game: Game) -> bool:
+        return self._ready.states and game.info.perfect_information and not game.info.simultaneous
+
     def _by_arrays(self, process: BotProcess, views: Views, env_ids: Sequence[int], seed: int) -> list[list[int]]:
         """Return the answers to one question about several games."""
         keys = zip(env_ids, views.players.tolist(), strict=True)
         numbers = [self._tell(process, env_id, player) for env_id, player in keys]
         self._questions += 1
-        question = protocol.arrays(views, id=self._questions, games=numbers, seed=seed)
+        question = protocol.arrays(
+            views, id=self._questions, games=numbers, seed=seed, states=self._takes_states(views.game)
+        )
         answer, _ = process.exchange(protocol.encoded(question), self._patience() * len(views))
         return protocol.read_choices(protocol.parsed(answer), views.game, self._questions, len(views))

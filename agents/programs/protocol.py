@@ -11,13 +11,14 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
 
 from cellgames.agents.views import View, Views
-from cellgames.envs.core import Game
+from cellgames.envs.core import Game, State, chance
 from cellgames.utils.foreign_text import shown
 
 from .process import Limits
@@ -113,6 +114,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                 "names": {"type": "boolean"},
                 "batch": {"type": "boolean"},
                 "arrays": {"type": "boolean"},
+                "states": {"type": "boolean"},
             },
         ),
         _message("start", {"game": _WHOLE, "player": _WHOLE}),
@@ -137,9 +139,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                 "games": {"type": "array", "items": _WHOLE},
                 "players": {"type": "array", "items": _WHOLE},
                 "seed": _WHOLE,
-                "observation": _TEXT,
                 "mask": _TEXT,
             },
+            {"observation": _TEXT, "state": _TEXT},
         ),
         _message("choices", {"id": _WHOLE, "actions": {"type": "array", "items": _ACTION}}),
         _message("action", {"id": _WHOLE, "action": _ACTION}),
@@ -183,6 +185,7 @@ class Ready:
         names: True if it wants the names of legal actions, in games whose actions have one component.
         batch: True if it takes several questions at once (`acts`).
         arrays: True if it takes them as arrays of observations and masks (`arrays`).
+        states: True if it takes them as states of this package instead, in games with perfect information.
     """
 
     name: str = ""
@@ -191,6 +194,7 @@ class Ready:
     names: bool = False
     batch: bool = False
     arrays: bool = False
+    states: bool = False
 
 
 # ---------------------------------------------------------------- lines
@@ -288,46 +292,73 @@ def acts(questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"type": "acts", "questions": [{k: v for k, v in each.items() if k != "type"} for each in questions]}
 
 
-def arrays(views: Views, *, id: int, games: Sequence[int], seed: int) -> dict[str, Any]:
+def arrays(views: Views, *, id: int, games: Sequence[int], seed: int, states: bool = False) -> dict[str, Any]:
     """Return a question about several games as arrays, without texts.
 
     Args:
         views: the games.
         id: as for `act`.
         games: their numbers.
-        seed: as for `act`, for all of them.
+        seed: as for `act`, for all of them; it also hides the dice to come from agents that get states.
+        states: True for states instead of observations.
     """
+    if states:
+        hidden = views.state.replace(seed=chance.seeds(seed, len(views)))
+        seen = {"state": _bytes_of(*hidden.tensors())}
+    else:
+        seen = {"observation": _bytes_of(views.observations)}
     return {
         "type": "arrays",
         "id": id,
         "games": list(games),
         "players": views.players.tolist(),
         "seed": seed,
-        "observation": _bytes_of(views.observations),
         "mask": _bytes_of(views.mask),
+        **seen,
     }
 
 
-def _bytes_of(numbers: Tensor) -> str:
-    """Return the bytes of numbers in C order, as base64."""
-    return base64.b64encode(numbers.contiguous().numpy(force=True).tobytes()).decode()
+def _bytes_of(*numbers: Tensor) -> str:
+    """Return the bytes of numbers in C order, one tensor after the other, as base64."""
+    return base64.b64encode(b"".join(part.numpy(force=True).tobytes() for part in numbers)).decode()
 
 
-def decoded_arrays(message: Mapping[str, Any], game: Game, games: int) -> tuple[Tensor, Tensor]:
-    """Return the observations [L, ...] and masks bool [L, A] of a question about several games.
+def decoded_arrays(message: Mapping[str, Any], game: Game, games: int, *, states: bool = False) -> tuple[Any, Tensor]:
+    """Return the observations [L, ...], or the states, and the masks bool [L, A] of a question about several games.
 
     Raises:
         ProtocolError: other bytes than those of so many games.
     """
     space, width = game.info.observation, game.info.num_actions
     try:
-        seen = torch.frombuffer(bytearray(base64.b64decode(message["observation"], validate=True)), dtype=space.dtype)
         mask = torch.frombuffer(bytearray(base64.b64decode(message["mask"], validate=True)), dtype=torch.uint8)
-        return seen.reshape(games, *space.shape), mask.reshape(games, width).bool()
+        given = bytearray(base64.b64decode(message["state" if states else "observation"], validate=True))
+        if states:
+            seen: Any = _state_of(given, game, games)
+        else:
+            seen = torch.frombuffer(given, dtype=space.dtype).reshape(games, *space.shape)
+        return seen, mask.reshape(games, width).bool()
     except (KeyError, TypeError, ValueError, RuntimeError):
         raise ProtocolError(
             f"expected the bytes of {games} observations {list(space.shape)} and of as many masks of {width} bytes"
         ) from None
+
+
+@cache
+def _example(game: Game) -> State:
+    return game.init(chance.seeds(0, 1))
+
+
+def _state_of(given: bytearray, game: Game, games: int) -> State:
+    """Return the state of games from the bytes of its fields."""
+    like, fields, place = _example(game), list[Tensor](), 0
+    for field in like.tensors():
+        new = field.new_empty((games, *field.shape[1:]))
+        if new.numel():
+            new.copy_(torch.frombuffer(given, dtype=new.dtype, count=new.numel(), offset=place).view_as(new))
+        fields.append(new)
+        place += new.nbytes
+    return type(like)(*fields)
 
 
 def decoded_observation(message: Mapping[str, Any], game: Game) -> Tensor:

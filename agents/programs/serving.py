@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, takes_states
-from cellgames.agents.views import takes_views, views_of
+from cellgames.agents.views import Views, takes_views
 from cellgames.envs import registry
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import clipped, shown
 
 from . import protocol
@@ -84,44 +84,30 @@ class _Server:
     @property
     def ready(self) -> dict[str, Any]:
         """The answer to `hello`."""
-        wanted = "none" if self.on_states or self._on_views else "base64"
-        return {
-            "type": "ready",
-            "protocol": protocol.VERSION,
-            "name": self.agent.name,
-            "observation": wanted,
-            "batch": True,
-            "arrays": wanted == "base64",
-        }
+        reads = self.on_states or self._on_views
+        wanted = {"observation": "none", "states": True} if reads else {"observation": "base64", "arrays": True}
+        return {"type": "ready", "protocol": protocol.VERSION, "name": self.agent.name, **wanted}
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the answer to a message, None if it needs none."""
         kind = message["type"]
         if kind == "arrays":
             return self._choices(message)
-        for each in message.get("questions", [message]) if kind == "acts" else [message]:
-            self._check(each, kind)
+        self._check(message, kind)
         if kind == "start":
             self._start(message["game"], message["player"])
         elif kind == "result":
             self._env_ids.pop(message["game"], None)
         elif kind == "act":
-            return {"type": "action", "id": message["id"], "action": self._act([message])[0]}
-        elif kind == "acts":
-            questions = sorted(message["questions"], key=self._env_id)
-            actions = self._act(questions)
-            answers = [{"id": q["id"], "action": a} for q, a in zip(questions, actions, strict=True)]
-            return {"type": "actions", "actions": answers}
+            return {"type": "action", "id": message["id"], "action": self._act(message)}
         else:
-            raise ProtocolError(f"expected start, act, acts, arrays, result or quit; got {kind}")
+            raise ProtocolError(f"expected start, act, arrays, result or quit; got {kind}")
         return None
 
-    def _check(self, message: Any, kind: str) -> None:
+    def _check(self, message: Mapping[str, Any], kind: str) -> None:
         """Raise a `ProtocolError` unless the fields that are used have values of the right kind."""
-        if not isinstance(message, dict):
-            raise ProtocolError(f"expected a question, got {shown(message)}")
         bounds = {"game": 1 << 53, "player": self.game.info.num_players}
-        if kind in ("act", "acts"):
+        if kind == "act":
             bounds |= {"id": 1 << 53, "seed": 1 << 53}
             legal, nvec = message.get("legal"), self.game.info.action_nvec
             if not isinstance(legal, list) or len(legal) != len(nvec):
@@ -148,62 +134,53 @@ class _Server:
             self.game, torch.tensor([player], device="cpu"), torch.tensor([self._env_ids[game]], device="cpu")
         )
 
-    def _env_id(self, question: Mapping[str, Any]) -> int:
-        if question["game"] not in self._env_ids:
-            self._start(question["game"], question["player"])
-        return self._env_ids[question["game"]]
+    def _places(self, games: Sequence[int], players: Sequence[int]) -> Tensor:
+        """Return the environments of games; those that the arena has not told of begin."""
+        for game, player in zip(games, players, strict=True):
+            if game not in self._env_ids:
+                self._start(game, player)
+        return torch.tensor([self._env_ids[game] for game in games], device="cpu")
 
-    def _act(self, questions: Sequence[Mapping[str, Any]]) -> list[Any]:
-        if not questions:
-            return []
-        env_ids = torch.tensor([self._env_id(question) for question in questions], device="cpu")
-        chance = _seeded(questions[0]["seed"])
-        if self.on_states:
-            actions = self.agent.act_on_state(self._states(questions), env_ids, chance)
-        elif self._on_views:
-            players = torch.tensor([question["player"] for question in questions], device="cpu")
-            views = views_of(self.game, self._states(questions), players, self._masks(questions))
-            actions = self.agent.act_on_views(views, env_ids, chance)
+    def _act(self, question: Mapping[str, Any]) -> Any:
+        """Return the answer to a question about one game."""
+        mask, first = torch.zeros((1, self.game.info.num_actions), dtype=torch.bool, device="cpu"), 0
+        for choices, count in zip(question["legal"], self.game.info.action_nvec, strict=True):
+            mask[0, [first + choice for choice in choices]] = True
+            first += count
+        env_ids, players = self._places([question["game"]], [question["player"]]), [question["player"]]
+        if self.on_states or self._on_views:
+            seen: Any = self.game.string_to_state(question["position"], question["seed"])
         else:
-            seen = torch.stack([protocol.decoded_observation(question, self.game) for question in questions])
-            actions = self.agent.act(seen, self._masks(questions), env_ids, chance)
-        found: list[Any] = actions.tolist()
-        return found
+            seen = protocol.decoded_observation(question, self.game)[None]
+        return self._chosen(seen, mask, players, env_ids, question["seed"])[0]
 
     def _choices(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a question about several games as arrays."""
         games, players, most = message.get("games"), message.get("players"), self.game.info.num_players
-        if self.on_states or self._on_views:
-            raise ProtocolError(f"{self.agent.name} reads positions, and arrays have none")
         if not (_wholes(games, 1 << 53) and _wholes(players, most) and len(games) == len(players)):
             raise ProtocolError(f"expected the numbers of games and their players, got {shown(message)}")
         if not (_whole(message.get("id"), 1 << 53) and _whole(message.get("seed"), 1 << 53)):
             raise ProtocolError("expected id and seed to be whole numbers below 2^53")
-        seen, mask = protocol.decoded_arrays(message, self.game, len(games))
-        for game, player in zip(games, players, strict=True):
-            if game not in self._env_ids:
-                self._start(game, player)
-        env_ids = torch.tensor([self._env_ids[game] for game in games], device="cpu")
+        states = self.on_states or self._on_views
+        seen, mask = protocol.decoded_arrays(message, self.game, len(games), states=states)
+        actions = self._chosen(seen, mask, players, self._places(games, players), message["seed"])
+        return {"type": "choices", "id": message["id"], "actions": actions}
+
+    def _chosen(self, seen: Any, mask: Tensor, players: Sequence[int], env_ids: Tensor, seed: int) -> list[Any]:
+        """Return the agent's actions from observations or states, in their order."""
         order = env_ids.argsort(stable=True)  # as agents are asked
-        chance = _seeded(message["seed"])
-        actions = self.agent.act(seen[order], mask[order], env_ids[order], chance)
+        seen, mask, env_ids, chance = seen[order], mask[order], env_ids[order], _seeded(seed)
+        if self.on_states:
+            actions = self.agent.act_on_state(seen, env_ids, chance)
+        elif self._on_views:
+            seats = torch.tensor(players, device="cpu")[order]
+            actions = self.agent.act_on_views(Views(self.game, seen, seats, mask), env_ids, chance)
+        else:
+            actions = self.agent.act(seen, mask, env_ids, chance)
         chosen = torch.as_tensor(actions).clone()
         chosen[order] = actions
-        return {"type": "choices", "id": message["id"], "actions": chosen.tolist()}
-
-    def _states(self, questions: Sequence[Mapping[str, Any]]) -> State:
-        states = [self.game.string_to_state(question["position"], question["seed"]) for question in questions]
-        together: State = type(states[0]).cat(states)
-        return together
-
-    def _masks(self, questions: Sequence[Mapping[str, Any]]) -> Tensor:
-        masks = torch.zeros((len(questions), self.game.info.num_actions), dtype=torch.bool, device="cpu")
-        for row, question in enumerate(questions):
-            first = 0
-            for choices, count in zip(question["legal"], self.game.info.action_nvec, strict=True):
-                masks[row, [first + choice for choice in choices]] = True
-                first += count
-        return masks
+        found: list[Any] = chosen.tolist()
+        return found
 
 
 def _seeded(seed: int) -> torch.Generator:

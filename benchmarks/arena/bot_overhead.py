@@ -34,7 +34,7 @@ from cellgames.utils.report.model import Part, Table
 __all__ = ["main"]
 
 OUT = Path("results/benchmarks/bots.md")
-TORUS, QUESTIONS, ROUNDS = cellgames.make("torus-v0"), 2000, 7
+TORUS, QUESTIONS, ROUNDS = cellgames.make("torus-v0"), 2000, 5
 GAMES, SIDE_BY_SIDE = (cellgames.make("torus-v0", size=5), cellgames.make("cloth-of-gold-small-v0")), 64
 AGENTS = ("random", "greedy", "trained")
 
