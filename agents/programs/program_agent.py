@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -21,6 +22,7 @@ __all__ = ["ProgramAgent"]
 
 _SEEDS = 1 << 53  # numbers that every language reads
 _MOST = 1024  # games of a message of arrays
+_FAULTS = (ProgramError, protocol.ProtocolError)
 
 
 class ProgramAgent(Engine):
@@ -34,6 +36,8 @@ class ProgramAgent(Engine):
     prefix = "exec:"
     farewell = protocol.encoded({"type": "quit"})
     wrong_answer = protocol.ProtocolError
+    greeting: ClassVar[Mapping[str, str]] = {}
+    """More fields of the first message."""
 
     def __init__(self, command: str, limits: Limits | None = None, **around: Any) -> None:
         super().__init__(command, limits, **around)
@@ -62,11 +66,14 @@ class ProgramAgent(Engine):
         chosen: list[list[int]] = []
         failures: dict[int, str] = {}
         seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
-        batched = None if self.clock is not None or len(views) == 1 else self._asked_together(views, env_ids, seeds)
+        batched = None
+        if self.clock is None and len(views) > 1:
+            with contextlib.suppress(*_FAULTS), self._in_step():
+                batched = self._asked_together(views, env_ids, seeds)
         for row, env_id in enumerate(env_ids.tolist()):
             try:
                 chosen.append(batched[row] if batched is not None else self._asked(views[row], env_id, seeds[row]))
-            except (ProgramError, protocol.ProtocolError) as error:
+            except _FAULTS as error:
                 failures[row] = str(error)
                 chosen.append([-1] * width)
         actions = torch.tensor(chosen, device="cpu")
@@ -88,7 +95,8 @@ class ProgramAgent(Engine):
     @override
     def _greet(self, process: BotProcess, game: Game) -> None:
         self._untold = set(self._numbers)
-        answer, _ = process.exchange(protocol.encoded(protocol.hello(game, self._limits)), self._limits.start)
+        hello = {**protocol.hello(game, self._limits), **self.greeting}
+        answer, _ = process.exchange(protocol.encoded(hello), self._limits.start)
         self._ready = protocol.read_ready(protocol.parsed(answer))
 
     def _tell(self, process: BotProcess, env_id: int, player: int) -> int:
@@ -112,38 +120,40 @@ class ProgramAgent(Engine):
             clock=self.clock,
         )
 
-    def _asked(self, view: View, env_id: int, seed: int) -> list[int]:
-        process = self._open(view.game)
-        question = self._question(process, view, env_id, seed)
+    @contextlib.contextmanager
+    def _in_step(self) -> Iterator[None]:
+        """End a program that fails, unless it says so: what it says next would be taken for another answer."""
         try:
-            answer, _ = process.exchange(protocol.encoded(question), self._patience())
-            return protocol.read_action(protocol.parsed(answer), view, self._questions)
-        except protocol.ProtocolError as error:
-            if not isinstance(error, protocol.SaidError):
-                self.close()  # what it says next would be taken for the answer to another question
+            yield
+        except protocol.SaidError:
+            raise
+        except _FAULTS:
+            self.close()
             raise
 
+    def _asked(self, view: View, env_id: int, seed: int) -> list[int]:
+        with self._in_step():
+            process = self._open(view.game)
+            question = self._question(process, view, env_id, seed)
+            answer, _ = process.exchange(protocol.encoded(question), self._patience())
+            return protocol.read_action(protocol.parsed(answer), view, self._questions)
+
     def _asked_together(self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]) -> list[list[int]] | None:
-        """Return the answers to questions that were sent together; None if the program takes one by one or failed."""
-        try:
-            process = self._open(views[0].game)
-            if self._ready.arrays or self._takes_states(views[0].game):
-                given, tensors = env_ids.tolist(), Views.of(views)
-                parts = [slice(first, first + _MOST) for first in range(0, len(views), _MOST)]
-                answers = [self._by_arrays(process, tensors[part], given[part], seeds[part.start]) for part in parts]
-                return [answer for part in answers for answer in part]
-            if not self._ready.batch:
-                return None
-            rows = zip(views, env_ids.tolist(), seeds, strict=True)
-            questions = [self._question(process, view, env_id, seed) for view, env_id, seed in rows]
-            line = protocol.encoded(protocol.acts(questions))
-            answer, _ = process.exchange(line, self._patience() * len(views))
-            ids = range(self._questions - len(views) + 1, self._questions + 1)
-            return protocol.read_actions(protocol.parsed(answer), views, ids)
-        except (ProgramError, protocol.ProtocolError) as error:
-            if not isinstance(error, protocol.SaidError):
-                self.close()
+        """Return the answers to questions that were sent together; None if the program takes one by one."""
+        process = self._open(views[0].game)
+        if self._ready.arrays or self._takes_states(views[0].game):
+            given, tensors = env_ids.tolist(), Views.of(views)
+            parts = [slice(first, first + _MOST) for first in range(0, len(views), _MOST)]
+            answers = [self._by_arrays(process, tensors[part], given[part], seeds[part.start]) for part in parts]
+            return [answer for part in answers for answer in part]
+        if not self._ready.batch:
             return None
+        rows = zip(views, env_ids.tolist(), seeds, strict=True)
+        questions = [self._question(process, view, env_id, seed) for view, env_id, seed in rows]
+        line = protocol.encoded(protocol.acts(questions))
+        answer, _ = process.exchange(line, self._patience() * len(views))
+        ids = range(self._questions - len(views) + 1, self._questions + 1)
+        return protocol.read_actions(protocol.parsed(answer), views, ids)
 
     def _takes_states(self, game: Game) -> bool:
         return self._ready.states and game.info.perfect_information and not game.info.simultaneous

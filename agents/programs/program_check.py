@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import ClassVar
 
 import torch
+from torch import Tensor
+from typing_extensions import override
 
-from cellgames.agents.views import View, Views, views_of
-from cellgames.envs.core import Game, State, seeds
+from cellgames.agents.play_loop import play, random_openings
+from cellgames.agents.playouts.random_agent import RandomAgent
+from cellgames.agents.views import View
+from cellgames.envs.core import Game, seeds
 
-from . import protocol
-from .process import BotProcess, Limits, ProgramError, command_of
-from .protocol import ProtocolError, Ready
+from .process import Limits, ProgramError
+from .program_agent import ProgramAgent
+from .protocol import ProtocolError
 
 __all__ = ["Finding", "check_program"]
 
@@ -36,99 +41,68 @@ class Finding:
     detail: str = ""
 
 
-class _Check:
-    """A program that is being checked.
+class _Checked(ProgramAgent):
+    """A program that is being checked; it gets a field that it does not know, and is to ignore it."""
 
-    Args:
-        command: its words.
-        game: that it plays.
-        limits: of its time.
-    """
+    greeting: ClassVar[Mapping[str, str]] = {"x-unknown": "fields that a program does not know are to be ignored"}
 
-    def __init__(self, command: list[str], game: Game, limits: Limits) -> None:
-        self.command, self.game, self.limits = command, game, limits
+    def __init__(self, command: str, limits: Limits | None) -> None:
+        super().__init__(command, limits)
         self.times: list[float] = []
-        self._process: BotProcess | None = None
-        self._ready = Ready()
-        self._questions = 0
+        self._fault: Exception | None = None
 
-    def greet(self) -> Ready:
-        """Start the program; return what it says of itself."""
-        self._process = BotProcess(self.command, self.limits)
-        message = {
-            **protocol.hello(self.game, self.limits),
-            "x-unknown": "fields that a program does not know are to be ignored",
-        }
-        answer, _ = self._process.exchange(protocol.encoded(message), self.limits.start)
-        self._ready = protocol.read_ready(protocol.parsed(answer))
-        return self._ready
-
-    def tell(self, message: dict[str, object]) -> None:
-        """Send a message without an answer."""
-        assert self._process is not None
-        self._process.tell(protocol.encoded(message))
-
-    def ask(self, view: View, game: int) -> list[int]:
-        """Return the program's action in a position, which is legal."""
-        assert self._process is not None
-        self._questions += 1
-        question = protocol.act(view, id=self._questions, game=game, seed=self._questions, ready=self._ready)
-        answer, took = self._process.exchange(protocol.encoded(question), self.limits.move)
-        self.times.append(took)
-        choices = protocol.read_action(protocol.parsed(answer), view, self._questions)
-        self._judge(view, choices)
-        return choices
-
-    def ask_together(self, views: list[View]) -> None:
-        """Ask about several games in one message."""
-        assert self._process is not None
-        ids = range(self._questions + 1, self._questions + 1 + len(views))
-        self._questions += len(views)
-        questions = [
-            protocol.act(view, id=id, game=game, seed=id, ready=self._ready)
-            for game, (id, view) in enumerate(zip(ids, views, strict=True))
-        ]
-        answer, _ = self._process.exchange(protocol.encoded(protocol.acts(questions)), self.limits.move)
-        for view, choices in zip(views, protocol.read_actions(protocol.parsed(answer), views, ids), strict=True):
-            self._judge(view, choices)
-
-    def ask_by_arrays(self, views: list[View]) -> None:
-        """Ask about several games as arrays."""
-        assert self._process is not None
-        self._questions += 1
-        seen, games = Views.of(views), range(len(views))
-        question = protocol.arrays(seen, id=self._questions, games=games, seed=self._questions)
-        answer, _ = self._process.exchange(protocol.encoded(question), self.limits.move)
-        found = protocol.read_choices(protocol.parsed(answer), self.game, self._questions, len(views))
-        for view, choices in zip(views, found, strict=True):
-            self._judge(view, choices)
-
-    def _judge(self, view: View, choices: list[int]) -> None:
-        """Raise a `ProtocolError` unless the action is legal."""
-        for component, (choice, legal) in enumerate(zip(choices, view.legal, strict=True)):
-            if choice not in legal:
-                part = f"component {component}: " if len(choices) > 1 else ""
-                raise ProtocolError(
-                    f"{part}action {choice} is illegal as {self.game.info.players[view.player]} in the position "
-                    f"{view.position!r}"
-                )
-
-    def quit(self) -> float:
-        """Ask the program to end; return the seconds that it took, infinity if it had to be ended."""
-        assert self._process is not None
+    @override
+    def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
         start = time.perf_counter()
-        self._process.wake()
-        self.tell({"type": "quit"})
-        while self._process.alive and time.perf_counter() - start < _PATIENCE:
-            time.sleep(0.005)
-        took = float("inf") if self._process.alive else time.perf_counter() - start
-        self.close()
-        return took
+        actions = super().act_on_views(views, env_ids, generator)
+        self.times += [(time.perf_counter() - start) / len(views)] * len(views)
+        return actions
 
-    def close(self) -> None:
-        """End the program."""
-        if self._process is not None:
-            self._process.close()
+    @override
+    def _asked_together(self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]) -> list[list[int]] | None:
+        try:
+            return super()._asked_together(views, env_ids, seeds)
+        except (ProgramError, ProtocolError) as error:  # the games go on, and are asked about one by one
+            self._fault = self._fault or error
+            raise
+
+    def greet(self, game: Game) -> str:
+        """Start the program; return what it says of itself."""
+        self._open(game)
+        ready = self._ready
+        wants = [name for name in ("names", "batch", "arrays", "states") if getattr(ready, name)]
+        wants += [f"observation as {ready.observation}"] * (ready.observation != "none")
+        by = f" by {ready.author}" if ready.author else ""
+        return f"name: {ready.name or 'none'}{by}; wants: {', '.join(wants) or 'nothing more than positions'}"
+
+    def play(self, game: Game, games: int, seed: int, plies: int = 0) -> str:
+        """Play games to their end, the program on one seat of each, in a process that is started anew."""
+        self.close()
+        players, chances = game.info.num_players, [torch.Generator().manual_seed(seed + number) for number in range(2)]
+        seats = (torch.arange(games)[:, None] % players != torch.arange(players)).long()
+        opening = random_openings(game, games, plies, chances[1]) if plies else None
+        agents = (self, RandomAgent())
+        played = play(game, agents, seats, seeds(seed, games), chances, opening=opening, forfeits=True)
+        if self._fault is not None:
+            raise self._fault
+        for env_id, failure in played.failures.items():
+            seat = failure.seats[0]
+            position = game.view_to_string(played.state[env_id], seat)
+            raise ProtocolError(f"{failure.reason}; as {game.info.players[seat]} in the position {position!r}")
+        times = sorted(self.times)
+        return f"{len(times)} actions, {1000 * median(times):.2f} ms in the median, {1000 * times[-1]:.2f} ms at most"
+
+    def quit(self) -> str:
+        """Ask the program to end."""
+        process, start = self._process, time.perf_counter()
+        assert process is not None
+        process.wake()
+        process.tell(self.farewell)
+        while process.alive:
+            if time.perf_counter() - start > _PATIENCE:
+                raise ProgramError(f"it still runs {_PATIENCE:g} s after quit")
+            time.sleep(0.005)
+        return ""
 
 
 def check_program(
@@ -143,87 +117,21 @@ def check_program(
         seed: of the games.
         limits: of the program's time; by default those of a tournament without a clock.
     """
-    check = _Check(command_of(command), game, limits or Limits())
-    try:
-        yield from _checks(check, games, seed)
-    finally:
-        check.close()
-
-
-def _checks(check: _Check, games: int, seed: int) -> Iterator[Finding]:
+    agent = _Checked(command, limits)
+    plies = min(3, game.info.max_turns - 1)
     steps: list[tuple[str, Callable[[], str]]] = [
-        ("it starts and answers hello by ready", lambda: _greeting(check.greet())),
-        (f"it plays {games} games at the same time by legal actions", lambda: _play(check, games, seed)),
-        ("it plays on in a process that is started anew", lambda: _resume(check, seed)),
-        ("it ends after quit", lambda: _quit(check)),
+        ("it starts and answers hello by ready", lambda: agent.greet(game)),
+        (f"it plays {games} games at the same time by legal actions", lambda: agent.play(game, games, seed)),
+        ("it plays on in a process that is started anew", lambda: agent.play(game, 2, seed + 1, plies)),
+        ("it ends after quit", agent.quit),
     ]
-    for what, step in steps:
-        try:
-            detail = step()
-        except (ProgramError, ProtocolError) as error:
-            yield Finding(False, what, str(error))
-            return
-        yield Finding(True, what, detail)
-
-
-def _greeting(ready: Ready) -> str:
-    wants = [name for name in ("names", "batch", "arrays") if getattr(ready, name)]
-    wants += [f"observation as {ready.observation}"] * (ready.observation != "none")
-    by = f" by {ready.author}" if ready.author else ""
-    return f"name: {ready.name or 'none'}{by}; wants: {', '.join(wants) or 'nothing more than positions'}"
-
-
-def _play(check: _Check, games: int, seed: int) -> str:
-    """Play games to their end, the program on one seat of each."""
-    game, chance = check.game, torch.Generator().manual_seed(seed)
-    own = [number % game.info.num_players for number in range(games)]
-    state = game.init(seeds(seed, games))
-    for number, player in enumerate(own):
-        check.tell({"type": "start", "game": number, "player": player})
-    while not state.done.all():
-        actions = game.random_actions(state, chance)
-        for number, player in enumerate(own):
-            one = state[number]
-            if bool(one.done[0]) or not (game.info.simultaneous or int(one.current_player[0]) == player):
-                continue
-            chosen = torch.tensor(check.ask(_view(game, one, player), number), device="cpu")
-            place = (number, player) if game.info.simultaneous else (number,)
-            actions[place] = chosen if len(chosen) > 1 else chosen[0]
-        state = game.step(state, actions, checked=False)
-    for number, player in enumerate(own):
-        outcome = int(game.outcome(state)[number, player])
-        check.tell({"type": "result", "game": number, "player": player, "outcome": outcome})
-    times = sorted(check.times)
-    return f"{len(times)} actions, {1000 * median(times):.2f} ms in the median, {1000 * times[-1]:.2f} ms at most"
-
-
-def _resume(check: _Check, seed: int) -> str:
-    """Ask about positions in the middle of games of which the program has heard nothing; several at once, if it can."""
-    check.close()
-    ready = check.greet()
-    game, chance = check.game, torch.Generator().manual_seed(seed + 1)
-    state = game.init(seeds(seed + 1, 2))
-    for _ in range(min(3, game.info.max_turns - 1)):
-        state = game.step(state, game.random_actions(state, chance), checked=False)
-    going = [state[number] for number in range(2) if not bool(state.done[number])]
-    views = [_view(game, one, 0 if game.info.simultaneous else int(one.current_player[0])) for one in going]
-    for number, view in enumerate(views):
-        check.ask(view, number)
-    if ready.batch:
-        check.ask_together(views)
-    if ready.arrays:
-        check.ask_by_arrays(views)
-    return "also several games in one message" if ready.batch or ready.arrays else ""
-
-
-def _quit(check: _Check) -> str:
-    took = check.quit()
-    if took > _PATIENCE:
-        raise ProgramError(f"it still runs {_PATIENCE:g} s after quit")
-    return ""
-
-
-def _view(game: Game, state: State, player: int) -> View:
-    mask = game.legal_actions(state)
-    mask = mask[:, player] if game.info.simultaneous else mask
-    return views_of(game, state, torch.tensor([player], device="cpu"), mask)[0]
+    try:
+        for what, step in steps:
+            try:
+                detail = step()
+            except (ProgramError, ProtocolError) as error:
+                yield Finding(False, what, str(error))
+                return
+            yield Finding(True, what, detail)
+    finally:
+        agent.close()

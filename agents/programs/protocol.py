@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import torch
@@ -46,122 +47,69 @@ __all__ = [
 VERSION = 1
 """The version of the protocol."""
 
-_WHOLE = {"type": "integer", "minimum": 0}
-_TEXT = {"type": "string"}
-_ACTION = {"oneOf": [_WHOLE, _TEXT, {"type": "array", "items": _WHOLE}]}
-_SECONDS = {"type": "number"}
-_CLOCK = {"type": "object", "properties": {"left": _SECONDS, "increment": _SECONDS, "move": _SECONDS}}
+_WHOLE, _TEXT = {"type": "integer", "minimum": 0}, {"type": "string"}
+_SECONDS, _FLAG = {"type": "number"}, {"type": "boolean"}
 
 
-def _message(kind: str, required: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": kind,
-        "type": "object",
-        "properties": {"type": {"const": kind}, **required, **(optional or {})},
-        "required": ["type", *required],
-    }
+def _object(required: Mapping[str, Any], optional: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    found = {"type": "object", "properties": {**required, **optional}}
+    return {**found, "required": [*required]} if required else found
 
 
-_QUESTION: dict[str, Any] = {
-    "id": _WHOLE,
-    "game": _WHOLE,
-    "player": _WHOLE,
-    "turn": _WHOLE,
-    "position": _TEXT,
-    "legal": {"type": "array", "items": {"type": "array", "items": _WHOLE}},
-    "seed": _WHOLE,
-}
+def _list(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_ACTION: dict[str, Any] = {"oneOf": [_WHOLE, _TEXT, _list(_WHOLE)]}
+_GAME: dict[str, Any] = {"game": _WHOLE, "player": _WHOLE}
+_QUESTION = {"id": _WHOLE, **_GAME, "turn": _WHOLE, "position": _TEXT, "legal": _list(_list(_WHOLE)), "seed": _WHOLE}
 _MORE: dict[str, Any] = {
-    "names": {"type": "array", "items": _TEXT},
-    "clock": _CLOCK,
+    "names": _list(_TEXT),
+    "clock": _object({}, {"left": _SECONDS, "increment": _SECONDS, "move": _SECONDS}),
     "observation": {"oneOf": [{"type": "array"}, _TEXT]},
 }
+_HELLO: dict[str, Any] = {
+    **dict.fromkeys(("protocol", "max_turns"), _WHOLE),
+    **dict.fromkeys(("game", "title"), _TEXT),
+    **dict.fromkeys(("simultaneous", "perfect_information"), _FLAG),
+    "parameters": {"type": "object"},
+    "players": _list(_TEXT),
+    "limits": _object({}, {"move": _SECONDS, "line": _WHOLE, "memory": _WHOLE, "processes": _WHOLE}),
+    "action_nvec": _list(_WHOLE),
+    "observation": _object({"shape": _list(_WHOLE), "dtype": _TEXT}),
+}
+_READY: dict[str, Any] = {
+    **{"name": _TEXT, "author": _TEXT, "observation": {"enum": ["none", "list", "base64"]}},
+    **dict.fromkeys(("names", "batch", "arrays", "states"), _FLAG),
+}
+_ARRAYS: dict[str, Any] = {
+    "id": _WHOLE,
+    "games": _list(_WHOLE),
+    "players": _list(_WHOLE),
+    "seed": _WHOLE,
+    "mask": _TEXT,
+}
+_ANSWER: dict[str, Any] = {"id": _WHOLE, "action": _ACTION}
+
+_FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # required and optional
+    "hello": (_HELLO, {}),
+    "ready": ({"protocol": _WHOLE}, _READY),
+    "start": (_GAME, {}),
+    "act": (_QUESTION, _MORE),
+    "acts": ({"questions": _list(_object(_QUESTION, _MORE))}, {}),
+    "arrays": (_ARRAYS, {"observation": _TEXT, "state": _TEXT}),
+    "choices": ({"id": _WHOLE, "actions": _list(_ACTION)}, {}),
+    "action": (_ANSWER, {}),
+    "actions": ({"actions": _list(_object(_ANSWER))}, {}),
+    "result": ({**_GAME, "outcome": {"enum": [-1, 0, 1]}}, {}),
+    "error": ({"message": _TEXT}, {}),
+    "quit": ({}, {}),
+}
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 SCHEMAS: dict[str, dict[str, Any]] = {
-    schema["title"]: schema
-    for schema in (
-        _message(
-            "hello",
-            {
-                "protocol": _WHOLE,
-                "game": _TEXT,
-                "title": _TEXT,
-                "parameters": {"type": "object"},
-                "players": {"type": "array", "items": _TEXT},
-                "simultaneous": {"type": "boolean"},
-                "perfect_information": {"type": "boolean"},
-                "max_turns": _WHOLE,
-                "limits": {
-                    "type": "object",
-                    "properties": {"move": _SECONDS, "line": _WHOLE, "memory": _WHOLE, "processes": _WHOLE},
-                },
-                "action_nvec": {"type": "array", "items": _WHOLE},
-                "observation": {
-                    "type": "object",
-                    "properties": {"shape": {"type": "array", "items": _WHOLE}, "dtype": _TEXT},
-                    "required": ["shape", "dtype"],
-                },
-            },
-        ),
-        _message(
-            "ready",
-            {"protocol": _WHOLE},
-            {
-                "name": _TEXT,
-                "author": _TEXT,
-                "observation": {"enum": ["none", "list", "base64"]},
-                "names": {"type": "boolean"},
-                "batch": {"type": "boolean"},
-                "arrays": {"type": "boolean"},
-                "states": {"type": "boolean"},
-            },
-        ),
-        _message("start", {"game": _WHOLE, "player": _WHOLE}),
-        _message("act", _QUESTION, _MORE),
-        _message(
-            "acts",
-            {
-                "questions": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {**_QUESTION, **_MORE},
-                        "required": [*_QUESTION],
-                    },
-                }
-            },
-        ),
-        _message(
-            "arrays",
-            {
-                "id": _WHOLE,
-                "games": {"type": "array", "items": _WHOLE},
-                "players": {"type": "array", "items": _WHOLE},
-                "seed": _WHOLE,
-                "mask": _TEXT,
-            },
-            {"observation": _TEXT, "state": _TEXT},
-        ),
-        _message("choices", {"id": _WHOLE, "actions": {"type": "array", "items": _ACTION}}),
-        _message("action", {"id": _WHOLE, "action": _ACTION}),
-        _message(
-            "actions",
-            {
-                "actions": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {"id": _WHOLE, "action": _ACTION},
-                        "required": ["id", "action"],
-                    },
-                }
-            },
-        ),
-        _message("result", {"game": _WHOLE, "player": _WHOLE, "outcome": {"enum": [-1, 0, 1]}}),
-        _message("error", {"message": _TEXT}),
-        _message("quit", {}),
-    )
+    kind: {"$schema": _DRAFT, "title": kind, **_object({"type": {"const": kind}, **required}, optional)}
+    for kind, (required, optional) in _FIELDS.items()
 }
 """JSON Schemas of the messages by their type."""
 
@@ -346,7 +294,8 @@ def decoded_arrays(message: Mapping[str, Any], game: Game, games: int, *, states
 
 @cache
 def _example(game: Game) -> State:
-    return game.init(chance.seeds(0, 1))
+    state: State = game.init(chance.seeds(0, 1))
+    return state
 
 
 def _state_of(given: bytearray, game: Game, games: int) -> State:

@@ -384,7 +384,7 @@ def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("trick", "expected"),
     [
-        ("actions[0]['action'] = 10_000", "action 10000 is illegal as black in the position"),
+        ("actions[0]['action'] = 10_000", "illegal action 10000: expected a number from 0 to"),
         ("sys.exit(1)", "it ended with exit code 1"),
     ],
 )
