@@ -5,7 +5,6 @@ In these files empty lines part the paragraphs of rules, and other line breaks m
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,6 +94,8 @@ class Prompt:
 
 def read_texts(files: tuple[Path, ...]) -> dict[str, Any]:
     """Return the texts of files; what a later file says of the same goes on after what an earlier one says."""
+    import tomllib  # here, as lists of games need no texts
+
     found: dict[str, Any] = {}
     for file in files:
         found = _joined(found, tomllib.loads(file.read_text(encoding="utf-8")))
