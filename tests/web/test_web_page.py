@@ -226,6 +226,19 @@ def test_cloth_of_gold_is_played_to_the_end(chromium: Any, site: str) -> None:
         assert not complaints
 
 
+def test_neutral_cells_are_set_in_the_form(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        fill_form(p, site, "cloth-of-gold-small-v0")
+        p.click("summary:has-text('Board and seed')")
+        p.get_by_label("Share of neutral cells at the start").select_option("0.1")
+        p.get_by_label("Neutral cells are (needs a share of them)").select_option("aggressive")
+        with p.expect_response("**/api/play") as started:
+            p.click("button[type=submit]")
+        parameters = started.value.json()["about"]["parameters"]
+        assert (parameters["neutral_density"], parameters["neutral_stance"]) == (0.1, "aggressive")
+        assert not complaints
+
+
 _WITH_BOLTS = """() => {
   const game = Cellgames.app.game, controls = game.controls;
   window.before = [controls.info, controls.legal];
