@@ -29,7 +29,7 @@ struct World {
     int rows, cols, words, width;
     int64_t neutral_rules;
 
-    explicit World(const Board& board_, int64_t neutral_rules_ = false)
+    explicit World(const Board& board_, int64_t neutral_rules_ = 0)
         : board(board_), rows(board_.rows), cols(board_.cols), words(board_.words), width(board_.width),
           neutral_rules(neutral_rules_) {}
 
@@ -315,9 +315,10 @@ CELLGAMES_INLINE bool some_bits(Words words) {
     return some != 0;
 }
 
-// `rules.generation`, with wards, and water. Rows beyond the last one stay empty.
-CELLGAMES_DISPATCH
-void live_on(const World& world, Round& game) {
+// `rules.generation`, with wards, and water; `holding`: with kHold, and perhaps kAttack. Rows beyond the last one stay
+// empty.
+template <bool holding>
+CELLGAMES_INLINE void live_with(const World& world, Round& game) {
     const int rows = world.rows, words = world.words, width = world.width;
     const Plane *units = game.now->plane, &neutral = game.now->plane[2], &killed = game.now->plane[3];
     Plane* next = game.then->plane;  // a generation earlier until it is overwritten
@@ -350,11 +351,11 @@ void live_on(const World& world, Round& game) {
             Words turning = born | (middle & c), free = middle & c & ~(more_a | more_b);
             Words beats_a = more_b, beats_b = more_a;
             if (world.neutral_rules & kBirths) free = free | (born & nobodys);
-            if (world.neutral_rules & kHold) {
+            if (holding) {
                 turning = born;
                 free = free | (middle & c);
             }
-            if (world.neutral_rules & kAttack) {  // two or three neutral ones of two or three, and they hold, too
+            if (holding && world.neutral_rules & kAttack) {  // two or three neutral ones of two or three, and they hold, too
                 const Words more = nobodys | (n.ones & ~(na.twos | nb.twos | (na.ones & nb.ones)));
                 beats_a = beats_a | more;
                 beats_b = beats_b | more;
@@ -391,6 +392,11 @@ void live_on(const World& world, Round& game) {
     game.swinging = game.follows && !some_bits(changed);  // the next generation is that before this one
     game.follows = true;
     std::swap(game.now, game.then);
+}
+
+CELLGAMES_DISPATCH
+void live_on(const World& world, Round& game) {
+    world.neutral_rules & kHold ? live_with<true>(world, game) : live_with<false>(world, game);
 }
 
 // Empty the 3 x 3 around a cell, and light unburnt forest in it.
