@@ -16,9 +16,10 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
 from cellgames.envs.cloth_of_gold.simulation import simulate
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.wild.wild_rounds import bolt as cast
-from cellgames.envs.cloth_of_gold.wild.wild_rounds import lived
-from cellgames.envs.cloth_of_gold.wild.wild_state import wild
+from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
+from cellgames.envs.cloth_of_gold_wild.rounds import bolt as cast
+from cellgames.envs.cloth_of_gold_wild.rounds import lived
+from cellgames.envs.cloth_of_gold_wild.state import wild
 
 from .turns import TurnAgent, random_turns
 
@@ -65,6 +66,7 @@ def best_bolts(game: ClothOfGold, state: ClothState, seeds: Tensor) -> Tensor:
         state: `L` games.
         seeds: int64 [L], of the rounds' chance.
     """
+    assert isinstance(game, ClothOfGoldWild)
     wild_state, rows = wild(state).replace(seed=seeds), torch.arange(len(state), device=state.device)
     spells = wild_state.spells.gather(1, state.current_player[:, None]).squeeze(1)
     some = ((spells > 0) & (state.acts < ACTS_A_UNIT * game.allowance(state))).nonzero().squeeze(1)
@@ -101,7 +103,7 @@ def proposals(game: ClothOfGold, state: ClothState, seeds: Tensor, drawn: int, k
     Returns:
         The turns, int64 [L, C, K], and their worth, float64 [L, C].
     """
-    if game.wild:
+    if game.random_rounds:
         state = state.replace(seed=seeds)  # dice of one's own
     together = max(1, _WORLDS // (game.cells * drawn))
     rows = torch.arange(len(state), device=state.device)
@@ -125,7 +127,7 @@ def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:
     rows = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
     new = placement.bits_of(game.grid, plans.flatten(0, 1))
     player = state.current_player[rows]
-    if game.wild:
+    if isinstance(game, ClothOfGoldWild):
         games = wild(state)[rows]
         mine = player[:, None] == torch.arange(2, device=player.device)
         units = games.units | (new[:, None] & -mine.long()[:, :, None, None])

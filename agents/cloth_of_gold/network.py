@@ -17,10 +17,9 @@ from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.wild.wild_observation import wild_boards, wild_numbers
 from cellgames.envs.core import Game
 
-__all__ = ["LEAD", "NUMBERS", "PLANES", "ClothNetwork", "ClothTrunk", "padded", "parted", "scaled"]
+__all__ = ["LEAD", "NUMBERS", "PLANES", "ClothNetwork", "ClothTrunk", "added", "padded", "parted", "scaled"]
 
 _PATCH = 4  # rows and columns of cells that are one of the trunk's
 _FINE = 8  # channels at the size of the world
@@ -65,8 +64,8 @@ class ClothNetwork(Network[ClothOfGold]):
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         width = size.channels
-        boards, numbers = len(wild_boards(self.game)), len(wild_numbers(self.game))
-        planes, kinds = PLANES + boards, 1 + self.game.perks  # of places: units, and bolts
+        boards, numbers = added(self.game)
+        planes, kinds = PLANES + boards, self.game.end_turn // self.game.cells  # of places: units, and bolts
         self.trunk = ClothTrunk(size, planes, NUMBERS + numbers)
         self.up = nn.Conv2d(width, _FINE * _PATCH**2, 1)
         self.fine = nn.Conv2d(planes, _FINE, 3, padding=1)
@@ -90,10 +89,15 @@ class ClothNetwork(Network[ClothOfGold]):
         return torch.cat((cells, end[:, None] + self.begin), 1), value, None
 
 
+def added(game: ClothOfGold) -> tuple[int, int]:
+    """Return how many boards and numbers an extension of the game adds to an observation."""
+    return len(game.boards) - len(seen.BOARDS), len(game.numbers) - len(seen.NUMBERS)
+
+
 def parted(game: ClothOfGold, observation: Tensor) -> tuple[Tensor, Tensor]:
     """Return the boards of an observation, float [L, p, H, W], and its numbers, [L, q], those of wild options last."""
     k, end = len(seen.BOARDS), seen.PLANES
-    more = end + len(wild_boards(game))
+    more = end + added(game)[0]
     boards, numbers = [observation[:, :k], observation[:, end:more]], [observation[:, k:end], observation[:, more:]]
     return torch.cat(boards, 1).float(), torch.cat(numbers, 1)[:, :, 0, 0]
 

@@ -57,7 +57,7 @@ class ClothRollout(TurnAgent):
         for some in arms.split(at_once(game)):
             rows = some // pulls.shape[1]
             games = state[rows]
-            if game.wild:  # other dice in every playout
+            if game.random_rounds:  # other dice in every playout
                 games = games.replace(seed=draw_seeds(len(games), generator, games.device))
             after = game.play_turn(games, plans.flatten(0, 1)[some])
             outcome = finish_turns(game, after, generator).gather(1, state.current_player[rows, None]).squeeze(1)

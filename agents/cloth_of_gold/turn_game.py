@@ -19,13 +19,14 @@ from typing_extensions import override
 
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.wild.wild_state import WildState
-from cellgames.envs.core import chance
+from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
+from cellgames.envs.cloth_of_gold_wild.state import WildState
+from cellgames.envs.core import Game, chance
 from cellgames.envs.core.info import GameInfo
 
 from .greedy import proposals
 
-__all__ = ["CHOICES", "AnyTurnState", "TurnGame", "TurnState", "WildTurnState"]
+__all__ = ["CHOICES", "AnyTurnState", "TurnGame", "TurnState", "WildTurnState", "turn_game"]
 
 CHOICES = 32
 """Turns that a position has room for."""
@@ -80,7 +81,8 @@ class TurnGame(ClothOfGold):
         room = CHOICES - plans.shape[1]
         plans = torch.nn.functional.pad(plans, (0, 0, 0, room), value=-1)
         logits = torch.nn.functional.pad(logits.float(), (0, room), value=_NONE)
-        kind, made = (WildState, WildTurnState) if self.wild else (ClothState, TurnState)
+        wild = isinstance(self, ClothOfGoldWild)
+        kind, made = (WildState, WildTurnState) if wild else (ClothState, TurnState)
         fields = {field.name: getattr(state, field.name) for field in dataclasses.fields(kind)}
         return made(**fields, plans=plans, logits=logits)
 
@@ -109,3 +111,13 @@ class TurnGame(ClothOfGold):
     def _legal(self, state: ClothState) -> Tensor:
         assert isinstance(state, AnyTurnState)
         return state.logits > _NONE
+
+
+@dataclass(frozen=True)
+class WildTurnGame(TurnGame, ClothOfGoldWild):
+    """The same for games with wild options."""
+
+
+def turn_game(game: Game) -> TurnGame:
+    """Return a game for tree searches."""
+    return (WildTurnGame if isinstance(game, ClothOfGoldWild) else TurnGame)(**game.parameters)

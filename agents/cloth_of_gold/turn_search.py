@@ -24,7 +24,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
 
-from .turn_game import CHOICES, AnyTurnState, TurnGame
+from .turn_game import CHOICES, AnyTurnState, TurnGame, turn_game
 from .turns import TurnAgent
 from .values import CANDIDATES, ClothEvaluator, ClothValues
 
@@ -79,7 +79,7 @@ class TurnSearch(TurnAgent):
     def check_game(self, game: Game) -> None:
         super().check_game(game)
         if self._search is None or game.parameters != self._search.game.parameters:
-            self._search = self._made(TurnGame(**game.parameters))
+            self._search = self._made(turn_game(game))
 
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:

@@ -67,7 +67,7 @@ class TurnAgent(GameAgent[ClothOfGold]):
         game = self.game
         self._reach(env_ids)
         new = (~self._planned[env_ids]).nonzero().squeeze(1)
-        if len(new) and game.perks:
+        if len(new) and game.end_turn > game.cells:
             bolts = torch.full_like(env_ids, -1)
             bolts[new] = self.bolts(state[new], generator)
             rest = (bolts < 0).nonzero().squeeze(1)

@@ -20,11 +20,10 @@ from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.simulation import simulate
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.wild.wild_observation import wild_boards, wild_numbers
 from cellgames.envs.core import Game
 
 from .greedy import best_bolts, proposals
-from .network import LEAD, NUMBERS, PLANES, ClothTrunk, padded, parted, scaled
+from .network import LEAD, NUMBERS, PLANES, ClothTrunk, added, padded, parted, scaled
 from .turns import TurnAgent
 
 __all__ = ["CANDIDATES", "CONSIDERED", "ClothEvaluator", "ClothValues", "after_turns"]
@@ -52,7 +51,7 @@ class ClothValues(Network[ClothOfGold]):
 
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
-        boards, numbers = len(wild_boards(self.game)), len(wild_numbers(self.game))
+        boards, numbers = added(self.game)
         self.trunk = ClothTrunk(size, PLANES + 2 + boards, NUMBERS + 3 + numbers)
         self.value = head(3 * size.channels, 2 * size.channels, 1, 0.1)
 
@@ -156,7 +155,7 @@ class ClothEvaluator(TurnAgent):
         game = self.game
         seeds = draw_seeds(len(state), generator, state.device)
         plans, _ = proposals(game, state, seeds, self.candidates, self.considered)
-        if game.wild:
+        if game.random_rounds:
             state = state.replace(seed=seeds)  # dice of one's own
         after = after_turns(game, state, plans)
         mover = state.current_player.repeat_interleave(plans.shape[1])

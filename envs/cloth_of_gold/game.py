@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -23,27 +23,19 @@ from cellgames.utils.foreign_text import shown
 from . import notation, observation, placement, rendering, rounds, rules
 from .notation import Position
 from .rules import N
+from .solo import ClothSolo
 from .state import COLUMNS, ClothState
 from .territory import territory
-from .wild import wild_notation, wild_rounds
-from .wild.terrain import HIGHEST
-from .wild.wild_observation import wild_boards, wild_infos, wild_numbers, wild_planes
-from .wild.wild_rounds import WildWorld
-from .wild.wild_state import WildState, wild
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
 
-    from .solo import ClothSolo
-
-__all__ = ["ClothOfGold", "NeutralStance", "Territory", "WinRule"]
+__all__ = ["ClothOfGold", "NeutralStance", "WinRule"]
 
 WinRule = Literal["score", "extinction"]
-Territory = Literal["field", "hull"]
 NeutralStance = Literal["passive", "defensive", "aggressive"]
 
 MIN_SIZE, MAX_SIZE = 8, 256
-MOST_ANIMALS = 20  # of a kind
 _NEUTRALS = chance.USER  # purpose of draws
 
 
@@ -68,15 +60,8 @@ class ClothOfGold(Game[ClothState]):
         neutral_density: chance of every cell to be neutral at the start, 0 to less than 1.
         win_rule: "score", a lead that does not grow wins; or "extinction", who has no unit left loses.
         shaping: weight of a reward in every step, the change of the lead in units over the number of cells.
-        terrain: water, rock and forest.
-        weather: rain, storm, lightning and fire; needs `terrain`.
-        perks: still lifes earn units, reach, wards and bolts.
-        territory: "field", the cells near a unit; or "hull", zones around the hulls of clusters of units.
-        buffer: of a zone, the distance from its hull up to which it reaches.
-        wildlife: how many grazers, hunters and guards there are.
         neutral_stance: "passive"; "defensive", neutral cells go over to no side; or "aggressive", they also kill
             units and take births where they have the majority. The last two need `neutral_density`.
-        combinations: sets of one still life for each perk earn more; needs `perks`.
     """
 
     height: int = 100
@@ -91,20 +76,11 @@ class ClothOfGold(Game[ClothState]):
     neutral_density: float = 0.0
     win_rule: WinRule = "score"
     shaping: float = 0.0
-    terrain: bool = False
-    weather: bool = False
-    perks: bool = False
-    territory: Territory = "field"
-    buffer: int = 4
-    wildlife: tuple[int, int, int] = (0, 0, 0)
     neutral_stance: NeutralStance = "passive"
-    combinations: bool = False
 
     id: ClassVar[str] = "cloth-of-gold-v0"
     compilation: ClassVar[Compilation] = "none"  # only the worlds whose round ends are simulated
-    added_parameters: ClassVar[frozenset[str]] = frozenset(
-        ("terrain", "weather", "perks", "territory", "buffer", "wildlife", "neutral_stance", "combinations")
-    )
+    added_parameters: ClassVar[frozenset[str]] = frozenset({"neutral_stance"})
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -115,43 +91,32 @@ class ClothOfGold(Game[ClothState]):
             ("max_rounds", 1, 1000),
             ("radius", 1, 32),
             ("first_verdict", 1, 1000),
-            ("buffer", 0, 16),
         ):
             check_int(self, name, low, high)
-        for name in ("initial_placement", "neutral_births", "terrain", "weather", "perks", "combinations"):
-            if not isinstance(value := getattr(self, name), bool):
-                raise ValueError(f"{self.id}: parameter {name!r} must be true or false, got {shown(value)}")
+        self._check_flags("initial_placement", "neutral_births")
         for name, below in (("neutral_density", 1.0), ("shaping", 1e6)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < below:
                 raise ValueError(
                     f"{self.id}: parameter {name!r} must be a number from 0 to less than {below:g}, got {shown(value)}"
                 )
-        choosing = {"win_rule": WinRule, "territory": Territory, "neutral_stance": NeutralStance}
-        for name, choices in ((name, get_args(kind)) for name, kind in choosing.items()):
-            if (value := getattr(self, name)) not in choices:
-                known = ", ".join(choices)
-                raise ValueError(f"{self.id}: parameter {name!r} must be one of {known}, got {shown(value)}")
-        for name, usual, needed in (
-            ("weather", False, "terrain"),
-            ("combinations", False, "perks"),
-            ("neutral_stance", "passive", "neutral_density"),
-        ):
-            if (value := getattr(self, name)) != usual and not (missing := getattr(self, needed)):
-                got = f"{name}={value} and {needed}={missing}"
-                raise ValueError(f"{self.id}: parameter {name!r} needs {needed!r}, got {got}")
-        animals = self.wildlife
-        if isinstance(animals, list):
-            object.__setattr__(self, "wildlife", animals := tuple(animals))  # as JSON has it
-        if (
-            not isinstance(animals, tuple)
-            or len(animals) != 3
-            or any(isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= MOST_ANIMALS for n in animals)
-        ):
-            raise ValueError(
-                f"{self.id}: parameter 'wildlife' must be three numbers from 0 to {MOST_ANIMALS}, of grazers, hunters "
-                f"and guards, got {shown(animals)}"
-            )
+        self._check_choices(win_rule=get_args(WinRule), neutral_stance=get_args(NeutralStance))
+        self._check_needed("neutral_stance", "passive", "neutral_density")
+
+    def _check_flags(self, *names: str) -> None:
+        for name in names:
+            if not isinstance(value := getattr(self, name), bool):
+                raise ValueError(f"{self.id}: parameter {name!r} must be true or false, got {shown(value)}")
+
+    def _check_choices(self, **choices: tuple[str, ...]) -> None:
+        for name, known in choices.items():
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(f"{self.id}: parameter {name!r} must be one of {', '.join(known)}, got {shown(value)}")
+
+    def _check_needed(self, name: str, usual: object, needed: str) -> None:
+        if (value := getattr(self, name)) != usual and not (missing := getattr(self, needed)):
+            got = f"{name}={value} and {needed}={missing}"
+            raise ValueError(f"{self.id}: parameter {name!r} needs {needed!r}, got {got}")
 
     @cached_property
     def grid(self) -> Grid:
@@ -165,13 +130,13 @@ class ClothOfGold(Game[ClothState]):
 
     @property
     def end_turn(self) -> int:
-        """The action that ends the turn; smaller ones are cells, by rows, and with perks bolts at cells after them."""
-        return self.cells * (1 + self.perks)
+        """The action that ends the turn; smaller ones are cells, by rows; an extension may have more after them."""
+        return self.cells
 
     @property
     def most_units(self) -> int:
-        """The most units that a turn can have: `max_units`, and as many again with perks."""
-        return self.max_units * (1 + self.perks)
+        """The most units that a turn can have."""
+        return self.max_units
 
     @property
     def longest_turn(self) -> int:
@@ -188,21 +153,30 @@ class ClothOfGold(Game[ClothState]):
         }
         return stances[self.neutral_stance] | rules.NEUTRAL_BIRTHS * self.neutral_births
 
-    @cached_property
-    def wild(self) -> bool:
-        """True if one of the wild options is on, so that states are `wild.wild_state.WildState`."""
-        return self.terrain or self.perks or self.territory == "hull" or sum(self.wildlife) > 0
+    @property
+    def boards(self) -> tuple[str, ...]:
+        """The names of the planes of cells of an observation; those of an extension come last."""
+        return observation.BOARDS
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names of its planes that are the same everywhere; those of an extension come last."""
+        return observation.NUMBERS
+
+    @property
+    def random_rounds(self) -> bool:
+        """True if chance plays a part in rounds, so that a state's seed tells their results."""
+        return False
 
     def allowance(self, state: ClothState) -> Tensor:
-        """Return the units of a whole turn of the mover, int32 [B]: `max_units`, and more by supply."""
-        whole = wild_rounds.allowances(self, state)
-        return whole if isinstance(whole, Tensor) else torch.full_like(state.left, whole)
+        """Return the units of a whole turn of the mover, int32 [B]."""
+        return torch.full_like(state.left, self.max_units)
 
     @cached_property
     @override
     def info(self) -> GameInfo:
         reward = 1.0 + 2 * self.shaping  # from all cells the opponent's to all of them one's own
-        most = min(observation.LARGEST, max(self.cells, self.most_units, self.max_rounds, HIGHEST * self.weather))
+        most = min(observation.LARGEST, max(self.cells, self.most_units, self.max_rounds))
         return GameInfo(
             id=self.id,
             title="Cloth of Gold",
@@ -210,7 +184,7 @@ class ClothOfGold(Game[ClothState]):
             players=("player_a", "player_b"),
             simultaneous=False,
             perfect_information=True,
-            stochastic=self.neutral_density > 0 or self.terrain or sum(self.wildlife) > 0,
+            stochastic=self.neutral_density > 0,
             zero_sum=False,
             max_turns=self.longest_turn * 2 * (self.max_rounds + self.initial_placement),
             reward_range=(-reward, reward),
@@ -222,7 +196,7 @@ class ClothOfGold(Game[ClothState]):
     @property
     def planes(self) -> int:
         """The number of planes of an observation."""
-        return observation.PLANES + len(wild_boards(self)) + len(wild_numbers(self))
+        return len(self.boards) + len(self.numbers)
 
     # --- the game -------------------------------------------------------------------------------------------------
 
@@ -236,7 +210,7 @@ class ClothOfGold(Game[ClothState]):
         def planes(*kinds: int) -> Tensor:
             return seeds.new_zeros((*kinds, *shape, num_envs)).movedim(-1, 0)  # as the generations want them
 
-        state = ClothState.new(
+        return ClothState.new(
             seeds,
             2,
             units=planes(2),
@@ -250,7 +224,6 @@ class ClothOfGold(Game[ClothState]):
             round=fill(1 - self.initial_placement),
             rounds=fill(0, self.max_rounds + 1, len(COLUMNS)),
         )
-        return wild_rounds.start(self, state) if self.wild else state
 
     def _scattered(self, seeds: Tensor) -> Tensor:
         """Return neutral cells, int64 [B, S, N]."""
@@ -261,13 +234,9 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def _step(self, state: ClothState, actions: Tensor) -> ClothState:
-        before, ending = state, actions == self.end_turn
-        if self.perks:
-            bolts = ~ending & (actions >= self.cells)
-            state = wild_rounds.bolt(self, wild(state), torch.where(bolts, actions.long() - self.cells, -1))
-            actions = torch.where(bolts, -1, actions)
+        ending = actions == self.end_turn
         cells = torch.where(ending, -1, actions.long())[:, None]
-        return self._shaped(before, self._played(state, cells, ending, 1))
+        return self._shaped(state, self._played(state, cells, ending, 1))
 
     def play_turn(self, state: ClothState, cells: Tensor) -> ClothState:
         """Play a whole turn at once: the mover places units and ends its turn.
@@ -285,16 +254,22 @@ class ClothOfGold(Game[ClothState]):
         return self._shaped(state, after)
 
     def _played(self, state: ClothState, cells: Tensor, ending: Tensor, actions: Tensor | int) -> ClothState:
-        """Return the games after `placement.play`, so many actions, and the ends of turns and rounds."""
-        sizes = {"radius": 1 if self.territory == "hull" else self.radius, "max_units": self.max_units}
-        after = placement.play(self.grid, state, cells, ending, **sizes)
-        if self.wild:
-            after = wild_rounds.placed(self, wild(state), wild(after), cells)
+        """Return the games after `_placed`, so many actions, and the ends of turns and rounds."""
+        after = self._placed(state, cells, ending)
         after = after.replace(turn=state.turn + actions, rewards=torch.zeros_like(state.rewards))
-        after = rounds.end_turns(self, after, ending)
-        if self.perks:
-            after = after.replace(left=torch.where(ending, self.allowance(after), after.left))
-        return after
+        return rounds.end_turns(self, after, ending)
+
+    def _placed(self, state: ClothState, cells: Tensor, ending: Tensor) -> ClothState:
+        """Return the games after `placement.play`."""
+        return placement.play(self.grid, state, cells, ending, radius=self.radius, max_units=self.max_units)
+
+    def _lived(self, state: ClothState, env_ids: Tensor) -> ClothState:
+        """Return the games after the generations of a round in `env_ids`, int64 [n]; `state` may be overwritten."""
+        return rounds.lived(self, state, env_ids)
+
+    def _next_round(self, state: ClothState, env_ids: Tensor) -> ClothState:
+        """Return the games whose next round begins in `env_ids`, int64 [n], unless they are over."""
+        return state
 
     def decided(self, round: N, before: N, a: N, b: N) -> tuple[N, N, N]:
         """Return whether player_a has won, player_b has won, and both have lost by the score of a round.
@@ -327,31 +302,23 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def _legal(self, state: ClothState) -> Tensor:
-        if self.wild:
-            return wild_rounds.legal_actions(self, wild(state))
         return placement.legal_actions(self.grid, state, self.max_units)
 
     @override
     def packed_legal_actions(self, state: ClothState) -> Tensor:
-        if self.wild:
-            return super().packed_legal_actions(state)
         return placement.legal_bits(self.grid, state, self.max_units)
 
     def legal_cells(self, state: ClothState) -> Tensor:
         """Return bitboards of the cells where the mover may place its next unit: int64 [B, S, N]."""
-        return wild_rounds.legal_ground(self, wild(state)) if self.wild else placement.legal_cells(self.grid, state)
+        return placement.legal_cells(self.grid, state)
 
     @property
     def first_reach(self) -> int:
         """The square of a distance from a lone unit below which all cells are its player's territory."""
-        return self.buffer**2 + 1 if self.territory == "hull" else self.radius**2
+        return self.radius**2
 
     @override
     def _why_illegal(self, state: ClothState, seat: int, component: int, action: int) -> str:
-        from .solo import ClothSolo
-
-        if self.wild and (reason := wild_rounds.why_illegal(self, wild(state), action)):
-            return reason
         return ClothSolo(self, state).why_illegal(action, int(self.allowance(state)))
 
     @override
@@ -371,9 +338,9 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def observe(self, state: ClothState, player: Tensor | int) -> Tensor:
-        """Return a plane for each of `observation.BOARDS`, of `observation.NUMBERS` and of the wild options' planes.
+        """Return a plane for each of `observation.BOARDS` and `observation.NUMBERS`: int16 [B, 11, H, W].
 
-        Without wild options it is int16 [B, 11, H, W].
+        An extension may have more of both: `boards` and `numbers` name them.
 
         Cells: own units, the opponent's, neutral, killed, placed by the mover in this turn, own territory, the
         opponent's. Everywhere the same: units that the mover may still place, the round, one's own score of the last
@@ -382,27 +349,18 @@ class ClothOfGold(Game[ClothState]):
         boards, numbers = self.packed_observation(state, player)
         cells = self._unpacked(boards).to(torch.int16)
         everywhere = numbers[:, :, None, None].expand(-1, -1, self.height, self.width)
-        if not self.wild:
-            return torch.cat((cells, everywhere), 1)
         k, n = len(observation.BOARDS), len(observation.NUMBERS)  # of the base game, which come first
         return torch.cat((cells[:, :k], everywhere[:, :n], cells[:, k:], everywhere[:, n:]), 1)
 
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
-        """Return the boards of `observe` as words and its numbers, those of wild options last.
-
-        Without them they are int64 [B, 7, S, N] and int16 [B, 4].
-        """
+        """Return the boards of `observe` as words, int64 [B, 7, S, N], and its numbers, int16 [B, 4]."""
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         order = torch.stack((seat, 1 - seat), 1)
         env_ids = torch.arange(len(state), device=state.device)[:, None]
         own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-observation.LARGEST, observation.LARGEST)
         planes = (state.units[env_ids, order], *(x[:, None] for x in (state.neutral, state.killed, state.placed)))
         numbers = torch.stack((state.left, state.round, own.int(), (seat == 0).int()), 1).to(torch.int16)
-        boards = torch.cat((*planes, state.territory[env_ids, order]), 1)
-        if self.wild:
-            more, given = wild_planes(self, wild(state), seat)
-            boards, numbers = torch.cat((boards, more), 1), torch.cat((numbers, given), 1)
-        return boards, numbers
+        return torch.cat((*planes, state.territory[env_ids, order]), 1), numbers
 
     @override
     def outcome(self, state: ClothState) -> Tensor:
@@ -411,19 +369,15 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:
-        """Return `score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B].
-
-        Wild options add theirs, see `wild.wild_observation.wild_infos`.
-        """
+        """Return `score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B]."""
         row = rounds.tally(self.grid, state, torch.arange(len(state), device=state.device))
-        found = super().infos(state, player) | {
+        return super().infos(state, player) | {
             "units": row[:, :2],
             "territory": row[:, 2:4],
             "contested": row[:, 4],
             "killed": row[:, 5],
             "round": state.round,
         }
-        return found | wild_infos(self, wild(state)) if self.wild else found
 
     @override
     def summary(self, state: ClothState) -> dict[str, Any]:
@@ -442,43 +396,45 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def solo(self, state: ClothState) -> Solo:
-        from .solo import ClothSolo
-
-        if self.wild:
-            return super().solo(state)
         return ClothSolo(self, state)
 
-    def world(self, state: ClothState) -> ClothSolo | WildWorld:
+    def world(self, state: ClothState) -> rendering.World:
         """Return the world of a batch of one, whose generations can be played alone."""
-        from .solo import ClothSolo
+        return ClothSolo(self, state)
 
-        return WildWorld(self, wild(state)) if self.wild else ClothSolo(self, state)
+    def layer(self, world: rendering.World) -> rendering.Layer | None:
+        """Return what an extension adds to the picture of a world; None for nothing."""
+        return None
 
     # --- text and pictures ----------------------------------------------------------------------------------------
 
     @override
     def action_to_string(self, action: int) -> str:
-        """Return `r12c34` for row 12 and column 34, `bolt-r12c34` for a bolt there, `end` for the end of the turn."""
+        """Return `r12c34` for row 12 and column 34, `end` for the end of the turn."""
         if not 0 <= action <= self.end_turn:
             raise GameError(self.id, f"expected an action from 0 to {self.end_turn}, got {action}")
-        return notation.action_to_string(action, self.height, self.width, bolts=self.perks)
+        return notation.cell_to_string(*divmod(action, self.width)) if action < self.cells else notation.END_TURN
 
     @override
     def string_to_action(self, text: str) -> int:
         """Return the action of a text by `action_to_string`."""
-        action = notation.string_to_action(text, self.height, self.width, bolts=self.perks)
-        if action is None:
-            last = self.action_to_string(self.cells - 1)
-            bolts = f", a bolt such as {notation.BOLT}{last}" if self.perks else ""
-            raise GameError(self.id, f"expected a cell from r0c0 to {last}{bolts}, or end, got {shown(text)}")
-        return action
+        if text == notation.END_TURN:
+            return self.end_turn
+        row, col = notation.string_to_cell(text) or (self.height, self.width)
+        if row >= self.height or col >= self.width:
+            raise GameError(self.id, f"expected {self._actions()}, got {shown(text)}")
+        return row * self.width + col
+
+    def _actions(self) -> str:
+        """Return what the text of an action may be, for errors."""
+        return f"a cell from r0c0 to r{self.height - 1}c{self.width - 1}, or end"
 
     @override
     def state_to_string(self, state: ClothState) -> str:
-        """Return one line, see `notation` and `wild.wild_notation`; without the numbers of earlier rounds."""
+        """Return one line, see `notation`; without the numbers of earlier rounds."""
         stage: notation.Stage = "over" if state.terminated[0] else "cut" if state.truncated[0] else "move"
         placed = self._unpacked(state.placed[:1, None])[0, 0].nonzero().tolist()
-        line = notation.position_to_string(
+        return notation.position_to_string(
             Position(
                 int(state.current_player[0]),
                 int(state.round[0]),
@@ -490,7 +446,6 @@ class ClothOfGold(Game[ClothState]):
                 stage,
             )
         )
-        return line + wild_notation.fields_to_string(self, wild(state)) if self.wild else line
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> ClothState:
@@ -500,8 +455,10 @@ class ClothOfGold(Game[ClothState]):
             ValueError: no such line, or numbers that this game cannot come to.
         """
         state = self.init(torch.tensor([seed], device="cpu"))
-        line, fields = wild_notation.split_line(text) if self.wild else (text, {})
-        position = self._position(line, self.state_to_string(state))
+        return self._at(state, self._position(text, self.state_to_string(state)))
+
+    def _at(self, state: ClothState, position: Position) -> ClothState:
+        """Return one game in a position."""
         board = torch.tensor(position.board, dtype=torch.int8, device="cpu")
         kinds = torch.arange(1, 5, dtype=torch.int8, device="cpu")[:, None, None]
         planes = self.grid.pack((board == kinds)[None]).movedim(-1, 0)
@@ -512,7 +469,7 @@ class ClothOfGold(Game[ClothState]):
         def number(value: int, like: Tensor) -> Tensor:
             return torch.full_like(like, value)
 
-        state = state.replace(
+        return state.replace(
             turn=number(position.turn, state.turn),
             current_player=number(position.player, state.current_player),
             scores=torch.tensor([[position.score, -position.score]], dtype=state.scores.dtype, device="cpu"),
@@ -528,15 +485,6 @@ class ClothOfGold(Game[ClothState]):
             acts=number(position.acts, state.acts),
             round=number(position.round, state.round),
         )
-        return self._with_fields(wild(state), fields) if self.wild else state
-
-    def _with_fields(self, state: WildState, fields: Mapping[str, str]) -> WildState:
-        """Return the position with what the line says of the wild options."""
-        found = wild_notation.with_fields(self, state, fields)
-        if isinstance(found, str):
-            said = " ".join(f"{name}:{value}" for name, value in fields.items())
-            raise GameError(self.id, f"expected {found}, got {shown(said, 150)}")
-        return wild_rounds.widened(self, found, torch.ones_like(found.live, dtype=torch.bool))
 
     def _position(self, text: str, example: str) -> Position:
         """Return what the line says, if this game can hold it."""
@@ -553,7 +501,7 @@ class ClothOfGold(Game[ClothState]):
             f"from {position.acts} to {most} actions": not position.acts <= position.turn <= most,
             f"{len(position.placed)} placements, and as many others as take-backs, in {position.acts} acts": (
                 position.acts < len(position.placed)
-                or ((position.acts - len(position.placed)) % 2 != 0 and not self.perks)  # bolts are acts, too
+                or ((position.acts - len(position.placed)) % 2 != 0 and self.end_turn == self.cells)  # no other acts
             ),
             f"a score from {-self.cells} to {self.cells}": abs(position.score) > self.cells,
             "a game that is over to have ended with player_b's turn in a round": position.stage != "move"

@@ -1,7 +1,7 @@
 """Actions and positions as text.
 
 An action is `r12c34`, the cell in row 12 and column 34, where a unit is placed or taken back, or `end` for the end of
-the turn. In games with perks `bolt-r12c34` is a bolt at that cell.
+the turn.
 
 A position is a line such as `move:a turn:57 round:3 acts:2 score:+12 placed:r2c0,r2c1 board:4.D$.3B$2A!`:
 
@@ -21,23 +21,20 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 from cellgames.envs.boards.rle import board_to_string, string_to_board
 
 __all__ = [
-    "BOLT",
+    "END_TURN",
     "Position",
     "Stage",
-    "action_to_string",
     "cell_to_string",
     "position_to_string",
-    "string_to_action",
     "string_to_cell",
     "string_to_position",
 ]
 
 Stage: TypeAlias = Literal["move", "over", "cut"]
 
-BOLT = "bolt-"
-"""The text before the cell of a bolt."""
+END_TURN = "end"
+"""The text of the action that ends a turn."""
 
-_END_TURN = "end"
 _STATES = 4
 _CELL = re.compile(r"r(0|[1-9][0-9]{0,3})c(0|[1-9][0-9]{0,3})")
 _PLAYERS = "ab"
@@ -69,31 +66,6 @@ class Position(NamedTuple):
     board: Sequence[Sequence[int]]
     turn: int = 0
     stage: Stage = "move"
-
-
-def action_to_string(action: int, height: int, width: int, *, bolts: bool = False) -> str:
-    """Return `r12c34` for the action row * width + column, `end` for the last one.
-
-    Args:
-        action: a number.
-        height: rows of the world.
-        width: its columns.
-        bolts: actions from height * width on are bolts; the end of the turn comes after them.
-    """
-    cells = height * width
-    if action == cells * (1 + bolts):
-        return _END_TURN
-    return BOLT * (action >= cells) + cell_to_string(*divmod(action % cells, width))
-
-
-def string_to_action(text: str, height: int, width: int, *, bolts: bool = False) -> int | None:
-    """Return the action of a text by `action_to_string`; None if it names no action or a cell off the board."""
-    cells = height * width
-    if text == _END_TURN:
-        return cells * (1 + bolts)
-    bolt = bolts and text.startswith(BOLT)
-    row, col = string_to_cell(text[len(BOLT) :] if bolt else text) or (height, width)
-    return bolt * cells + row * width + col if row < height and col < width else None
 
 
 def cell_to_string(row: int, col: int) -> str:

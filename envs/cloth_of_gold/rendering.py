@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +33,11 @@ from cellgames.envs.core.drawing import (
 from cellgames.envs.core.info import LOSS, WIN
 
 from .state import ClothState
-from .wild.wild_rendering import ROW_HEIGHT, WildView, draw_above, draw_below, draw_key, key_rows, wild_text, wild_view
-from .wild.wild_rounds import WildWorld
 
 if TYPE_CHECKING:
     from .game import ClothOfGold
-    from .solo import ClothSolo
 
-__all__ = ["NAMES", "UNITS", "View", "draw", "frames", "text", "view"]
+__all__ = ["NAMES", "ROW_HEIGHT", "UNITS", "Layer", "View", "World", "draw", "frames", "runs", "text", "view"]
 
 Cells: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -66,7 +63,56 @@ _LEFT, _MARGIN, _HEADER = 38.0, 20.0, 132.0
 _NARROWEST = 560.0
 _FRAMES = 42  # of a round in an animation
 _RESULTS = {WIN: "wins", LOSS: "loses"}
+ROW_HEIGHT = 27.0  # of the key of a layer
 _VEIL = 0.35  # opacity of territory above land
+
+
+class World(Protocol):
+    """The world of one game, whose generations can be played alone."""
+
+    def generation(self) -> None:
+        """Play the next generation of the world, and nothing else."""
+
+    def state(self) -> ClothState:
+        """Return the game as it is after the generations so far."""
+
+    def board(self) -> npt.NDArray[np.int8]:
+        """Return the cells, int8 [H, W]."""
+
+    def territories(self) -> Mask:
+        """Return both players' territory as it is now, bool [2, H, W]."""
+
+    def placed(self) -> Mask:
+        """Return units that the mover has placed in this turn: bool [H, W]."""
+
+
+class Layer:
+    """What a game that extends this one adds to a picture; all its parts are empty here."""
+
+    def key_rows(self) -> int:
+        """Return the rows of the key."""
+        return 0
+
+    def draw_below(self, size: float, *, over: bool = False) -> Iterator[Shape]:
+        """Yield what lies below units, in units of a cell, of which each is `size` units of the picture.
+
+        Args:
+            size: units of a cell.
+            over: True for what lies over territories, False for what lies below them.
+        """
+        return iter(())
+
+    def draw_above(self, size: float) -> Iterator[Shape]:
+        """Yield what lies above units, in units of a cell."""
+        return iter(())
+
+    def draw_key(self, left: float, top: float, wide: float) -> Iterator[Shape]:
+        """Yield the key, from a corner on, in units of the picture."""
+        return iter(())
+
+    def text(self, high: int, wide: int) -> list[str]:
+        """Return lines for a terminal; one sign stands for `high` rows and `wide` columns of cells."""
+        return []
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +128,7 @@ class View:
         results: a word for each player, such as "wins", "" while none is due.
         placed: bool [H, W], units to mark as placed in this turn.
         last: row and column of a cell to ring, such as the last one acted on.
-        wild: what wild options add, None without.
+        layer: what a game that extends this one adds, None for nothing.
 
     Raises:
         ValueError: arrays of other shapes or dtypes, cells of other states, or a mark off the world.
@@ -96,7 +142,7 @@ class View:
     results: Sequence[str] = ("", "")
     placed: Mask | None = None
     last: Place | None = None
-    wild: WildView | None = None
+    layer: Layer | None = None
 
     def __post_init__(self) -> None:
         cells, last = self.cells, self.last
@@ -142,7 +188,7 @@ def draw(view: View) -> Picture:
     height, width = view.cells.shape
     size = min(_LARGEST, max(_SMALLEST, _SIDE // max(height, width)))
     wide = max(_NARROWEST, float(width * size))
-    key = 0.0 if view.wild is None else key_rows(view.wild) * ROW_HEIGHT
+    key = 0.0 if view.layer is None else view.layer.key_rows() * ROW_HEIGHT
     header = _HEADER + key
     left = _LEFT + (wide - width * size) / 2
     world = Picture(width, height, _WORLD, tuple(_draw_world(view, size)))
@@ -150,7 +196,7 @@ def draw(view: View) -> Picture:
         Text(_LEFT, 30, view.title, fitted(view.title, 19, wide), _INK, bold=True),
         *_draw_standing(view, wide),
         *_draw_legend(view, wide),
-        *(() if view.wild is None else draw_key(view.wild, _LEFT, _HEADER - 18, wide)),
+        *(() if view.layer is None else view.layer.draw_key(_LEFT, _HEADER - 18, wide)),
         *ruler(height, width, (left, header), size, _PALE, apart=30),
         Inset(left, header, world, size),
         Rectangle(left, header, width * size, height * size, None, _PALE, 1.2),
@@ -165,20 +211,20 @@ def _draw_world(view: View, size: float) -> Iterator[Shape]:
     """Yield everything inside the frame; `size` units of the picture are one cell."""
     cells, territory = view.cells, view.territory
     held = territory[0] + 2 * territory[1]
-    if view.wild is not None:
-        yield from draw_below(view.wild, size)
+    if view.layer is not None:
+        yield from view.layer.draw_below(size)
     for kind, colour in enumerate(_GROUND, 1):
-        for row, col, length in _runs(held == kind):
-            yield Rectangle(col, row, length, 1, colour, opacity=1.0 if view.wild is None else _VEIL)
-    if view.wild is not None:
-        yield from draw_below(view.wild, size, ("burning",))
+        for row, col, length in runs(held == kind):
+            yield Rectangle(col, row, length, 1, colour, opacity=1.0 if view.layer is None else _VEIL)
+    if view.layer is not None:
+        yield from view.layer.draw_below(size, over=True)
     yield from _draw_hatching(held == 3, size)
     if size >= _GRID:
         yield from _draw_grid(cells.shape[0], cells.shape[1], size)
     yield from _draw_edges(territory, size)
     yield from _draw_cells(cells, size)
-    if view.wild is not None:
-        yield from draw_above(view.wild, size)
+    if view.layer is not None:
+        yield from view.layer.draw_above(size)
     if view.placed is not None:
         for row, col in np.argwhere(view.placed).tolist():
             yield Circle(col + 0.5, row + 0.5, max(0.16, 0.7 / size), _WORLD)
@@ -187,7 +233,7 @@ def _draw_world(view: View, size: float) -> Iterator[Shape]:
         yield Circle(col + 0.5, row + 0.5, max(0.75, 6 / size), None, _RING, max(0.08, 2 / size))
 
 
-def _runs(mask: Mask) -> Iterator[tuple[int, int, int]]:
+def runs(mask: Mask) -> Iterator[tuple[int, int, int]]:
     """Yield row, first column and length of all runs of true cells in the rows of [R, C]."""
     steps = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     (rows, starts), (_, ends) = (np.nonzero(steps == step) for step in (1, -1))
@@ -203,7 +249,7 @@ def _draw_hatching(mask: Mask, size: float) -> Iterator[Shape]:
     diagonal, col = np.indices((height + width - 1, width))
     row = diagonal - col
     slanted = mask[row.clip(0, height - 1), col] & (row >= 0) & (row < height) & (diagonal % step == 0)
-    for total, first, length in _runs(slanted):
+    for total, first, length in runs(slanted):
         x, y, reach = first / parts, (total - first + 1) / parts, length / parts
         yield Polyline(((x, y), (x + reach, y - reach)), _HATCH, _HATCH_WIDTH / size)
 
@@ -221,10 +267,10 @@ def _draw_edges(territory: Mask, size: float) -> Iterator[Shape]:
     ends: tuple[Point, Point]
     for mask, colour, dash in zip(territory, _EDGE, (None, (piece, piece)), strict=True):
         short = 0.0 if dash is None else piece / 2
-        for row, col, length in _runs(mask[1:] != mask[:-1]):
+        for row, col, length in runs(mask[1:] != mask[:-1]):
             ends = (col + short, row + 1), (col + length - short, row + 1)
             yield Polyline(ends, colour, thick, dash=dash)
-        for col, row, length in _runs((mask[:, 1:] != mask[:, :-1]).T):
+        for col, row, length in runs((mask[:, 1:] != mask[:, :-1]).T):
             ends = (col + 1, row + short), (col + 1, row + length - short)
             yield Polyline(ends, colour, thick, dash=dash)
 
@@ -247,7 +293,7 @@ def _draw_cells(cells: Cells, size: float) -> Iterator[Shape]:
         for row, col in np.argwhere(cells == _A).tolist():
             yield Rectangle(col + gap / 2, row + gap / 2, 1 - gap, 1 - gap, UNITS[0])
     else:
-        for row, col, length in _runs(cells == _A):
+        for row, col, length in runs(cells == _A):
             yield Rectangle(col, row, length, 1, UNITS[0])
     for row, col in np.argwhere(cells == _B).tolist():
         yield Circle(col + 0.5, row + 0.5, 0.5 - gap / 2, UNITS[1])
@@ -321,7 +367,7 @@ def text(view: View) -> str:
         codes = np.where(placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
     rows = _blocks(codes, high, block).tolist()
     lines += [f"{row * high:>{margin - 1}} {''.join(signs)}" for row, signs in enumerate(rows)]
-    return "\n".join(lines if view.wild is None else [*lines, *wild_text(view.wild, high, block)])
+    return "\n".join(lines if view.layer is None else [*lines, *view.layer.text(high, block)])
 
 
 def _blocks(codes: Cells, high: int, wide: int) -> npt.NDArray[np.str_]:
@@ -368,7 +414,7 @@ def _generations(game: ClothOfGold, before: ClothState, last: View) -> Iterator[
                 title=f"Round {int(before.round)}, generation {generation} of {game.generations}",
                 results=("", ""),
                 scores=before.scores[0].int().tolist(),
-                wild=_wild(game, world),
+                layer=game.layer(world),
             )
             yield draw(now)
         world.generation()
@@ -399,13 +445,8 @@ def view(game: ClothOfGold, state: ClothState) -> View:
         scores=state.scores[0].int().tolist() if scored else None,
         results=results,
         placed=None if done else world.placed(),
-        wild=_wild(game, world),
+        layer=game.layer(world),
     )
-
-
-def _wild(game: ClothOfGold, world: ClothSolo | WildWorld) -> WildView | None:
-    """Return what wild options add to the picture, None without."""
-    return wild_view(game, world.state()) if isinstance(world, WildWorld) else None
 
 
 def _title(game: ClothOfGold, state: ClothState) -> str:

@@ -17,13 +17,11 @@ from .placement import copied
 from .simulation import simulate
 from .state import ClothState
 from .territory import LARGEST, WIDEST, territory
-from .wild.wild_rounds import end_round, next_round
-from .wild.wild_state import wild
 
 if TYPE_CHECKING:
     from .game import ClothOfGold
 
-__all__ = ["end_turns", "tally"]
+__all__ = ["end_turns", "lived", "tally"]
 
 
 def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothState:
@@ -42,13 +40,8 @@ def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothStat
 def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
     """Return the games, some after their generations, with scores and verdicts; the initial placement has none."""
     playing = env_ids[state.round[env_ids] > 0]
-    if len(playing) and game.wild:
-        state = end_round(game, wild(state), playing)
-    elif len(playing):
-        state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
-        boards = (state.units, state.neutral, state.killed, state.territory)
-        sizes = (game.height, game.width, game.generations, game.neutral_rules, game.radius)
-        _play_round(*boards, state.live, playing, *sizes)
+    if len(playing):
+        state = game._lived(state, playing)
     live, before, number = state.live[env_ids], state.scores[env_ids, 0].to(state.live.dtype), state.round[env_ids]
     lead = live[:, 0] - live[:, 1]
     terminated, truncated = game.ends(number, before, *live.unbind(1))
@@ -65,8 +58,16 @@ def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState
     }
     changed = {name: getattr(state, name).index_put((env_ids,), value) for name, value in new.items()}
     numbers = state.rounds.index_put((env_ids, number.long()), tally(game.grid, state, env_ids))
-    state = state.replace(**changed, rounds=numbers)
-    return next_round(game, wild(state), env_ids) if game.wild else state
+    return game._next_round(state.replace(**changed, rounds=numbers), env_ids)
+
+
+def lived(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
+    """Return the games after the generations of a round in some of them, int64 [n]; `state` may be overwritten."""
+    state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
+    boards = (state.units, state.neutral, state.killed, state.territory)
+    sizes = (game.height, game.width, game.generations, game.neutral_rules, game.radius)
+    _play_round(*boards, state.live, env_ids, *sizes)
+    return state
 
 
 @operator(

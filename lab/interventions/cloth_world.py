@@ -22,8 +22,9 @@ from cellgames.arena.records.replays import replay
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.territory import territory
-from cellgames.envs.cloth_of_gold.wild.wild_rounds import widened
-from cellgames.envs.cloth_of_gold.wild.wild_state import wild
+from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
+from cellgames.envs.cloth_of_gold_wild.rounds import widened
+from cellgames.envs.cloth_of_gold_wild.state import wild
 from cellgames.lab.life.census import census
 from cellgames.runs.seeds import derive
 
@@ -262,7 +263,9 @@ class ClothWorld:
         reach = territory(game.grid, units.movedim(0, -1), game.radius).movedim(-1, 0)
         live = game._unpacked(units).sum((2, 3), dtype=torch.int32)
         state = state.replace(units=units, territory=reach, live=live)
-        return widened(game, wild(state), torch.ones_like(live, dtype=torch.bool)) if game.wild else state
+        if isinstance(game, ClothOfGoldWild):
+            return widened(game, wild(state), torch.ones_like(live, dtype=torch.bool))
+        return state
 
     def _step(self, state: ClothState, chosen: Tensor) -> tuple[ClothState, Tensor]:
         """Return the games after an action each, and which of them left it out, bool [N]."""

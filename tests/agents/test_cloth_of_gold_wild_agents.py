@@ -13,7 +13,7 @@ from cellgames.agents.cloth_of_gold.values import ClothEvaluator, ClothValues
 from cellgames.agents.networks.networks import Size
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.wild.wild_state import WildState, wild
+from cellgames.envs.cloth_of_gold_wild.state import WildState, wild
 from cellgames.envs.core import seeds
 
 SMALL = {"height": 20, "width": 20, "generations": 8, "max_rounds": 2}

@@ -27,7 +27,7 @@ LAYERS = """
     envs.core
     envs.stones
     envs.torus | envs.connection | envs.cloth_of_gold | envs.grid_adaptation | envs.toroidal_cup
-    envs.grid_adaptation_talk
+    envs.grid_adaptation_talk | envs.cloth_of_gold_wild
     envs
     envs.adapters
     envs.torus_v0 | envs.hex_v0 | envs.y_v0 | envs.cloth_of_gold_v0 | envs.grid_adaptation_v0 | envs.toroidal_cup_v0

@@ -18,6 +18,7 @@ PACKAGES = (
     "cellgames.envs.adapters.openspiel",
     "cellgames.envs.boards",
     "cellgames.envs.cloth_of_gold",
+    "cellgames.envs.cloth_of_gold_wild",
     "cellgames.envs.grid_adaptation",
     "cellgames.envs.grid_adaptation_talk",
     "cellgames.envs.native",

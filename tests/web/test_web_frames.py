@@ -23,7 +23,7 @@ from cellgames.arena.records.replays import ReplayError, replay
 from cellgames.arena.season.cup import start_of
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.arena.season.games import Fixture
-from cellgames.envs.cloth_of_gold.wild.wild_rendering import wild_view
+from cellgames.envs.cloth_of_gold_wild.rendering import wild_view
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.toroidal_cup import COLS, ROWS, simulate

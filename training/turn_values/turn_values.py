@@ -176,7 +176,7 @@ class TurnLearner(Learner):
             best = torch.where(worth.abs() > 1, worth * 10, worth + noise).argmax(1, keepdim=True)
             value[own] = worth.gather(1, best).squeeze(1).clamp(-1, 1)
             places = torch.arange(len(own), device=self.device) * worth.shape[1] + best.squeeze(1)
-            if game.wild:  # the evaluator has thrown other dice
+            if game.random_rounds:  # the evaluator has thrown other dice
                 after = after.put(own, game.play_turn(state[own], plans.flatten(0, 1)[places]))
             else:
                 after = after.put(own, reached[places])

@@ -1,4 +1,4 @@
-// Wild options of Cloth of Gold: `envs/cloth_of_gold/wild/borders.py` and the generations of `wild/wild_rounds.py`.
+// Wild options of Cloth of Gold: `envs/cloth_of_gold_wild/borders.py` and the generations of its `rounds.py`.
 //
 // Games are played one after the other, on boards of their own: a word of all rows stands together, with an empty row
 // above and one below, so that a step up or down is a step in memory and loops over rows become vectors.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .plugin import GamePlugin, TrainingPreset, Variant
 from .shared import MASKABLE_PPO, SLOW_GAME, files
 
-__all__ = ["CLOTH_OF_GOLD"]
+__all__ = ["CLOTH_OF_GOLD", "CLOTH_OF_GOLD_WILD"]
 
 _WILD = {"terrain": True, "weather": True, "perks": True, "territory": "hull"}
 
-CLOTH_OF_GOLD = GamePlugin(
+_BASE = GamePlugin(
     id="cloth-of-gold-v0",
     game="cellgames.envs.cloth_of_gold.game:ClothOfGold",
     summary="Cloth of Gold by Adam Murray: feed a Game of Life by hand, round by round",
@@ -30,13 +32,6 @@ CLOTH_OF_GOLD = GamePlugin(
     variants={
         "cloth-of-gold-small-v0": Variant(
             "Cloth of Gold, small enough to train on a laptop", {"height": 32, "width": 32, "generations": 24}
-        ),
-        "cloth-of-gold-wild-v0": Variant(
-            "Cloth of Gold with terrain, weather, perks, borders and wildlife", {**_WILD, "wildlife": (6, 2, 2)}
-        ),
-        "cloth-of-gold-wild-small-v0": Variant(
-            "wild Cloth of Gold, small enough to train on a laptop",
-            {"height": 32, "width": 32, "generations": 24, **_WILD, "wildlife": (3, 1, 1)},
         ),
     },
     agents={
@@ -96,3 +91,21 @@ CLOTH_OF_GOLD = GamePlugin(
     view="cellgames.web.views.cloth_of_gold_view:ClothView",
     texts=files("cloth_of_gold"),
 )
+
+CLOTH_OF_GOLD_WILD = replace(
+    _BASE,
+    game="cellgames.envs.cloth_of_gold_wild.game:ClothOfGoldWild",
+    variants={
+        "cloth-of-gold-wild-v0": Variant(
+            "Cloth of Gold with terrain, weather, perks, borders and wildlife", {**_WILD, "wildlife": (6, 2, 2)}
+        ),
+        "cloth-of-gold-wild-small-v0": Variant(
+            "wild Cloth of Gold, small enough to train on a laptop",
+            {"height": 32, "width": 32, "generations": 24, **_WILD, "wildlife": (3, 1, 1)},
+        ),
+    },
+    view="cellgames.web.views.cloth_of_gold_wild_view:WildClothView",
+    texts=files("cloth_of_gold", "cloth_of_gold_wild"),
+)
+
+CLOTH_OF_GOLD = replace(_BASE, extension=CLOTH_OF_GOLD_WILD)

@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cellgames.envs.boards.rle import board_to_string, string_to_board
-from cellgames.envs.cloth_of_gold.notation import (
-    Position,
-    action_to_string,
-    position_to_string,
-    string_to_action,
-    string_to_position,
-)
+from cellgames.envs.cloth_of_gold import ClothOfGold
+from cellgames.envs.cloth_of_gold.notation import Position, position_to_string, string_to_position
+from cellgames.envs.core import GameError
 
 BOARD = [[0, 0, 0, 0, 4], [0, 2, 2, 2, 0], [1, 1, 0, 0, 3], [0, 0, 0, 0, 0]]
 POSITION = Position(0, 3, 2, 12, [(2, 0), (2, 1)], BOARD, 57)
@@ -19,19 +15,22 @@ LINE = "move:a turn:57 round:3 acts:2 score:+12 placed:r2c0,r2c1 board:4.D$.3B$2
 
 
 def test_an_action_is_named_by_row_and_column_or_end() -> None:
-    assert action_to_string(12 * 40 + 34, 20, 40) == "r12c34"
-    assert action_to_string(20 * 40, 20, 40) == "end"
+    game = ClothOfGold(height=20, width=40)
+    assert game.action_to_string(12 * 40 + 34) == "r12c34"
+    assert game.action_to_string(20 * 40) == "end"
     for height, width in ((8, 8), (8, 40), (256, 9)):
-        names = [action_to_string(action, height, width) for action in range(height * width + 1)]
+        game = ClothOfGold(height=height, width=width)
+        names = [game.action_to_string(action) for action in range(height * width + 1)]
         assert names[:2] == ["r0c0", "r0c1"]
-        assert [string_to_action(name, height, width) for name in names] == list(range(height * width + 1))
+        assert [game.string_to_action(name) for name in names] == list(range(height * width + 1))
 
 
 @pytest.mark.parametrize(
     "text", ["", "End", "end ", "r12", "c3r4", "r-1c2", "r01c2", "r1c2 ", "r1c2/0", "R1C2", "r٣c1", "r8c0", "r0c40"]
 )
-def test_what_names_no_action_is_none(text: str) -> None:
-    assert string_to_action(text, 8, 40) is None
+def test_what_names_no_action_is_refused(text: str) -> None:
+    with pytest.raises(GameError):
+        ClothOfGold(height=8, width=40).string_to_action(text)
 
 
 def test_a_position_is_one_line_and_comes_back() -> None:

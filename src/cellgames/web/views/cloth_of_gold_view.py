@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,7 @@ from typing_extensions import override
 from cellgames.envs.cloth_of_gold import notation
 from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.solo import ClothSolo
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.wild import wild_notation
-from cellgames.envs.cloth_of_gold.wild.wild_rendering import LAND, WARDS, wild_view
-from cellgames.envs.cloth_of_gold.wild.wild_rounds import WildWorld
-from cellgames.envs.cloth_of_gold.wild.wild_state import wild
 from cellgames.envs.core import chance
 from cellgames.envs.core.drawing import frame_times
 from cellgames.envs.core.info import WIN
@@ -31,19 +26,16 @@ from .view import Frame, View, changed, clicked, player_names, results
 
 __all__ = ["ClothView"]
 
-_MARKS = {"territory_0": 1, "territory_1": 2, "placed": 4}
-_WILD_MARKS = {"ground": 8, "ward_0": 64, "ward_1": 128}  # ground: three bits, a place in `_LAND`
-_LAND = ("", "water", "forest", "rock", "burnt", "burning")
-_SIGNS = ("", "#00000055", "#4d7a2a", "#00000055", "", "#a31d0a")  # on land
 _KILLED = 4
 _NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn._DEAD}]
 
 
 class ClothView(View):
-    """A view of Cloth of Gold; marks are the bits of `_MARKS`: territories and what was placed."""
+    """A view of Cloth of Gold; marks are the bits of `marks`: territories and what was placed."""
 
     game: ClothOfGold
     has_trials = True
+    marks: ClassVar[Mapping[str, int]] = {"territory_0": 1, "territory_1": 2, "placed": 4}
 
     @override
     def layout(self) -> dict[str, Any]:
@@ -59,15 +51,14 @@ class ClothView(View):
             "grid": drawn._PALE,
             "ink": drawn._INK,
         }
-        if self.game.wild:
-            palette |= {"land": ["", *(LAND[name] for name in _LAND[1:])], "signs": _SIGNS, "wards": WARDS}
+        palette |= self.more_colours()
         return {
             "kind": "cells",
             "paint": "cloth",
             "rows": self.game.height,
             "cols": self.game.width,
             "wrap": False,
-            "marks": _MARKS | _WILD_MARKS if self.game.wild else _MARKS,
+            "marks": dict(self.marks),
             "colours": list(drawn.UNITS),
             "ground": drawn._WORLD,
             "palette": palette,
@@ -76,8 +67,7 @@ class ClothView(View):
                 {"label": "killed", "code": _KILLED, "marks": 0},
                 {"label": "contested", "code": 0, "marks": 3},
                 *([{"label": "neutral", "code": 3, "marks": 0}] if _neutrals(self.game) else []),
-                *({"label": name, "code": 0, "marks": 8 * _LAND.index(name)} for name in _lands(self.game)),
-                *({"label": f"wards of {side}", "code": 0, "marks": mark} for side, mark in _wards(self.game)),
+                *({"label": label, "code": 0, "marks": mark} for label, mark in self.more_marks()),
             ],
             "end_turn": self.game.action_to_string(self.game.end_turn),
             "columns": [
@@ -116,8 +106,7 @@ class ClothView(View):
         }
         scored = done or int(state.round[0]) > 1 - self.game.initial_placement
         lead: list[int | None] = state.scores[0].int().tolist() if scored else [None, None]
-        found = _frame(world.board(), world.territories(), None if done else world.placed(), lead, fields)
-        return _with_wild(self.game, world, found)
+        return self._framed(world, None if done else world.placed(), lead, fields)
 
     @override
     def codes(self) -> list[tuple[int, str]]:
@@ -129,7 +118,7 @@ class ClothView(View):
         """Return the position at the start of the mover's turn in this round, with other units on some cells."""
         self.check_codes(put)
         text = self.game.state_to_string(state)
-        line = wild_notation.split_line(text)[0]
+        line = self.base_line(text)
         position = notation.string_to_position(line, self.game.height, self.game.width)
         if position is None or position.stage != "move":
             raise ValueError(f"expected a position in which the game goes on, got {shown(line)}")
@@ -167,7 +156,7 @@ class ClothView(View):
                     "round": number,
                     "life": True,
                 }
-                yield _with_wild(self.game, world, _frame(world.board(), world.territories(), None, lead, fields))
+                yield self._framed(world, None, lead, fields)
             world.generation()
 
     @override
@@ -178,7 +167,7 @@ class ClothView(View):
             raise ValueError("expected no action: the units of this turn lie on the board already")
         if not self.game.board(state).any():
             raise ValueError("the world is empty: place a unit first")
-        tried = state.replace(seed=chance.next_seed(state.seed)) if self.game.wild else state
+        tried = state.replace(seed=chance.next_seed(state.seed)) if self.game.random_rounds else state
         yield from self._life(tried, frame_times(self.game.generations, most - 1), "Trial run")
 
     @override
@@ -192,64 +181,48 @@ class ClothView(View):
     @override
     def controls(self, state: ClothState, seat: int) -> dict[str, Any]:
         most = int(self.game.allowance(state))
-        bolts = {"bolts": int(wild(state).spells[0, seat]), "cells": self.game.cells} if self.game.perks else {}
-        return {"left": int(state.left[0]), "most": most, "end": self.game.end_turn, **bolts}
+        return {"left": int(state.left[0]), "most": most, "end": self.game.end_turn}
 
+    def _framed(
+        self,
+        world: drawn.World,
+        placed: npt.NDArray[np.bool_] | None,
+        lead: Sequence[int | None],
+        fields: Mapping[str, Any],
+    ) -> Frame:
+        """Return the frame of a world; `placed` is bool [H, W]."""
+        cells, territory = world.board(), world.territories()
+        marks = territory[0] * np.uint8(self.marks["territory_0"]) + territory[1] * np.uint8(self.marks["territory_1"])
+        if placed is not None:
+            marks = marks + placed * np.uint8(self.marks["placed"])
+        nobodys = [int(territory.all(0).sum()), int((cells == _KILLED).sum())]
+        infos = {
+            "units": [int((cells == side).sum()) for side in (1, 2)],
+            "territory": [int(field.sum()) for field in territory],
+            "lead": list(lead),
+            "nobodys": nobodys,
+        }
+        text = [["contested", nobodys[0]], ["killed", nobodys[1]]]
+        flat = cells.astype(np.uint8).ravel()
+        return Frame(flat, marks.astype(np.uint8).ravel(), {**fields, "infos": infos, "text": text})
 
-def _lands(game: ClothOfGold) -> Sequence[str]:
-    """Return the names of ground that a game may show."""
-    return _LAND[1:] if game.weather else _LAND[1:4] if game.terrain else ()
+    # --- what the view of an extension adds -----------------------------------------------------------------------
 
+    def more_colours(self) -> dict[str, Any]:
+        """Return more colours of the palette, by name."""
+        return {}
 
-def _wards(game: ClothOfGold) -> Sequence[tuple[str, int]]:
-    """Return the players that may have wards, and their marks."""
-    return [(side, _WILD_MARKS[f"ward_{seat}"]) for seat, side in enumerate(player_names(game))] if game.perks else ()
+    def more_marks(self) -> list[tuple[str, int]]:
+        """Return more lines of the legend: a label and its marks."""
+        return []
 
-
-def _with_wild(game: ClothOfGold, world: ClothSolo | WildWorld, frame: Frame) -> Frame:
-    """Return a frame with what wild options add: marks of the land and of wards, `animals`, and words."""
-    if not isinstance(world, WildWorld):
-        return frame
-    seen = wild_view(game, world.state(), player_names(game))
-    marks = np.zeros((game.height, game.width), np.uint8)
-    for name, mask in seen.ground.items():
-        marks = np.where(mask, np.uint8(_WILD_MARKS["ground"] * _LAND.index(name)), marks)
-    if seen.wards is not None:
-        marks = (
-            marks + seen.wards[0] * np.uint8(_WILD_MARKS["ward_0"]) + seen.wards[1] * np.uint8(_WILD_MARKS["ward_1"])
-        )
-    animals = [[kind, row * game.width + col] for kind, row, col in seen.animals or ()]
-    words = [line.split(": ", 1) for line in (seen.weather, *seen.earned) if line]
-    fields = {**frame.fields, "animals": animals, "text": [*frame.fields["text"], *words]}
-    assert frame.marks is not None
-    return Frame(frame.cells, frame.marks + marks.astype(np.uint8).ravel(), fields)
+    def base_line(self, text: str) -> str:
+        """Return the base game's part of a position's text."""
+        return text
 
 
 def _neutrals(game: ClothOfGold) -> bool:
     return game.neutral_births or game.neutral_density > 0
-
-
-def _frame(
-    cells: npt.NDArray[np.integer[Any]],
-    territory: npt.NDArray[np.bool_],
-    placed: npt.NDArray[np.bool_] | None,
-    lead: Sequence[int | None],
-    fields: Mapping[str, Any],
-) -> Frame:
-    """Return the frame of a position; arrays are [H, W], territory [2, H, W], as `rendering.draw` takes them."""
-    marks = territory[0] * np.uint8(_MARKS["territory_0"]) + territory[1] * np.uint8(_MARKS["territory_1"])
-    if placed is not None:
-        marks = marks + placed * np.uint8(_MARKS["placed"])
-    nobodys = [int(territory.all(0).sum()), int((cells == _KILLED).sum())]
-    infos = {
-        "units": [int((cells == side).sum()) for side in (1, 2)],
-        "territory": [int(field.sum()) for field in territory],
-        "lead": list(lead),
-        "nobodys": nobodys,
-    }
-    text = [["contested", nobodys[0]], ["killed", nobodys[1]]]
-    flat = cells.astype(np.uint8).ravel()
-    return Frame(flat, marks.astype(np.uint8).ravel(), {**fields, "infos": infos, "text": text})
 
 
 def _lived(before: ClothState, after: ClothState) -> bool:

@@ -1,4 +1,4 @@
-"""The state of a batch of Cloth of Gold games with some of the wild options."""
+"""The state of a batch of Cloth of Gold games with wild options."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ __all__ = ["WildState", "wild"]
 
 @dataclass(frozen=True, eq=False)
 class WildState(ClothState):
-    """The state of a batch of Cloth of Gold games with some of the wild options.
+    """The state of a batch of Cloth of Gold games with wild options.
 
     Fields of options that are off have no element. Letters: `H, W` the world, `S, N` stored rows and words in them,
     `A` animals, `K` kinds of still lifes.
 
     Attributes:
-        ground: [B, H, W] uint8, codes of `wild.terrain` (terrain).
+        ground: [B, H, W] uint8, codes of `terrain` (terrain).
         land: [B, 2, S, N] int64, forest, burnt, under water or not, and rock (terrain).
         water: [B, S, N] int64, cells under water at the level (terrain).
         level: [B] int32, the water level (weather; the level of the start without it).
-        weather: [B] int32, the state of the round, see `wild.weather.KINDS` (weather).
+        weather: [B] int32, the state of the round, see `weather.KINDS` (weather).
         fire: [B, 5, S, N] int64, burning cells by generations left, one first; burnt cells (weather).
         wards: [B, 2, S, N] int64, cells warded for each player until the next count (perks).
         lives: [B, 2, K] int32, still lifes of each player at the last count (perks).

@@ -8,20 +8,20 @@ import torch
 from torch import Tensor
 
 from . import weather
+from .rounds import animal_planes
+from .state import WildState
 from .weather import Fire
-from .wild_rounds import animal_planes
-from .wild_state import WildState
 from .wildlife import KINDS
 
 if TYPE_CHECKING:
-    from cellgames.envs.cloth_of_gold.game import ClothOfGold
+    from .game import ClothOfGoldWild
 
-__all__ = ["ground_planes", "wild_boards", "wild_infos", "wild_numbers", "wild_planes"]
+__all__ = ["board_names", "ground_planes", "infos", "number_names", "planes"]
 
 _EARNED = ("own supply", "opponent's supply", "own reach", "opponent's reach", "own spells", "opponent's spells")
 
 
-def wild_boards(game: ClothOfGold) -> tuple[str, ...]:
+def board_names(game: ClothOfGoldWild) -> tuple[str, ...]:
     """Return the names of the planes of cells that a game's options add."""
     return (
         *(("water", "forest", "rock") if game.terrain else ()),
@@ -31,7 +31,7 @@ def wild_boards(game: ClothOfGold) -> tuple[str, ...]:
     )
 
 
-def wild_numbers(game: ClothOfGold) -> tuple[str, ...]:
+def number_names(game: ClothOfGoldWild) -> tuple[str, ...]:
     """Return the names of the planes that are the same everywhere."""
     return (
         *((*(f"1 in {kind} weather" for kind in weather.KINDS), "water level") if game.weather else ()),
@@ -39,7 +39,7 @@ def wild_numbers(game: ClothOfGold) -> tuple[str, ...]:
     )
 
 
-def ground_planes(game: ClothOfGold, state: WildState) -> Tensor:
+def ground_planes(game: ClothOfGoldWild, state: WildState) -> Tensor:
     """Return water, forest and rock, int64 [B, 3, S, N]; burnt forest is none until it has grown again."""
     wood, rock = state.land.unbind(1)
     forest = wood & ~state.water
@@ -48,7 +48,7 @@ def ground_planes(game: ClothOfGold, state: WildState) -> Tensor:
     return torch.stack((state.water, forest, rock), 1)
 
 
-def wild_planes(game: ClothOfGold, state: WildState, seat: Tensor) -> tuple[Tensor, Tensor]:
+def planes(game: ClothOfGoldWild, state: WildState, seat: Tensor) -> tuple[Tensor, Tensor]:
     """Return the boards, int64 [B, p, S, N], and the numbers, int16 [B, q], that options add for seats int64 [B]."""
     env_ids = torch.arange(len(state), device=state.device)[:, None]
     order = torch.stack((seat, 1 - seat), 1)
@@ -67,7 +67,7 @@ def wild_planes(game: ClothOfGold, state: WildState, seat: Tensor) -> tuple[Tens
     return torch.cat(boards, 1), torch.cat(numbers, 1).to(torch.int16)
 
 
-def wild_infos(game: ClothOfGold, state: WildState) -> dict[str, Tensor]:
+def infos(game: ClothOfGoldWild, state: WildState) -> dict[str, Tensor]:
     """Return what `infos` add: `weather`, `level`, `still_lifes`, `supply`, `reach`, `spells` and `animals`."""
     found: dict[str, Tensor] = {}
     if game.weather:

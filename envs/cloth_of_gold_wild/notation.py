@@ -1,11 +1,14 @@
-"""The wild part of a position as text, which follows the board: `NAME:VALUE` for each field.
+"""Bolts, and the wild part of a position as text, which follows the board: `NAME:VALUE` for each field.
+
+In games with perks `bolt-r12c34` is a bolt at that cell. The fields are:
+
 
 - `ground:` the ground as `boards.rle` writes it: `.` deep water, A to N bands of height without and with forest, O rock
 - `weather:` the state of the round, `level:` of the water
 - `fire:` A to D burning cells with one to four generations left, E burnt cells
 - `left:` units that the mover may still place in this turn
 - `wards:` cells that are warded for a (A), for b (B) and for both (C)
-- `lives:` still lifes at the last count, a's then b's, in the order of `wild.perks.LIVES`
+- `lives:` still lifes at the last count, a's then b's, in the order of `perks.LIVES`
 - `supply:`, `reach:` and `spells:` of a and of b
 - `animals:` the cell of each animal, grazers first, `-` for one that is gone
 """
@@ -23,19 +26,22 @@ from cellgames.envs.boards.rle import board_to_string, string_to_board
 from cellgames.envs.cloth_of_gold.notation import cell_to_string, string_to_cell
 
 from . import perks, terrain, weather
-from .wild_state import WildState
+from .state import WildState
 from .wildlife import GONE
 
 if TYPE_CHECKING:
-    from cellgames.envs.cloth_of_gold.game import ClothOfGold
+    from .game import ClothOfGoldWild
 
-__all__ = ["fields_to_string", "split_line", "with_fields"]
+__all__ = ["BOLT", "fields_to_string", "split_line", "with_fields"]
+
+BOLT = "bolt-"
+"""The text before the cell of a bolt."""
 
 _BASE = 7  # fields of a line without wild options
 _NUMBERS = re.compile(r"(?:0|[1-9][0-9]{0,6})(?:,(?:0|[1-9][0-9]{0,6}))*")
 
 
-def fields_to_string(game: ClothOfGold, state: WildState) -> str:
+def fields_to_string(game: ClothOfGoldWild, state: WildState) -> str:
     """Return the fields of the options of a batch of one, each with a space before it."""
     found: dict[str, str] = {}
     if game.terrain:
@@ -66,7 +72,7 @@ def split_line(text: str) -> tuple[str, dict[str, str]]:
     return " ".join(parts[:_BASE]), fields if len(fields) == len(parts[_BASE:]) else {"": text}
 
 
-def with_fields(game: ClothOfGold, state: WildState, fields: Mapping[str, str]) -> WildState | str:
+def with_fields(game: ClothOfGoldWild, state: WildState, fields: Mapping[str, str]) -> WildState | str:
     """Return a batch of one with the fields of a line, or what the line was expected to have."""
     names = [part.partition(":")[0] for part in fields_to_string(game, state).split()]
     if list(fields) != names:
@@ -80,7 +86,7 @@ def with_fields(game: ClothOfGold, state: WildState, fields: Mapping[str, str]) 
     return _wildlife(game, state, fields["animals"]) if sum(game.wildlife) else state
 
 
-def _terrain(game: ClothOfGold, state: WildState, fields: Mapping[str, str], board: Tensor) -> WildState | str:
+def _terrain(game: ClothOfGoldWild, state: WildState, fields: Mapping[str, str], board: Tensor) -> WildState | str:
     rows = string_to_board(fields["ground"], game.height, game.width, terrain.ROCK)
     level = _numbers(fields.get("level", str(terrain.LEVEL)), 1, terrain.HIGHEST)
     if rows is None:
@@ -96,7 +102,7 @@ def _terrain(game: ClothOfGold, state: WildState, fields: Mapping[str, str], boa
     return state.replace(ground=ground, level=height, water=water.movedim(-1, 0), land=land.movedim(-1, 0))
 
 
-def _weather(game: ClothOfGold, state: WildState, fields: Mapping[str, str], board: Tensor) -> WildState | str:
+def _weather(game: ClothOfGoldWild, state: WildState, fields: Mapping[str, str], board: Tensor) -> WildState | str:
     rows = string_to_board(fields["fire"], game.height, game.width, weather.STAGES + 1)
     if fields["weather"] not in weather.KINDS:
         return f"weather that is one of {', '.join(weather.KINDS)}"
@@ -114,7 +120,7 @@ def _weather(game: ClothOfGold, state: WildState, fields: Mapping[str, str], boa
     )
 
 
-def _perks(game: ClothOfGold, state: WildState, fields: Mapping[str, str], board: Tensor) -> WildState | str:
+def _perks(game: ClothOfGoldWild, state: WildState, fields: Mapping[str, str], board: Tensor) -> WildState | str:
     rows = string_to_board(fields["wards"], game.height, game.width, 3)
     left = _numbers(fields["left"], 1, game.most_units)
     most = {"lives": game.cells, "supply": 2 * game.cells, "reach": perks.MOST_REACH, "spells": perks.MOST_SPELLS}
@@ -136,7 +142,7 @@ def _perks(game: ClothOfGold, state: WildState, fields: Mapping[str, str], board
     return state.replace(**new, left=number, wards=game.grid.pack(planes).movedim(-1, 0))
 
 
-def _wildlife(game: ClothOfGold, state: WildState, text: str) -> WildState | str:
+def _wildlife(game: ClothOfGoldWild, state: WildState, text: str) -> WildState | str:
     names, most = text.split(","), sum(game.wildlife)
     cells = [None if name == "-" else string_to_cell(name) for name in names]
     known = [cell for cell in cells if cell is not None]
@@ -155,6 +161,6 @@ def _numbers(text: str, number: int, most: int) -> list[int] | None:
     return found if len(found) == number and max(found) <= most else None
 
 
-def _unpacked(game: ClothOfGold, field: Tensor) -> Tensor:
+def _unpacked(game: ClothOfGoldWild, field: Tensor) -> Tensor:
     """Return the first game of a field [B, k, S, N] as bool [k, H, W]."""
     return game.grid.unpack(field[:1].movedim(0, -1))[0]

@@ -24,17 +24,16 @@ from cellgames.envs.native import Library, library, pointer
 from . import perks, terrain, weather
 from .borders import zones
 from .noise import round_seed
+from .state import WildState
 from .weather import Fire
-from .wild_state import WildState
 from .wildlife import EVERY, KINDS, Wildlife, kinds_of, place_animals
 
 if TYPE_CHECKING:
-    from cellgames.envs.cloth_of_gold.game import ClothOfGold
+    from .game import ClothOfGoldWild
 
 __all__ = [
     "WildRound",
     "WildWorld",
-    "allowances",
     "animal_planes",
     "bolt",
     "end_round",
@@ -63,7 +62,7 @@ def _outer(boards: Tensor) -> Tensor:
 # --- the start ----------------------------------------------------------------------------------------------------
 
 
-def start(game: ClothOfGold, state: ClothState) -> WildState:
+def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
     """Return new games with the fields of the options, by their seeds."""
     seed, grid = state.seed, game.grid
     num_envs, size = len(seed), (game.height, game.width)
@@ -105,7 +104,7 @@ def start(game: ClothOfGold, state: ClothState) -> WildState:
 # --- turns --------------------------------------------------------------------------------------------------------
 
 
-def territories(game: ClothOfGold, units: Tensor, reach: Tensor | None) -> Tensor:
+def territories(game: ClothOfGoldWild, units: Tensor, reach: Tensor | None) -> Tensor:
     """Return bitboards int64 [k, S, N] of territory or zones, for units int64 [k, S, N] of a side each.
 
     Args:
@@ -126,7 +125,7 @@ def territories(game: ClothOfGold, units: Tensor, reach: Tensor | None) -> Tenso
     return _outer(out)
 
 
-def widened(game: ClothOfGold, state: WildState, sides: Tensor) -> WildState:
+def widened(game: ClothOfGoldWild, state: WildState, sides: Tensor) -> WildState:
     """Return the games with the territory of some sides, bool [B, 2], as it is now."""
     env_ids, players = sides.nonzero().unbind(1)
     if len(env_ids) == 0:
@@ -136,7 +135,7 @@ def widened(game: ClothOfGold, state: WildState, sides: Tensor) -> WildState:
     return state.replace(territory=state.territory.index_put((env_ids, players), new))
 
 
-def placed(game: ClothOfGold, before: WildState, after: WildState, cells: Tensor) -> WildState:
+def placed(game: ClothOfGoldWild, before: WildState, after: WildState, cells: Tensor) -> WildState:
     """Return the games after `placement.play` with the movers' territory as the options have it.
 
     Args:
@@ -154,24 +153,15 @@ def placed(game: ClothOfGold, before: WildState, after: WildState, cells: Tensor
     return widened(game, after, acted[:, None] & sides)
 
 
-def allowances(game: ClothOfGold, state: ClothState) -> Tensor | int:
-    """Return the units of a whole turn of the mover, int32 [B], or the number of all games."""
-    if not game.perks:
-        return game.max_units
-    assert isinstance(state, WildState)
-    supply = state.supply.gather(1, state.current_player[:, None]).squeeze(1)
-    return perks.allowance(game.max_units, supply)
-
-
-def legal_ground(game: ClothOfGold, state: WildState) -> Tensor:
+def legal_ground(game: ClothOfGoldWild, state: WildState) -> Tensor:
     """Return bitboards of the cells where the mover may place its next unit: int64 [B, S, N]."""
     blocked = state.replace(neutral=state.neutral | state.water) if game.terrain else state
     return legal_cells(game.grid, blocked)
 
 
-def legal_actions(game: ClothOfGold, state: WildState) -> Tensor:
+def legal_actions(game: ClothOfGoldWild, state: WildState) -> Tensor:
     """Return the mask of cells, of bolts if there are perks, and the end of the turn: bool [B, A]."""
-    cells, whole = legal_ground(game, state), allowances(game, state)
+    cells, whole = legal_ground(game, state), game.allowance(state)
     nowhere = ~cells.flatten(1).any(1)
     placing, taking, end = rules.choices(state.left, state.acts, whole, nowhere)  # type: ignore[arg-type]  # which broadcast
     legal = (cells & _words(placing)) | (state.placed & _words(taking))
@@ -182,7 +172,7 @@ def legal_actions(game: ClothOfGold, state: WildState) -> Tensor:
     return torch.cat((*flags, end[:, None]), 1)
 
 
-def why_illegal(game: ClothOfGold, state: WildState, action: int) -> str:
+def why_illegal(game: ClothOfGoldWild, state: WildState, action: int) -> str:
     """Return why an action in the right range is illegal in a batch of one, if an option is the reason, else ""."""
     if action == game.end_turn:
         return ""
@@ -201,7 +191,7 @@ def _words(flags: Tensor) -> Tensor:
     return -along_envs(flags, 3).long()
 
 
-def bolt(game: ClothOfGold, state: WildState, cells: Tensor) -> WildState:
+def bolt(game: ClothOfGoldWild, state: WildState, cells: Tensor) -> WildState:
     """Return the games after a bolt of the mover at a cell, int64 [B]; -1 is none.
 
     It empties the 3 x 3 around the cell, but for cells that are warded for the opponent.
@@ -238,7 +228,7 @@ class WildRound:
         state: `n` games whose round runs; not changed.
     """
 
-    def __init__(self, game: ClothOfGold, state: WildState) -> None:
+    def __init__(self, game: ClothOfGoldWild, state: WildState) -> None:
         self._game, self._number = game, 0
         grid = self._grid = game.grid
         self._seed = round_seed(state.seed, state.round)
@@ -427,7 +417,7 @@ class WildWorld:
         state: a batch of one; not changed.
     """
 
-    def __init__(self, game: ClothOfGold, state: WildState) -> None:
+    def __init__(self, game: ClothOfGoldWild, state: WildState) -> None:
         self._game, self._start = game, state
         self._round: WildRound | None = None
 
@@ -459,14 +449,14 @@ class WildWorld:
         return cells
 
 
-def lived(game: ClothOfGold, state: WildState) -> WildRound:
+def lived(game: ClothOfGoldWild, state: WildState) -> WildRound:
     """Return the round of the games after all of its generations."""
     played = WildRound(game, state)
     played.finish()
     return played
 
 
-def end_round(game: ClothOfGold, state: WildState, env_ids: Tensor) -> WildState:
+def end_round(game: ClothOfGoldWild, state: WildState, env_ids: Tensor) -> WildState:
     """Return the games, those of `env_ids`, int64 [n], after all generations and the count."""
     if len(env_ids) == len(state):
         return lived(game, state).counted(state)
@@ -477,7 +467,7 @@ def end_round(game: ClothOfGold, state: WildState, env_ids: Tensor) -> WildState
     return state.replace(**{name: getattr(state, name).index_put((env_ids,), new) for name, new in changed.items()})
 
 
-def next_round(game: ClothOfGold, state: WildState, env_ids: Tensor) -> WildState:
+def next_round(game: ClothOfGoldWild, state: WildState, env_ids: Tensor) -> WildState:
     """Return the games with weather drawn for the rounds, after the first, that begin in `env_ids`, int64 [n]."""
     if not game.weather:
         return state
@@ -490,7 +480,7 @@ def next_round(game: ClothOfGold, state: WildState, env_ids: Tensor) -> WildStat
 # --- what is seen -------------------------------------------------------------------------------------------------
 
 
-def animal_planes(game: ClothOfGold, state: WildState) -> Tensor:
+def animal_planes(game: ClothOfGoldWild, state: WildState) -> Tensor:
     """Return the cells of each kind of animal, bool [B, 3, H, W]."""
     planes = torch.zeros((len(state), len(KINDS), game.cells + 1), dtype=torch.bool, device=state.device)
     for place, kind in zip(state.animals.long().unbind(1), kinds_of(game.wildlife), strict=True):

@@ -14,35 +14,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
+from cellgames.envs.cloth_of_gold.rendering import ROW_HEIGHT, Layer, runs
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Shape, Text, fitted
 
 from . import perks, weather
+from .observation import ground_planes
+from .state import WildState
 from .weather import Fire
-from .wild_observation import ground_planes
-from .wild_state import WildState
 from .wildlife import GONE, KINDS, kinds_of
 
 if TYPE_CHECKING:
-    from cellgames.envs.cloth_of_gold.game import ClothOfGold
+    from .game import ClothOfGoldWild
 
-__all__ = [
-    "LAND",
-    "ROW_HEIGHT",
-    "WARDS",
-    "WildView",
-    "draw_above",
-    "draw_below",
-    "draw_key",
-    "key_rows",
-    "wild_text",
-    "wild_view",
-]
+__all__ = ["LAND", "WARDS", "WildView", "wild_view"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-
-ROW_HEIGHT = 27.0
-"""Units of a picture that a row of the key takes."""
 
 LAND = {"water": "#a9cbe0", "forest": "#d3e3bd", "rock": "#c9c3ba", "burnt": "#8d8176", "burning": "#ffd23f"}
 """The colours of the ground."""
@@ -59,7 +47,7 @@ _BEASTS = "GHU"
 
 
 @dataclass(frozen=True, eq=False)
-class WildView:
+class WildView(Layer):
     """The wild part of one moment of a game.
 
     Attributes:
@@ -76,57 +64,80 @@ class WildView:
     weather: str = ""
     earned: tuple[str, str] = ("", "")
 
+    @override
+    def key_rows(self) -> int:
+        return bool(self.weather) + any(self.earned) + bool(_entries(self))
 
-def key_rows(view: WildView) -> int:
-    """Return the rows of the key."""
-    return bool(view.weather) + any(view.earned) + bool(_entries(view))
-
-
-def draw_below(view: WildView, size: float, names: Sequence[str] = _COLD) -> Iterator[Shape]:
-    """Yield the ground, in units of a cell, of which each is `size` units of the picture.
-
-    Args:
-        view: the moment.
-        size: units of a cell.
-        names: of the kinds of ground to draw; by default all that lies below territories.
-    """
-    step = 1 if size >= 12 else 2  # cells from one sign to the next
-    for name in names:
-        mask = view.ground.get(name)
-        if mask is None or not mask.any():
-            continue
-        for row, col, length in _runs(mask):
-            yield Rectangle(col, row, length, 1, LAND[name])
-        for row, col in np.argwhere(mask).tolist():
-            if name == "burning" or (name != "burnt" and (row + col) % step == 0 and (row % step == 0)):
-                yield _sign(name, row, col, size, 1.0 if name == "burning" else float(step))
-
-
-def draw_above(view: WildView, size: float) -> Iterator[Shape]:
-    """Yield wards and animals."""
-    if view.wards is not None:
-        for player, mask in enumerate(view.wards):
+    @override
+    def draw_below(self, size: float, *, over: bool = False) -> Iterator[Shape]:
+        step = 1 if size >= 12 else 2  # cells from one sign to the next
+        for name in ("burning",) if over else _COLD:
+            mask = self.ground.get(name)
+            if mask is None or not mask.any():
+                continue
+            for row, col, length in runs(mask):
+                yield Rectangle(col, row, length, 1, LAND[name])
             for row, col in np.argwhere(mask).tolist():
-                yield from _ward(player, row, col, size)
-    for kind, row, col in view.animals or ():
-        yield _beast(kind, col + 0.5, row + 0.5, max(0.5, 8 / size), size)
+                if name == "burning" or (name != "burnt" and (row + col) % step == 0 and (row % step == 0)):
+                    yield _sign(name, row, col, size, 1.0 if name == "burning" else float(step))
 
+    @override
+    def draw_above(self, size: float) -> Iterator[Shape]:
+        if self.wards is not None:
+            for player, mask in enumerate(self.wards):
+                for row, col in np.argwhere(mask).tolist():
+                    yield from _ward(player, row, col, size)
+        for kind, row, col in self.animals or ():
+            yield _beast(kind, col + 0.5, row + 0.5, max(0.5, 8 / size), size)
 
-def draw_key(view: WildView, left: float, top: float, wide: float) -> Iterator[Shape]:
-    """Yield the key of what is on the board, from a corner on, in units of the picture."""
-    y = top
-    if view.weather:
-        yield Text(left, y + 12, view.weather, fitted(view.weather, 13, wide), _INK, bold=True)
-        y += ROW_HEIGHT
-    if any(view.earned):
-        for player, words in enumerate(view.earned):
-            yield Text(left + player * wide / 2, y + 12, words, fitted(words, 13, wide / 2 - 12), _INK)
-        y += ROW_HEIGHT
-    entries = _entries(view)
-    for place, (name, word) in enumerate(entries):
-        x = left + place * wide / len(entries)
-        yield Inset(x, y, Picture(1, 1, _PALE, tuple(_sample(name))), _SAMPLE)
-        yield Text(x + _SAMPLE + 5, y + 13, word, fitted(word, 12, wide / len(entries) - _SAMPLE - 9), _INK)
+    @override
+    def draw_key(self, left: float, top: float, wide: float) -> Iterator[Shape]:
+        y = top
+        if self.weather:
+            yield Text(left, y + 12, self.weather, fitted(self.weather, 13, wide), _INK, bold=True)
+            y += ROW_HEIGHT
+        if any(self.earned):
+            for player, words in enumerate(self.earned):
+                yield Text(left + player * wide / 2, y + 12, words, fitted(words, 13, wide / 2 - 12), _INK)
+            y += ROW_HEIGHT
+        entries = _entries(self)
+        for place, (name, word) in enumerate(entries):
+            x = left + place * wide / len(entries)
+            yield Inset(x, y, Picture(1, 1, _PALE, tuple(_sample(name))), _SAMPLE)
+            yield Text(x + _SAMPLE + 5, y + 13, word, fitted(word, 12, wide / len(entries) - _SAMPLE - 9), _INK)
+
+    @override
+    def text(self, high: int, wide: int) -> list[str]:
+        lines = [line for line in (self.weather, *self.earned) if line]
+        layers: list[tuple[str, npt.NDArray[Any]]] = [
+            (sign, self.ground[name]) for name, sign in _SIGNS.items() if name in self.ground
+        ]
+        key = [f"{sign} {name}" for name, sign in _SIGNS.items() if name in self.ground]
+        if self.wards is not None:
+            both: Mask = self.wards[0] & self.wards[1]
+            layers += [("a", self.wards[0]), ("b", self.wards[1]), ("w", both)]
+            key.append("a b w wards of A, of B, of both")
+        shape = next((mask.shape for _, mask in layers), None)
+        if self.animals is not None:
+            rows = max((animal[1] for animal in self.animals), default=0) + 1
+            cols = max((animal[2] for animal in self.animals), default=0) + 1
+            shape = shape or (rows, cols)
+            for number, sign in enumerate(_BEASTS):
+                mask = np.zeros(shape, np.bool_)
+                for kind, row, col in self.animals:
+                    mask[row, col] |= kind == number
+                layers.append((sign, mask))
+            key.append("G grazer, H hunter, U guard")
+        if shape is None:
+            return lines
+        signs = np.full((-(-shape[0] // high), -(-shape[1] // wide)), ".")
+        for sign, layer in layers:
+            padded = np.pad(layer, ((0, -layer.shape[0] % high), (0, -layer.shape[1] % wide)))
+            some = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide).any((1, 3))
+            signs = np.where(some, sign, signs)
+        margin = len(str(shape[0]))
+        drawn = [f"{row * high:>{margin}} {''.join(line)}" for row, line in enumerate(signs.tolist())]
+        return [*lines, f"land: {', '.join(key)}", *drawn]
 
 
 def _entries(view: WildView) -> list[tuple[str, str]]:
@@ -193,57 +204,7 @@ def _beast(kind: int, x: float, y: float, radius: float, size: float) -> Shape:
     return Polygon(tuple((x + radius * a, y + radius * b) for a, b in shield), _PALE, _BEAST, radius * 0.4)
 
 
-def _runs(mask: Mask) -> Iterator[tuple[int, int, int]]:
-    """Yield row, first column and length of all runs of true cells in the rows of [R, C]."""
-    steps = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
-    (rows, starts), (_, ends) = (np.nonzero(steps == step) for step in (1, -1))
-    yield from zip(rows.tolist(), starts.tolist(), (ends - starts).tolist(), strict=True)
-
-
-# ---------------------------------------------------------------- as text
-
-
-def wild_text(view: WildView, high: int, wide: int) -> list[str]:
-    """Return lines of the weather and of what is earned, and a map of the land and the animals for a terminal.
-
-    Args:
-        view: the moment.
-        high: rows of cells that one sign stands for.
-        wide: columns of cells that one sign stands for.
-    """
-    lines = [line for line in (view.weather, *view.earned) if line]
-    layers: list[tuple[str, npt.NDArray[Any]]] = [
-        (sign, view.ground[name]) for name, sign in _SIGNS.items() if name in view.ground
-    ]
-    key = [f"{sign} {name}" for name, sign in _SIGNS.items() if name in view.ground]
-    if view.wards is not None:
-        both: Mask = view.wards[0] & view.wards[1]
-        layers += [("a", view.wards[0]), ("b", view.wards[1]), ("w", both)]
-        key.append("a b w wards of A, of B, of both")
-    shape = next((mask.shape for _, mask in layers), None)
-    if view.animals is not None:
-        rows = max((animal[1] for animal in view.animals), default=0) + 1
-        cols = max((animal[2] for animal in view.animals), default=0) + 1
-        shape = shape or (rows, cols)
-        for number, sign in enumerate(_BEASTS):
-            mask = np.zeros(shape, np.bool_)
-            for kind, row, col in view.animals:
-                mask[row, col] |= kind == number
-            layers.append((sign, mask))
-        key.append("G grazer, H hunter, U guard")
-    if shape is None:
-        return lines
-    signs = np.full((-(-shape[0] // high), -(-shape[1] // wide)), ".")
-    for sign, layer in layers:
-        padded = np.pad(layer, ((0, -layer.shape[0] % high), (0, -layer.shape[1] % wide)))
-        some = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide).any((1, 3))
-        signs = np.where(some, sign, signs)
-    margin = len(str(shape[0]))
-    drawn = [f"{row * high:>{margin}} {''.join(line)}" for row, line in enumerate(signs.tolist())]
-    return [*lines, f"land: {', '.join(key)}", *drawn]
-
-
-def wild_view(game: ClothOfGold, state: WildState, names: Sequence[str] | None = None) -> WildView:
+def wild_view(game: ClothOfGoldWild, state: WildState, names: Sequence[str] | None = None) -> WildView:
     """Return what the options add to the picture of a batch of one; players have `names`, by default their ids."""
     ground = {}
     if game.terrain:
@@ -262,7 +223,7 @@ def wild_view(game: ClothOfGold, state: WildState, names: Sequence[str] | None =
     return WildView(ground, wards, animals, _weather_words(game, state), (earned[0], earned[1]))
 
 
-def _weather_words(game: ClothOfGold, state: WildState) -> str:
+def _weather_words(game: ClothOfGoldWild, state: WildState) -> str:
     """Return the weather of the round, the water level and the forecast of a batch of one, "" without weather."""
     if not game.weather:
         return ""
@@ -273,7 +234,7 @@ def _weather_words(game: ClothOfGold, state: WildState) -> str:
     return f"Weather: {weather.KINDS[now]}, water level {int(state.level)}; next round: {chances}"
 
 
-def _earned_words(game: ClothOfGold, state: WildState, names: Sequence[str]) -> list[str]:
+def _earned_words(game: ClothOfGoldWild, state: WildState, names: Sequence[str]) -> list[str]:
     """Return what each player, by name, has earned by still lifes in a batch of one, "" without perks."""
     if not game.perks:
         return ["", ""]

@@ -1,0 +1,254 @@
+"""Wild Cloth of Gold on the contract of the suite.
+
+Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words in them (see `boards.bitboards`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.envs.cloth_of_gold import placement
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.observation import LARGEST
+from cellgames.envs.cloth_of_gold.rendering import World
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.core.errors import GameError
+from cellgames.envs.core.game import Game
+from cellgames.envs.core.info import GameInfo
+from cellgames.envs.core.solo import Solo
+from cellgames.envs.kernels.parameters import check_int
+from cellgames.utils.foreign_text import shown
+
+from . import notation, observation, perks, rounds
+from .rendering import WildView, wild_view
+from .state import WildState, wild
+from .terrain import HIGHEST
+
+__all__ = ["ClothOfGoldWild", "Territory"]
+
+Territory = Literal["field", "hull"]
+
+MOST_ANIMALS = 20  # of a kind
+_OPTIONS = frozenset({"terrain", "weather", "perks", "territory", "buffer", "wildlife", "combinations"})
+
+
+@dataclass(frozen=True, repr=False)
+class ClothOfGoldWild(ClothOfGold):
+    """Cloth of Gold with terrain, weather, perks, borders and wildlife, each of them an option.
+
+    Attributes:
+        terrain: water, rock and forest.
+        weather: rain, storm, lightning and fire; needs `terrain`.
+        perks: still lifes earn units, reach, wards and bolts.
+        territory: "field", the cells near a unit; or "hull", zones around the hulls of clusters of units.
+        buffer: of a zone, the distance from its hull up to which it reaches.
+        wildlife: how many grazers, hunters and guards there are.
+        combinations: sets of one still life for each perk earn more; needs `perks`.
+    """
+
+    terrain: bool = False
+    weather: bool = False
+    perks: bool = False
+    territory: Territory = "field"
+    buffer: int = 4
+    wildlife: tuple[int, int, int] = (0, 0, 0)
+    combinations: bool = False
+
+    added_parameters: ClassVar[frozenset[str]] = ClothOfGold.added_parameters | _OPTIONS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int(self, "buffer", 0, 16)
+        self._check_flags("terrain", "weather", "perks", "combinations")
+        self._check_choices(territory=get_args(Territory))
+        self._check_needed("weather", False, "terrain")
+        self._check_needed("combinations", False, "perks")
+        animals = self.wildlife
+        if isinstance(animals, list):
+            object.__setattr__(self, "wildlife", animals := tuple(animals))  # as JSON has it
+        if (
+            not isinstance(animals, tuple)
+            or len(animals) != 3
+            or any(isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= MOST_ANIMALS for n in animals)
+        ):
+            raise ValueError(
+                f"{self.id}: parameter 'wildlife' must be three numbers from 0 to {MOST_ANIMALS}, of grazers, hunters "
+                f"and guards, got {shown(animals)}"
+            )
+
+    @property
+    @override
+    def end_turn(self) -> int:
+        return self.cells * (1 + self.perks)
+
+    @property
+    @override
+    def most_units(self) -> int:
+        return self.max_units * (1 + self.perks)
+
+    @override
+    def allowance(self, state: ClothState) -> Tensor:
+        """Return the units of a whole turn of the mover, int32 [B]: `max_units`, and more by supply."""
+        if not self.perks:
+            return super().allowance(state)
+        supply = wild(state).supply.gather(1, state.current_player[:, None]).squeeze(1)
+        return perks.allowance(self.max_units, supply)
+
+    @property
+    @override
+    def boards(self) -> tuple[str, ...]:
+        return (*super().boards, *observation.board_names(self))
+
+    @property
+    @override
+    def numbers(self) -> tuple[str, ...]:
+        return (*super().numbers, *observation.number_names(self))
+
+    @property
+    @override
+    def random_rounds(self) -> bool:
+        return True
+
+    @cached_property
+    @override
+    def info(self) -> GameInfo:
+        base = super().info
+        most = min(LARGEST, max(int(base.observation.high), HIGHEST * self.weather))
+        return replace(
+            base,
+            stochastic=base.stochastic or self.terrain or sum(self.wildlife) > 0,
+            observation=replace(base.observation, low=-most, high=most),
+        )
+
+    # --- the game -------------------------------------------------------------------------------------------------
+
+    @override
+    def _init(self, seeds: Tensor) -> WildState:
+        return rounds.start(self, super()._init(seeds))
+
+    @override
+    def _step(self, state: ClothState, actions: Tensor) -> ClothState:
+        if not self.perks:
+            return super()._step(state, actions)
+        ending = actions == self.end_turn
+        bolts = ~ending & (actions >= self.cells)
+        after = rounds.bolt(self, wild(state), torch.where(bolts, actions.long() - self.cells, -1))
+        cells = torch.where(ending | bolts, -1, actions.long())[:, None]
+        return self._shaped(state, self._played(after, cells, ending, 1))
+
+    @override
+    def _played(self, state: ClothState, cells: Tensor, ending: Tensor, actions: Tensor | int) -> ClothState:
+        after = super()._played(state, cells, ending, actions)
+        return after.replace(left=torch.where(ending, self.allowance(after), after.left)) if self.perks else after
+
+    @override
+    def _placed(self, state: ClothState, cells: Tensor, ending: Tensor) -> WildState:
+        radius = 1 if self.territory == "hull" else self.radius
+        after = placement.play(self.grid, state, cells, ending, radius=radius, max_units=self.max_units)
+        return rounds.placed(self, wild(state), wild(after), cells)
+
+    @override
+    def _lived(self, state: ClothState, env_ids: Tensor) -> WildState:
+        return rounds.end_round(self, wild(state), env_ids)
+
+    @override
+    def _next_round(self, state: ClothState, env_ids: Tensor) -> WildState:
+        return rounds.next_round(self, wild(state), env_ids)
+
+    # --- what players may do and see ------------------------------------------------------------------------------
+
+    @override
+    def _legal(self, state: ClothState) -> Tensor:
+        return rounds.legal_actions(self, wild(state))
+
+    @override
+    def packed_legal_actions(self, state: ClothState) -> Tensor:
+        return Game.packed_legal_actions(self, state)
+
+    @override
+    def legal_cells(self, state: ClothState) -> Tensor:
+        return rounds.legal_ground(self, wild(state))
+
+    @property
+    @override
+    def first_reach(self) -> int:
+        return self.buffer**2 + 1 if self.territory == "hull" else super().first_reach
+
+    @override
+    def _why_illegal(self, state: ClothState, seat: int, component: int, action: int) -> str:
+        found = rounds.why_illegal(self, wild(state), action)
+        return found or super()._why_illegal(state, seat, component, action)
+
+    @override
+    def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
+        boards, numbers = super().packed_observation(state, player)
+        seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
+        more, given = observation.planes(self, wild(state), seat)
+        return torch.cat((boards, more), 1), torch.cat((numbers, given), 1)
+
+    @override
+    def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:
+        """Return those of the base game, and what `observation.infos` adds."""
+        return super().infos(state, player) | observation.infos(self, wild(state))
+
+    @override
+    def solo(self, state: ClothState) -> Solo:
+        return Game.solo(self, state)
+
+    @override
+    def world(self, state: ClothState) -> World:
+        return rounds.WildWorld(self, wild(state))
+
+    @override
+    def layer(self, world: World) -> WildView:
+        return wild_view(self, wild(world.state()))
+
+    # --- text -----------------------------------------------------------------------------------------------------
+
+    @override
+    def action_to_string(self, action: int) -> str:
+        """Return `r12c34` for row 12 and column 34, `bolt-r12c34` for a bolt there, `end` for the end of the turn."""
+        bolt = self.cells <= action < self.end_turn
+        return notation.BOLT * bolt + super().action_to_string(action - self.cells * bolt)
+
+    @override
+    def string_to_action(self, text: str) -> int:
+        cell = text.removeprefix(notation.BOLT)
+        if not self.perks or cell == text:
+            return super().string_to_action(text)
+        action = super().string_to_action(cell)
+        if action == self.end_turn:
+            raise GameError(self.id, f"expected {self._actions()}, got {shown(text)}")
+        return self.cells + action
+
+    @override
+    def _actions(self) -> str:
+        bolt = f"a bolt such as {notation.BOLT}{self.action_to_string(self.cells - 1)}, " if self.perks else ""
+        return bolt + super()._actions()
+
+    @override
+    def state_to_string(self, state: ClothState) -> str:
+        """Return one line, that of the base game and the fields of `notation`."""
+        return super().state_to_string(state) + notation.fields_to_string(self, wild(state))
+
+    @override
+    def string_to_state(self, text: str, seed: int = 0) -> WildState:
+        state = self.init(torch.tensor([seed], device="cpu"))
+        line, fields = notation.split_line(text)
+        position = self._position(line, self.state_to_string(state))
+        return self._with_fields(wild(self._at(state, position)), fields)
+
+    def _with_fields(self, state: WildState, fields: Mapping[str, str]) -> WildState:
+        """Return the position with what the line says of the wild options."""
+        found = notation.with_fields(self, state, fields)
+        if isinstance(found, str):
+            said = " ".join(f"{name}:{value}" for name, value in fields.items())
+            raise GameError(self.id, f"expected {found}, got {shown(said, 150)}")
+        return rounds.widened(self, found, torch.ones_like(found.live, dtype=torch.bool))
