@@ -83,7 +83,7 @@ MOST_LINES = {
     "agents": 16_340,
     "training": 5_962,
     "arena": 18_780,
-    "src": 17_177,
+    "src": 16_000,
     "lab": 13_914,
     "tests": 63_263,
     "tests/lab": 3_607,
