@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
@@ -418,14 +416,6 @@ def test_observations_without_masks_are_refused() -> None:
             action_space=env.action_spaces["black"],
             model_config={},
         ).build()
-
-
-def test_without_rllib_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "cellgames.envs.adapters.rllib"
-    monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "ray.rllib.core.columns", None)
-    with pytest.raises(ImportError, match=r'pip install "cellgames\[rllib\]"'):
-        importlib.import_module(name)
 
 
 # ---------------------------------------------------------------- the example

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 import warnings
 from typing import Any
 
@@ -245,10 +243,3 @@ def test_sb3s_evaluation_counts_games_by_their_results() -> None:
     assert set(rewards) <= {-1.0, 1.0}
     assert sum(rewards) < -10
     assert max(lengths) <= 4  # type: ignore[arg-type]  # a list
-
-
-def test_without_sb3_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env.base_vec_env", None)
-    monkeypatch.delitem(sys.modules, "cellgames.envs.adapters.sb3")
-    with pytest.raises(ImportError, match=r'needs Stable-Baselines3: pip install "cellgames\[train\]"'):
-        importlib.import_module("cellgames.envs.adapters.sb3")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from typing import Any
 
 import pytest
@@ -273,14 +271,6 @@ def test_an_illegal_action_is_refused_and_changes_nothing(game: Game, actions: A
 def test_a_batch_without_envs_is_refused() -> None:
     with pytest.raises(ValueError, match="toy-race-v0: expected from 1 to"):
         TorchRLGame(Race(), 0)
-
-
-def test_without_torchrl_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "cellgames.envs.adapters.torchrl"
-    monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "torchrl.data", None)
-    with pytest.raises(ImportError, match=r'pip install "cellgames\[torchrl\]"'):
-        importlib.import_module(name)
 
 
 @pytest.mark.gpu

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import sys
 import warnings
 from typing import Any
 
@@ -82,3 +83,22 @@ def test_simultaneous_games_are_made_in_both_ways(monkeypatch: pytest.MonkeyPatc
     env.reset(seed=0)
     play_on(env)
     assert not env.agents
+
+
+@pytest.mark.parametrize(
+    ("adapter", "missing", "extra"),
+    [
+        ("rllib", "ray.rllib.core.columns", "rllib"),
+        ("sb3", "stable_baselines3.common.vec_env.base_vec_env", "train"),
+        ("torchrl", "torchrl.data", "torchrl"),
+        ("openspiel.openspiel_game", "pyspiel", "openspiel"),
+    ],
+)
+def test_an_adapter_without_its_library_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, adapter: str, missing: str, extra: str
+) -> None:
+    name = f"cellgames.envs.adapters.{adapter}"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=rf'pip install "cellgames\[{extra}\]"'):
+        importlib.import_module(name)
