@@ -79,7 +79,7 @@ APART = ("training", "arena")
 """The arena and training do not import each other."""
 
 MOST_LINES = {
-    "envs": 23_468,
+    "envs": 23_001,
     "agents": 16_340,
     "training": 5_962,
     "arena": 18_780,
