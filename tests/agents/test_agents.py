@@ -140,32 +140,6 @@ def test_a_bad_opening_is_explained(opening: list[Any], message: str) -> None:
         run([First()], [[0, 0]] * 2, opening=torch.tensor(opening))
 
 
-def test_the_same_generators_give_the_same_games_in_whatever_order_agents_are_asked() -> None:
-    seats = torch.tensor([[0, 1], [1, 0]] * 8)
-    env_seeds = seeds(0, 16)
-
-    def games(order: Sequence[int]) -> Tensor:
-        agents, own = [RandomAgent("a"), RandomAgent("b")], generators(2)
-        place = torch.tensor([order.index(0), order.index(1)])
-        return play(TORUS, [agents[i] for i in order], place[seats], env_seeds, [own[i] for i in order]).actions
-
-    assert torch.equal(games([0, 1]), games([0, 1]))
-    assert torch.equal(games([0, 1]), games([1, 0]))
-    other = play(TORUS, [RandomAgent(), RandomAgent()], seats, env_seeds, generators(2, seed=5)).actions
-    assert not torch.equal(games([0, 1])[:5], other[:5])
-
-
-def test_agents_without_chance_play_the_same_in_a_batch_and_alone() -> None:
-    opening = random_openings(TORUS, 12, 3, generator())
-    seats = [[0, 1], [1, 0]] * 6
-    whole = run([First(), Last()], seats, opening=opening)
-    for env_id in range(12):
-        alone = run([First(), Last()], seats[env_id : env_id + 1], opening=opening[env_id : env_id + 1])
-        length = int(alone.turns[0])
-        assert whole.turns[env_id] == length
-        assert torch.equal(whole.actions[:length, env_id], alone.actions[:, 0])
-
-
 def test_no_games_and_bad_arguments() -> None:
     empty = play(TORUS, [First()], torch.zeros(0, 2, dtype=torch.int64), seeds(0, 0), generators(1))
     assert empty.actions.shape == (0, 0)

@@ -140,17 +140,6 @@ def test_a_turn_is_worth_its_lead_and_more_if_it_decides(
     assert worth(TINY, state, torch.tensor([[units, units]])).tolist() == [[expected] * 2]
 
 
-@pytest.mark.parametrize(
-    ("player", "units", "expected"),
-    [(A, (3, 0), 3 + W), (B, (3, 0), -3 - W), (A, (0, 2), -2 - W), (B, (0, 2), 2 + W), (B, (0, 0), -W), (A, (5, 2), 3)],
-)
-def test_where_who_is_extinct_loses_that_decides(player: int, units: tuple[int, int], expected: float) -> None:
-    game = FAMILIES["extinction"]
-    for before in (-9, 9):  # earlier scores say nothing
-        state = position(game, "a..b", player, 1, before)
-        assert worth(game, state, torch.tensor([[units]])).tolist() == [[expected]]
-
-
 # player_b leads by four and wins if it still leads, but by no more; most turns that place a still life would let
 # the lead grow, and then the game would go on.
 LEADING = """
@@ -294,21 +283,6 @@ def test_halving_finds_the_best_of_arms_without_chance(width: int) -> None:
     assert (spent[~there] == 0).all()
     assert torch.equal(spent.sum(1), torch.where(size == 1, 0, trials))
     assert (spent.gather(1, best[:, None]).squeeze(1) >= spent.amax(1) - 6).all()  # one more for some in every round
-
-
-def test_halving_gives_the_arms_that_are_left_most_trials() -> None:
-    log: list[tuple[Tensor, Tensor]] = []
-    values = torch.arange(16.0)[None] / 16
-    assert best_arm(torch.tensor([16]), 16, 64, constant(values, log), generator()).tolist() == [15]
-    assert [pulls[0].tolist() for _, pulls in log] == [
-        [1] * 16,
-        [2] * 8 + [0] * 8,
-        [4] * 4 + [0] * 12,
-        [8] * 2 + [0] * 14,
-    ]
-    assert [set(arms[0, :left].tolist()) for (arms, _), left in zip(log, (16, 8, 4, 2), strict=True)] == [
-        set(range(first, 16)) for first in (0, 8, 12, 14)
-    ]
 
 
 def test_halving_breaks_ties_by_the_generator_alone() -> None:

@@ -207,24 +207,6 @@ def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts
     assert sizes.max() <= max(int(must), min(acts_left, max_units - acts % 2))
 
 
-def test_turns_of_a_player_without_units_lie_in_the_territory_of_the_first_one() -> None:
-    """Beside an opponent; where all the rest is the opponent's, it is a single unit."""
-    game = make(height=16, width=24, radius=4, max_units=10)
-    state = game.play_turn(game.init(seeds(0, 1)), torch.tensor([[7 * 24 + 5, 8 * 24 + 5]]))
-    turns = random_turns(game, state, seeds(0, 1), 200)[0]
-    unit_by_unit(game, state[torch.zeros(200, dtype=torch.int64)], turns)
-    first, used = turns[:, :1], turns >= 0
-    far = ((turns // 24 - first // 24) ** 2 + (turns % 24 - first % 24) ** 2).masked_fill(~used, 0)
-    assert far.max() < 16
-    assert used.sum(1).max() == 10
-    crowded = make(height=16, width=24, radius=32, max_units=10)
-    state = crowded.play_turn(crowded.init(seeds(0, 1)), torch.tensor([[7 * 24 + 5]]))
-    turns = random_turns(crowded, state, seeds(0, 1), 50)[0]
-    unit_by_unit(crowded, state[torch.zeros(50, dtype=torch.int64)], turns)
-    assert ((turns >= 0).sum(1) == 1).all()
-    assert len(turns[:, 0].unique()) > 30
-
-
 def pieces(cells: list[tuple[int, int]]) -> list[str] | None:
     """The shapes that a turn's units are, one after the other; None if they are something else."""
     if not cells:
@@ -266,28 +248,6 @@ def test_a_turn_of_chance_depends_on_its_games_seed_and_not_on_the_games_beside(
     assert not torch.equal(random_turns(game, state, seeds(4, 6), 5, border=True), turns)
     assert len(turns.flatten(0, 1).unique(dim=0)) > 20
     assert random_turns(game, state[:0], lots[:0], 5).shape == (0, 5, 30)
-
-
-def test_every_other_turn_begins_at_the_border_if_that_is_asked_and_there_is_one() -> None:
-    game = make(height=48, width=48, radius=12)
-    units = torch.tensor([[(20 + 4 * r) * 48 + 20 + 4 * c for r in range(3) for c in range(3)]])
-    state = game.play_turn(game.play_turn(game.init(seeds(0, 1)), units), torch.tensor([[47 * 48 + 47]]))
-    home = game.territories(state)[0, 0]
-    grid = IntGrid(48, 48)
-    near = grid.unpack(grid.dilate(grid.trim(~grid.pack(home.numpy())), rules.disk(4)))[0]  # a distance less than 4
-    first = random_turns(game, state, seeds(1, 1), 200, border=True)[0, :, 0]
-    at_border = torch.from_numpy(near.copy()).flatten()[first] == 1
-    assert at_border[1::2].float().mean() > 0.9
-    assert at_border[::2].float().mean() < 0.6
-    # Nothing lies outside of a territory that is the whole board.
-    game = make(height=9, width=9, radius=16)
-    state = game.play_turn(game.init(seeds(0, 1)), torch.tensor([[40]]))
-    state = state.replace(current_player=torch.tensor([0]))
-    assert game.territories(state)[0, 0].all()
-    lots = seeds(1, 1)
-    plain = random_turns(game, state, lots, 20)
-    assert torch.equal(random_turns(game, state, lots, 20, border=True), plain)
-    assert (plain >= 0).any()
 
 
 # ---------------------------------------------------------------- agents that plan a turn
@@ -333,19 +293,6 @@ def test_a_turn_is_planned_once_and_placed_unit_by_unit() -> None:
     assert len(agent.planned) == 2
 
 
-def test_envs_are_asked_in_any_company() -> None:
-    agent = Planner()
-    begun(agent, OPEN, [0, 1, 2])
-    state = OPEN.init(seeds(0, 3))
-    actions = {env_id: list[int]() for env_id in range(3)}
-    for env_ids in ([0, 1, 2], [1], [0, 2], [1, 2], [0]):
-        for env_id, action in zip(env_ids, asked(agent, state[env_ids], env_ids), strict=True):
-            actions[env_id].append(action)
-            state = state.put(torch.tensor([env_id]), OPEN.step(state[env_id], torch.tensor([action])))
-    assert list(actions.values()) == [[0, 1, OPEN.end_turn]] * 3
-    assert agent.planned == [[0, 0, 0]]
-
-
 def test_an_env_that_starts_again_forgets_its_plan_and_others_do_not() -> None:
     agent, state = Planner(), OPEN.init(seeds(0, 3))
     begun(agent, OPEN, [0, 1, 2])
@@ -360,15 +307,6 @@ def test_an_env_that_starts_again_forgets_its_plan_and_others_do_not() -> None:
     other = make(height=12, width=12, radius=32, max_units=5)
     begun(agent, other, [0])
     assert asked(agent, other.init(seeds(0, 3)), [0, 1, 2]) == [0, 0, 0]
-
-
-def test_an_env_asked_about_in_the_middle_of_a_turn_goes_on_with_the_units_that_are_left() -> None:
-    agent = Planner(units=3)
-    state = OPEN.step(OPEN.step(OPEN.init(seeds(0, 1)), torch.tensor([0])), torch.tensor([1]))
-    begun(agent, OPEN, [0])
-    assert asked(agent, state, [0]) == [2]
-    state = OPEN.step(state, torch.tensor([2]))
-    assert asked(agent, state, [0]) == [OPEN.end_turn]
 
 
 def test_a_turn_without_a_unit_is_ended() -> None:

@@ -224,24 +224,6 @@ def test_shapes_lie_on_the_board_in_all_their_positions(number: int) -> None:
     assert found == {tuple(map(tuple, shape)) for shape in placements(number, spaces.device).tolist()}
 
 
-@pytest.mark.parametrize("steps", [0, 1])
-@pytest.mark.parametrize("kind", [Others, KeenOthers])
-def test_others_name_spaces_of_the_board(kind: type[Others], steps: int) -> None:
-    view = look(SMALL, midway(SMALL, 4, steps), 0)
-    sequence = torch.arange(3).expand(4, 5, 3)
-    spaces = kind(SMALL).spaces(view, sequence, seeds(3, 4))
-    assert spaces.shape == (4, 5, 3, 4 if steps == 0 else 2)
-    assert int(spaces[..., :-1].max()) < SMALL.spaces
-    assert {True, False} == set((spaces[..., -1] == SMALL.spaces).flatten().tolist())
-    assert torch.equal(kind(SMALL).spaces(view[torch.tensor([2])], sequence[:1], seeds(3, 4)[2:3]), spaces[2:3])
-    if steps and kind is KeenOthers:
-        keen = KeenOthers(SMALL, keen=1.0, choices=5)
-        spaces, best = keen.spaces(view, sequence, seeds(3, 4)), keen.wishes(view)[:, None, :3]
-        assert (spaces[..., :1] == best).any(3).all()
-        number = (spaces[..., :1] == best).sum((0, 1, 2))
-        assert number[0] > number[4], "the best one rather than the fifth"
-
-
 def test_what_others_wish_is_what_is_best_for_their_sequence() -> None:
     view = look(SMALL, midway(SMALL, 4, 3), 0)
     wishes = KeenOthers(SMALL, choices=3).wishes(view)
@@ -283,41 +265,6 @@ def test_an_imagined_match_looks_as_the_true_one_does(game: GridAdaptation, step
     assert not torch.equal(again.sequence, imagined.sequence)
     some = determinize(game, view[env_ids[3:5]], players[3:5], remembered[env_ids[3:5]], seeds(5, 12)[3:5])
     assert torch.equal(some.sequence, imagined.sequence[3:5])
-
-
-def test_until_a_flip_imagined_players_hold_different_sequences_and_have_their_points() -> None:
-    state = EIGHT.init(seeds(1, 9))
-    history, env_ids, players = History(EIGHT), torch.arange(9), torch.arange(9) % 8
-    history.start(players, env_ids)
-    for step in range(2):
-        history.look(look(EIGHT, state, players), players, env_ids)
-        state = play(EIGHT, state, 1, step)
-    view = look(EIGHT, state, players)
-    imagined = determinize(EIGHT, view, players, history.look(view, players, env_ids), seeds(5, 9))
-    assert torch.equal(imagined.sequence.sort(1).values, torch.arange(8).expand(9, -1))
-    held, true = imagined.sequence.argsort(1), state.sequence.argsort(1)
-    assert torch.equal(imagined.scores.gather(1, held), state.scores.gather(1, true)), "by sequence they are known"
-    assert (imagined.reserves <= EIGHT.reserves).all()
-    assert (imagined.reserves + imagined.bought).unique().numel() > 1
-
-
-def test_a_history_keeps_every_round_by_env_and_seat_and_begins_anew() -> None:
-    states = [SMALL.init(seeds(0, 3))]
-    for step in range(3):
-        states.append(play(SMALL, states[-1], 1, step))
-    history, env_ids, players = History(SMALL), torch.tensor([4, 4, 7]), torch.tensor([0, 2, 1])
-    history.start(players, env_ids)
-    for number in (0, 1, 3):  # round 2 is not looked at
-        remembered = history.look(look(SMALL, states[number], players), players, env_ids)
-    assert torch.equal(remembered.public[:, 0], states[1].public)
-    assert torch.equal(remembered.public[:, 2], states[3].public)
-    assert (remembered.public[:, [1, 3]] == -1).all()
-    assert torch.equal(remembered.sequence, states[0].sequence[torch.arange(3), players])
-    history.start(torch.tensor([2]), torch.tensor([4]))
-    again = history.look(look(SMALL, states[3], players), players, env_ids)
-    assert (again.public[1, 0] == -1).all()
-    assert torch.equal(again.public[[0, 2]], remembered.public[[0, 2]])
-    assert int(again.sequence[1]) == int(states[3].sequence[1, 2])
 
 
 # ---------------------------------------------------------------- beliefs and strategies

@@ -109,28 +109,6 @@ def test_planes_of_a_board_get_convolutions_without_being_asked_for() -> None:
     assert isinstance(make_network(Treblecross(7), SMALL), FlatNetwork)
 
 
-class WrappedOthello(Othello):
-    """Othello, whose board is said to be a torus."""
-
-    wraps = True
-
-
-@pytest.mark.parametrize("game", [Othello(6), WrappedOthello(6)], ids=["edges", "torus"])
-def test_convolutions_go_on_beyond_the_edges_only_if_the_game_says_so(game: Othello) -> None:
-    """A disc in a corner is seen in the opposite corner of a torus, and nowhere near it on a board with edges."""
-    torch.manual_seed(0)
-    made = make_network(game, Size(channels=8, layers=1))
-    assert isinstance(made, BoardNetwork)
-    empty = torch.zeros(1, made.trunk.first.in_channels, 6, 6)
-    corner = empty.clone()
-    corner[0, 0, 0, 0] = 1
-    differs = (made.trunk(corner) != made.trunk(empty)).any(1)[0]
-    assert differs[:2, :2].any()
-    assert differs[4:, 4:].any() == game.wraps
-    moved = made.trunk(corner.roll((2, 3), (2, 3)))
-    assert torch.allclose(moved, made.trunk(corner).roll((2, 3), (2, 3)), atol=1e-6) == game.wraps
-
-
 @pytest.mark.parametrize("game", [ConnectFour(rows=4, columns=5), ConnectFour(rows=2, columns=1), Othello(4)], ids=repr)
 def test_the_general_network_of_boards_learns_every_action(game: Game) -> None:
     """Logits for as many actions, from columns or from cells; all weights get gradients."""

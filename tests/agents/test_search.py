@@ -16,7 +16,6 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.search import Evaluation, GumbelSearch, NetworkEvaluator, Search, UCTSearch
-from cellgames.agents.search import tree as tree_module
 from cellgames.agents.search.gumbel import considered_visits
 from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.search.tree import CLOSED, ILLEGAL, OPEN, Tree
@@ -128,21 +127,6 @@ def test_a_search_of_many_positions_equals_searches_of_each_alone(kind: str) -> 
         assert torch.equal(alone.chosen[0], together.chosen[env_id])
         torch.testing.assert_close(alone.value[0], together.value[env_id])
         assert alone.lines[0] == together.lines[env_id]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_searches_in_the_memory_of_others_find_the_same(kind: str) -> None:
-    few, many, memory = midway(SMALL, 4, 3), midway(SMALL, 12, 8), tree_module._SPARE
-    search = searcher(kind, SMALL, 30)
-    memory.clear()
-    fresh = search.run(few, generator())
-    memory.clear()
-    search.run(many, generator(1))
-    (left,) = memory
-    again = search.run(few, generator())
-    assert [array.data_ptr() for array in memory[0]] == [array.data_ptr() for array in left]
-    assert torch.equal(fresh.visits, again.visits)
-    assert torch.equal(fresh.value, again.value)
 
 
 def test_compiled_searches_find_what_others_do() -> None:
@@ -386,17 +370,6 @@ def test_the_root_tries_its_candidates_by_halving() -> None:
     result = GumbelSearch(SMALL, Counted(), 24, considered=8, noise=1.0).run(state, generator())
     for visits in result.visits.tolist():
         assert sorted(visits, reverse=True)[:9] == [7, 7, 3, 3, 1, 1, 1, 1, 0]
-
-
-def test_candidates_are_the_best_of_the_prior_or_drawn_by_it() -> None:
-    state = SMALL.init(seeds(0, 1))
-    prior = Counted().evaluate(SMALL, state, generator()).logits[0]
-    plain = GumbelSearch(SMALL, Counted(), 4, considered=4).run(state, generator())
-    assert set(plain.visits[0].nonzero().squeeze(1).tolist()) == set(prior.topk(4).indices.tolist())
-    many = state.map(lambda field: field.expand(4000, *field.shape[1:]).clone())
-    noisy = GumbelSearch(SMALL, Counted(), 1, considered=1, noise=1.0).run(many, generator())
-    share = torch.bincount(noisy.chosen, minlength=18) / 4000
-    torch.testing.assert_close(share, prior.softmax(0), atol=0.03, rtol=0)
 
 
 def test_the_improved_policy_is_the_prior_moved_by_results() -> None:

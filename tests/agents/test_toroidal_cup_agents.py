@@ -105,20 +105,6 @@ def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: Tor
 # ---------------------------------------------------------------- what all agents must do
 
 
-@pytest.mark.parametrize("spec", ["greedy", "rollout:6", "mcts:16"])
-def test_what_the_other_places_now_changes_no_move(spec: str) -> None:
-    """Beside different opponents, whose first placements differ, the first placements are the same."""
-    ours = []
-    for other in (5, 6):
-        agents = [load(spec, RANDYS), load("random", RANDYS)]
-        deals, seats = seeds(0, 4), torch.tensor([[0, 1], [1, 0]] * 2)
-        played = play_agents(RANDYS, agents, seats, deals, [generator(1), generator(other)])
-        ours.append(played.actions[0].gather(1, seats))
-    (mine, theirs), (same, others) = (actions.unbind(1) for actions in ours)
-    assert not torch.equal(theirs, others), "for the test's sake"
-    assert torch.equal(mine, same)
-
-
 def test_greedys_move_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     state = play(MIXED, MIXED.init(seeds(1, 5)), 1)
     agent = ToroidalCupGreedy(candidates=8, guesses=2)
@@ -308,17 +294,6 @@ def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monk
 
 
 # ---------------------------------------------------------------- rollouts where all act at once
-
-
-def test_playouts_of_simultaneous_games_end_with_their_own_outcome() -> None:
-    for game in (RANDYS, THREE):
-        state = play(game, game.init(seeds(0, 40)), 1)
-        outcome = finish(game, state, generator())
-        assert outcome.shape == (40, game.teams)
-        assert torch.equal(outcome, finish(game, state, generator()))
-        assert len(outcome.unique(dim=0)) > 1
-        done = game.step(state, random_actions(game, state, generator()))
-        assert torch.equal(finish(game, done, generator()), game.outcome(done))
 
 
 @pytest.mark.parametrize("playouts", [2, 7, 16])

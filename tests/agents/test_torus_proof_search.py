@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 import torus_reference as ref
-from benchmarks.agents import truth
 from native_code import native_library
 from slow import slow_except
 
@@ -206,22 +204,6 @@ def test_what_a_search_has_found_is_kept_copied_and_forgotten() -> None:
     assert next(iter(copy.search(start))).value == -1
 
 
-@pytest.mark.slow
-def test_positions_that_are_searched_alone_do_not_depend_on_others() -> None:
-    found, state = ProofSearch(5, memory=1 << 18), random_states(5, 40, 16)
-    values, moves = found.solve_each(state, nodes=100)
-    assert set(values.tolist()) == {-1, 0, 1}
-    assert torch.equal(moves >= 0, values == 1)
-    for place in (0, 7, 39):
-        value, move = found.solve_each(state[place : place + 1], nodes=100)
-        assert (value.item(), move.item()) == (values[place].item(), moves[place].item())
-    whole = search(5).solve(state)
-    assert torch.equal(whole[values != 0].long(), values[values != 0])
-    won = values == 1
-    judged = search(5).move_values(state[won][:10])
-    assert (judged.gather(1, moves[won][:10, None]) == 1).all()
-
-
 # ---------------------------------------------------------------- tables in files
 
 
@@ -281,23 +263,3 @@ def test_what_it_refuses() -> None:
         search(4).solve(Torus(3).init(seeds(0, 1)))
     with without_native(), pytest.raises(RuntimeError, match="size 4 needs the native library, but it is turned off"):
         ProofSearch(4)
-
-
-# ---------------------------------------------------------------- judged positions
-
-
-def test_judged_positions_are_kept_in_a_file_and_damaged_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "positions.json"
-    found = truth.judged(Torus(4), 3, 0, path)
-    content = path.read_text()
-    assert [row["winning"] for row in json.loads(content)] == [
-        moves.nonzero()[:, 0].tolist() for moves in found.winning
-    ]
-    again = truth.judged(Torus(4), 2, 0, path)
-    assert torch.equal(Torus(4).board(again.state), Torus(4).board(found.state[:2]))
-    assert torch.equal(again.winning, found.winning[:2])
-    assert path.read_text() == content
-    for damaged in (content[:-5], content.replace("winning", "wins"), content.replace(" b", " x").replace(" w", " x")):
-        path.write_text(damaged)
-        with pytest.raises(ValueError, match="does not hold judged positions of size 4"):
-            truth.judged(Torus(4), 3, 0, path)

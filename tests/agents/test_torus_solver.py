@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable
 from functools import cache, partial
-from pathlib import Path
 
 import pytest
 import torch
 import torus_reference as ref
-from benchmarks.agents import truth
 from torch import Tensor
 
 import cellgames
@@ -221,57 +218,3 @@ def test_perfect_wins_every_won_position_against_random_and_against_itself(size:
     for seat in (seats, torch.zeros_like(seats)):
         played = play(game, players, seat, seeds(0, 100), [generator(1), generator(2)], opening=opening)
         assert torch.equal(played.state.scores.argmax(1), winner)
-
-
-def test_equal_moves_are_chosen_by_the_generator_alone_and_all_of_them_come() -> None:
-    game, agent, env_ids = Torus(3), TorusPerfect(), torch.arange(300)
-    state = game.init(seeds(0, 300))
-    agent.start(game, state.current_player, env_ids)
-    one, same, other = (agent.act_on_state(state, env_ids, generator(seed)) for seed in (1, 1, 2))
-    assert set(one.tolist()) == set(range(9))
-    assert torch.equal(one, same)
-    assert not torch.equal(one, other)
-    lost = game.step(state, torch.full((300,), 9))
-    lost = game.step(lost, solver(3).winning_moves(lost).int().argmax(1))
-    assert not solver(3).winning_moves(lost).any()
-    assert set(agent.act_on_state(lost, env_ids, generator()).tolist()) == set(
-        game.legal_actions(lost)[0].nonzero()[:, 0].tolist()
-    )
-
-
-# ---------------------------------------------------------------- the measure of others
-
-
-def test_positions_that_agents_are_measured_in_are_distinct_and_have_moves_of_either_kind() -> None:
-    game, positions = Torus(3), truth.sample(500, seed=1)
-    state = positions.state
-    assert len(state) == 500
-    assert len(game.board(state).unique(dim=0)) == 500
-    assert not state.done.any()
-    winning, legal = solver(3).winning_moves(state), game.legal_actions(state)
-    assert torch.equal(positions.winning, winning)
-    assert winning.any(1).all()
-    assert (legal & ~winning).any(1).all()
-    assert len(state.turn.unique()) > 12
-    assert state[:200].equal(truth.sample(200, seed=1).state)
-
-
-def test_perfect_keeps_every_win_and_random_as_often_as_chance_has_it() -> None:
-    game, positions = Torus(3), truth.sample(1000, seed=0)
-    assert truth.answers(positions, "perfect", seed=0).all()
-    chance = positions.winning.sum(1) / game.legal_actions(positions.state).sum(1)
-    error = truth.answers(positions, "random", seed=0).float().mean() - chance.mean()
-    assert abs(error) < 4 * (chance * (1 - chance)).sum().sqrt() / 1000  # four standard deviations
-
-
-def test_the_page_of_the_measure_tells_what_was_counted(tmp_path: Path) -> None:
-    assert truth.main(["--agents", "random", "perfect", "--positions", "50", "--out", str(tmp_path)]) == 0
-    found = json.loads((tmp_path / "torus-n3.json").read_text())
-    assert [row["agent"] for row in found["rows"]] == ["random", "perfect"]
-    right = int(truth.answers(truth.sample(50, seed=0), "random", seed=0).sum())
-    assert [row["right"] for row in found["rows"]] == [right, 50]
-    page = (tmp_path / "torus-n3.md").read_text()
-    assert "| perfect | 100.0 | 92.9 to 100.0 |" in page
-    assert f"| random | {2 * right:.1f} |" in page
-    with pytest.raises(SystemExit):
-        truth.main(["--agents", "nobody", "--out", str(tmp_path)])

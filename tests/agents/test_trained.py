@@ -20,7 +20,7 @@ from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.shipped_weights import ids_with_weights
-from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, search_network, shipped
+from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, shipped
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.main import main, parser
@@ -137,16 +137,6 @@ def test_trained_wins_its_smoke_match(id: str) -> None:
     agents = {name: load(name, game) for name in ("trained", "random")}
     records = play_evaluation(game, agents, MatchOptions(games=games, opening_plies=0))
     assert evaluate(game, records, "trained")["score"] >= least
-
-
-def test_one_network_plays_torus_of_every_size_with_search_and_without() -> None:
-    assert [path.stem for path in FOR_SEARCH] == ["torus-v0.size=5"]
-    for size in (2, 4, 5, 8):
-        game = cellgames.make("torus-v0", size=size)
-        assert search_network(game).game == game
-        assert shipped(game).name == shipped(game, SEARCH_WEIGHTS).name == "torus-v0.size=5.safetensors"
-    with pytest.raises(ValueError, match="kind 'policy' for a search, got 'turns'"):
-        search_network(cellgames.make("cloth-of-gold-small-v0"), shipped(cellgames.make("cloth-of-gold-small-v0")))
 
 
 def test_trained_plays_alike_after_a_half_turn() -> None:

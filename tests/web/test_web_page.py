@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, PHONE, expect, fill_form, page
+from browser import DESKTOP, FORM, expect, fill_form, page
 from web_server import played, served
 
 import cellgames
@@ -202,30 +202,6 @@ def test_impatient_clicks_are_one_request(chromium: Any, site: str) -> None:
         assert not complaints
 
 
-def test_cloth_of_gold_is_played_to_the_end(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "cloth-of-gold-small-v0", Rows=12, Columns=12, Generations_a_round=4, Rounds_at_most=2, Seed=2)
-        p.emulate_media(reduced_motion="reduce")
-        taken_back = False
-        for _ in range(12):
-            if done(p):
-                break
-            legal = p.evaluate(_LEGAL)
-            for cell in legal[:3]:
-                play(p, cell)
-            if legal and not taken_back:
-                units = p.evaluate("() => Cellgames.app.game.view.frame.infos.units[0]")
-                play(p, legal[0])
-                assert p.evaluate("() => Cellgames.app.game.view.frame.infos.units[0]") == units - 1
-                taken_back = True
-            with turn(p):
-                p.click("text=End the turn")
-        assert done(p)
-        assert taken_back
-        assert "The game is over" in p.inner_text(".end")
-        assert not complaints
-
-
 def test_neutral_cells_are_set_in_the_form(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         fill_form(p, site, "cloth-of-gold-small-v0")
@@ -272,38 +248,6 @@ def test_wild_cloth_of_gold_shows_land_weather_and_animals(chromium: Any, site: 
                 play(p, legal[0])
             with turn(p):
                 p.click("text=End the turn")
-        assert not complaints
-
-
-def normal(cells: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """A shape moved to the upper left corner."""
-    top, left = min(row for row, _ in cells), min(col for _, col in cells)
-    return sorted((row - top, col - left) for row, col in cells)
-
-
-def in_hand(p: Any) -> list[tuple[int, int]]:
-    """The shape that is to be placed, as it is turned."""
-    found = p.evaluate("() => { const { info, turned } = Cellgames.app.game.controls; return info.around[turned]; }")
-    return normal([(row, col) for row, col in found])
-
-
-def test_toroidal_cup_is_played_to_the_end(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "toroidal-cup-small-v0", Generations_at_most=60, Seed=4)
-        for number in range(3):
-            assert not done(p)
-            before = in_hand(p)
-            p.keyboard.press("r")
-            assert in_hand(p) == normal([(col, -row) for row, col in before]), "turned clockwise"
-            if number:
-                before = in_hand(p)
-                p.keyboard.press("f")
-                assert in_hand(p) == normal([(row, -col) for row, col in before]), "left and right exchanged"
-            legal = p.evaluate(_LEGAL)
-            assert all(cell % 48 < 24 for cell in legal), "one's own band only"
-            play(p, legal[5 * number])
-        p.wait_for_selector(".game[data-state=done]")  # Life may run on the server for a while
-        assert re.search(r"You (win|lose)|draw", p.inner_text(".status"))
         assert not complaints
 
 
@@ -409,19 +353,3 @@ def test_files_of_ones_own_are_shown_or_refused(chromium: Any, site: str, tmp_pa
         # The browser itself reports the refusal's status; nothing else may go wrong.
         assert all("400" in complaint for complaint in complaints)
     assert not list(tmp_path.glob("*.part"))
-
-
-def test_a_shape_is_placed_on_a_phone_by_tapping(chromium: Any, site: str) -> None:
-    with page(chromium, PHONE, touch=True) as (p, complaints):
-        begin(p, site, "toroidal-cup-small-v0", Generations_at_most=20)
-        put = p.locator("button:has-text('Place it here')")
-        assert put.is_disabled()
-        at = p.evaluate(_AT, p.evaluate(_LEGAL)[8])
-        p.touchscreen.tap(at["x"], at["y"])
-        expect(put).to_be_enabled()
-        assert p.locator(".moves li").count() == 0
-        assert p.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
-        with turn(p):
-            put.click()
-        expect(p.locator(".moves li")).to_have_count(1)
-        assert not complaints
