@@ -98,10 +98,6 @@ def play(
         else:
             start_or_fail(agents[index], game, players, env_ids, faults)
 
-    def pick(index: int, env_ids: Tensor, players: Tensor) -> Tensor:
-        arguments = (agents[index], game, state, env_ids, generators[index], players)
-        return select(*arguments) if faults is None else select_or_fail(*arguments, faults, clocks)
-
     seating = Seating(game, seats)
     seating.deal(torch.arange(batch, device=device), seats, start)
     if faults:
@@ -122,8 +118,10 @@ def play(
             waiting = waiting & ~given
         faults = Faults() if forfeits else None
         env_ids, players = seating.to_move(state, waiting)
-        if len(env_ids):
-            actions[(env_ids, players) if info.simultaneous else env_ids] = seating.ask(env_ids, players, pick)
+        for index, rows in seating.by_player(env_ids, players):
+            places = (env_ids[rows], players[rows]) if info.simultaneous else (env_ids[rows],)
+            question = (agents[index], game, state, env_ids[rows], generators[index], players[rows])
+            actions[places] = select(*question) if faults is None else select_or_fail(*question, faults, clocks)
         if faults:
             state = _stopped(state, failures, faults, turn)
             actions[state.done] = -1
