@@ -82,7 +82,7 @@ MOST_LINES = {
     "envs": 23_001,
     "agents": 16_340,
     "training": 5_962,
-    "arena": 18_780,
+    "arena": 17_296,
     "src": 16_000,
     "lab": 13_914,
     "tests": 56_300,
