@@ -16,14 +16,15 @@ from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import distinct, make_tables, tally
 from cellgames.envs.core import Game
-from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.model import Table
 from cellgames.utils.statistics import mean_interval
 
 from . import match
+from .chunks import GamePlayer, batch_of
 from .free_for_all import MATCH, seatings
 from .match_options import FreeForAllOptions, MatchOptions
+from .tournament import Stage, Tournament, all_games
 
 __all__ = ["Row", "evaluate", "note", "play_evaluation", "ratings_of", "table"]
 
@@ -50,34 +51,28 @@ def play_evaluation(
         agents: two, by name.
         options: None for the defaults; of a larger game, games and seed alone count.
         progress: True to report on standard error.
-        keep: gets each chunk of games as it ends, such as `feed.feeding` gives it.
-        done: games of the first chunks, whole ones, which are not played again.
+        keep: gets each batch of games as it ends, such as `feed.feeding` gives it.
+        done: games of the first batches, whole ones, which are not played again.
     """
-    options = options or MatchOptions()
-    found = list(done)
-    with show_progress(options.games, label=" against ".join(agents), shown=progress) as finished:
-        finished(len(found))
-        if game.info.num_players == 2:
-            for openings in options.chunks():
-                if options.per_opening * openings.start < len(done):
-                    continue
-                found += (played := match.play_chunk(game, dict(agents), options, openings, finished))
-                keep(played)
-            return found
-        many = FreeForAllOptions(
-            games=options.games,
-            seed=options.seed,
-            clock=options.clock,
-            move_time=options.move_time,
-            policies=options.policies,
-        )
-        tables = seatings(2, game.info.num_players, many.games, many.seed)
-        for numbers in many.chunks():
-            if numbers.start < len(done):
-                continue
-            pairings = [Pairing(MATCH, number, tables[number]) for number in numbers]
-            found += (played := match.play_games(game, dict(agents), many, pairings, finished))
-            keep(played)
+    options, found = options or MatchOptions(), list(done)
+    first, second = agents
+    if game.info.num_players == 2:
+        batches = [batch_of(sorted(agents), match.both_seats(first, second, opening)) for opening in options.chunks()]
+    else:
+        common = {name: getattr(options, name) for name in ("games", "seed", "clock", "move_time", "policies")}
+        options = FreeForAllOptions(**common)
+        tables = seatings(2, game.info.num_players, options.games, options.seed)
+        batches = [
+            batch_of(sorted(agents), [Pairing(MATCH, number, tables[number]) for number in numbers])
+            for numbers in options.chunks()
+        ]
+    there = len(done)
+    for batch in list(batches):
+        if there >= len(batch.games):
+            there -= len(batch.games)
+            batches.remove(batch)
+    games = Tournament(GamePlayer(game, agents, options), keep=keep, progress=progress)
+    games.run(all_games([Stage(batches, " against ".join(agents))] if batches else [], found))
     return found
 
 

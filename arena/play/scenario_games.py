@@ -21,14 +21,15 @@ from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.runs.seeds import derive
-from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.report.model import Cell, Report, Table
 from cellgames.utils.statistics import mean_interval
 from cellgames.utils.version import __version__
 
 from . import match
+from .chunks import GamePlayer, batch_of
 from .match_options import FreeForAllOptions, MatchOptions
 from .scenarios import Scenario
+from .tournament import Stage, Tournament, all_games
 
 __all__ = [
     "NOTE",
@@ -151,12 +152,14 @@ def play_scenario(
         move_time=options.move_time,
         policies=options.policies,
     )
+    batches = [
+        batch_of(names, [Pairing(scenario.id, n, tuple(places[place] for place in tables[n])) for n in numbers])
+        for numbers in many.chunks()
+    ]
     found: list[Record] = []
-    with show_progress(options.games, label=f"{agent.name} in {scenario.name}", shown=progress) as finished:
-        for numbers in many.chunks():
-            seated = [Pairing(scenario.id, n, tuple(places[place] for place in tables[n])) for n in numbers]
-            found += (played := match.play_games(game, {agent.name: agent, **others}, many, seated, finished))
-            keep(played)
+    player = GamePlayer(game, {agent.name: agent, **others}, many)
+    label = f"{agent.name} in {scenario.name}"
+    Tournament(player, keep=keep, progress=progress).run(all_games([Stage(batches, label)], found))
     return found
 
 
