@@ -20,6 +20,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
 from cellgames.envs.core.info import Space
+from cellgames.envs.registry import make
 from cellgames.utils.foreign_text import shown
 
 from .turn_game import CHOICES, AnyTurnState, TurnGame
@@ -128,7 +129,7 @@ class _Turns(TurnSearch):
 
     @override
     def _made(self, game: TurnGame) -> Search:
-        plain = ClothOfGold(**game.parameters)
+        plain = make(game.id, **game.parameters)
         self._ranking.start(plain, *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
         evaluator, considered = TurnValues(self._network), self._effort.considered
         return GumbelSearch(

@@ -20,9 +20,9 @@ from cellgames.agents.search.gumbel import GumbelSearch
 from cellgames.agents.search.search_result import SearchResult
 from cellgames.agents.search.tree_search import Search
 from cellgames.agents.search.uct import UCTSearch
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
+from cellgames.envs.registry import make
 
 from .turn_game import CHOICES, AnyTurnState, TurnGame, turn_game
 from .turns import TurnAgent
@@ -190,7 +190,7 @@ class TurnGumbel(TurnSearch):
 
     @override
     def _made(self, game: TurnGame) -> Search:
-        plain = ClothOfGold(**game.parameters)
+        plain = make(game.id, **game.parameters)
         network = search_network(plain, self.path, kind=ClothValues.kind)
         assert isinstance(network, ClothValues)  # of that kind
         self._ranking = ClothEvaluator(network)
