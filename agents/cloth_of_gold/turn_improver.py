@@ -129,8 +129,7 @@ class _Turns(TurnSearch):
 
     @override
     def _made(self, game: TurnGame) -> Search:
-        plain = make(game.id, **game.parameters)
-        self._ranking.start(plain, *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
+        self._ranking.start(make(game.id, **game.parameters), *torch.zeros((2, 1), dtype=torch.int64, device="cpu"))
         evaluator, considered = TurnValues(self._network), self._effort.considered
         return GumbelSearch(
             game, evaluator, self.simulations, considered=considered, noise=1.0, scale=self._effort.scale
