@@ -14,10 +14,7 @@ import durations
 import pytest
 
 from cellgames.arena.stats import deviation, payoffs
-from cellgames.envs.adapters import register
 from cellgames.envs.kernels import compiling
-
-register()  # tests make games by the registries of Gymnasium and PettingZoo
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

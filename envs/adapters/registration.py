@@ -3,9 +3,8 @@
 `pettingzoo.make("aec", "cellgames/torus-v0", size=5)` has a player for every seat; `gymnasium.make` and
 `gymnasium.make_vec` of the same names have one learner, against opponents that play inside.
 
-`import cellgames` is enough after the import of either library; before it, call `register`. The specs are data from
-`envs.registry`: no game is imported before an environment is made. Entry points and arguments are strings and numbers,
-so specs can be pickled.
+`import cellgames` adds them, but for the command line. The specs are data from `envs.registry`: no game is imported
+before an environment is made. Entry points and arguments are strings and numbers, so specs can be pickled.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _VECTOR = "cellgames.envs.adapters.gymnasium_vector:SeatVectorEnv"
 def register(*libraries: str) -> None:
     """Add the games to the registries of libraries, and those registered later; games that these have are kept.
 
-    `import cellgames` does this for the libraries that a program has imported before. In PettingZoo's registry all
-    games are under "aec", and those in which all players act at once are also under "parallel".
+    In PettingZoo's registry all games are under "aec", and those in which all players act at once are also under
+    "parallel".
 
     Args:
         libraries: "gymnasium", "pettingzoo" or both; none means both.

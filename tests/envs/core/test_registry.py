@@ -134,14 +134,14 @@ import sys, time
 start = time.process_time()  # on a busy machine others' work takes time, too
 import cellgames
 print(time.process_time() - start)
-print({"torch", "numpy", "pettingzoo", "gymnasium", "PIL", "pygame"} & set(sys.modules))
+print({"torch", "PIL", "pygame", "matplotlib", "stable_baselines3"} & set(sys.modules))
 """
 
 
 def test_importing_the_package_is_cheap_and_imports_nothing_heavy() -> None:
     spent, heavy = python(_COST).splitlines()
     assert heavy == "set()"
-    assert float(spent) < 1.0  # it is some 20 ms; the bound only catches a heavy import by another name
+    assert float(spent) < 1.0  # it is some 0.2 s; the bound only catches a heavy import by another name
 
 
 # ---------------------------------------------------------------- other libraries' registries
@@ -161,9 +161,8 @@ for registry in (gymnasium.registry, pettingzoo.aec_registry, pettingzoo.paralle
     "imports",
     [
         "import gymnasium, pettingzoo, cellgames",
-        "import pettingzoo, cellgames; cellgames.envs.adapters.register('gymnasium')",
-        "import cellgames; cellgames.envs.adapters.register()",
-        "import cellgames, gymnasium, pettingzoo; cellgames.envs.adapters.register()",
+        "import cellgames; cellgames.envs.adapters.register('gymnasium')",
+        "sys.argv[0] = 'bin/cellgames'; import cellgames; cellgames.envs.adapters.register()",
     ],
 )
 def test_other_libraries_know_every_game(imports: str) -> None:
