@@ -49,7 +49,8 @@ def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
 
 def test_what_needs_no_torch_imports_none() -> None:
     program = (
-        "import sys; from cellgames.cli.main import main\n"
+        "import sys; sys.argv[0] = 'cellgames'\n"
+        "from cellgames.cli.main import main\n"
         "for words in (['list'], ['list', '--json'], ['--help'], ['--version'], ['play', '--help'],\n"
         "              ['round-robin', '--help'], ['free-for-all', '--help'], ['season', '--help'],\n"
         "              ['replay', '--help'], ['play']):\n"

@@ -286,7 +286,8 @@ with warnings.catch_warnings(record=True) as seen:
     print("sprint-v0" in cellgames.games())
 print(*[warning.message for warning in seen])
 """
-    lines = python(_FOREIGN.replace("import pettingzoo, gymnasium, cellgames", "import cellgames") + code).splitlines()
+    late = "sys.argv[0] = 'cellgames'; import cellgames"  # which would warn at its import
+    lines = python(_FOREIGN.replace("import pettingzoo, gymnasium, cellgames", late) + code).splitlines()
     assert lines[0] == "True"
     assert "the games of 'no_such_module' are missing: importing it failed with ModuleNotFoundError" in lines[1]
 
