@@ -272,7 +272,8 @@ def _beside_bar(say: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that prints while progress is shown: it hides a bar of tqdm meanwhile."""
 
     def say_beside(message: str) -> None:
-        with sys.modules["tqdm"].tqdm.external_write_mode() if "tqdm" in sys.modules else nullcontext():
+        tqdm = sys.modules.get("tqdm")
+        with tqdm.tqdm.external_write_mode() if tqdm else nullcontext():
             say(message)
 
     return say_beside

@@ -17,9 +17,11 @@ from .utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from cellgames.envs.cloth_of_gold import ClothOfGold
+    from cellgames.envs.cloth_of_gold_wild import ClothOfGoldWild
     from cellgames.envs.connection import Hex, Y
     from cellgames.envs.core import Game
     from cellgames.envs.grid_adaptation import GridAdaptation
+    from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk
     from cellgames.envs.toroidal_cup import ToroidalCup
     from cellgames.envs.torus import Torus
 
@@ -41,20 +43,15 @@ def make(id: Literal["y-v0", "y-small-v0"], **parameters: Any) -> Y: ...
 @overload
 def make(id: Literal["toroidal-cup-v0", "toroidal-cup-small-v0"], **parameters: Any) -> ToroidalCup: ...
 @overload
-def make(
-    id: Literal["cloth-of-gold-v0", "cloth-of-gold-small-v0", "cloth-of-gold-wild-v0", "cloth-of-gold-wild-small-v0"],
-    **parameters: Any,
-) -> ClothOfGold: ...
+def make(id: Literal["cloth-of-gold-v0", "cloth-of-gold-small-v0"], **parameters: Any) -> ClothOfGold: ...
+@overload
+def make(id: Literal["cloth-of-gold-wild-v0", "cloth-of-gold-wild-small-v0"], **parameters: Any) -> ClothOfGoldWild: ...
+@overload
+def make(id: Literal["grid-adaptation-v0", "grid-adaptation-small-v0"], **parameters: Any) -> GridAdaptation: ...
 @overload
 def make(
-    id: Literal[
-        "grid-adaptation-v0",
-        "grid-adaptation-small-v0",
-        "grid-adaptation-talk-v0",
-        "grid-adaptation-talk-small-v0",
-    ],
-    **parameters: Any,
-) -> GridAdaptation: ...
+    id: Literal["grid-adaptation-talk-v0", "grid-adaptation-talk-small-v0"], **parameters: Any
+) -> GridAdaptationTalk: ...
 @overload
 def make(id: str, **parameters: Any) -> Game: ...
 def make(id: str, **parameters: Any) -> Game:

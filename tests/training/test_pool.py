@@ -96,7 +96,6 @@ def test_those_who_went_stay_on_disk_until_a_checkpoint_knows_it(tmp_path: Path)
     others = {"mine.safetensors", "12.safetensors", "000000000100.txt"}
     for name in others:
         (tmp_path / name).write_bytes(b"")
-    (tmp_path / ".000000000007.safetensors.123.part").write_bytes(b"of a killed process")
     pool.prune()
     assert {path.name for path in tmp_path.iterdir()} == others | {member.file for member in pool.members}
 

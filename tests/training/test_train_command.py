@@ -51,7 +51,8 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_help_needs_no_torch() -> None:
     code = (
-        "import sys; from cellgames.cli.main import main\n"
+        "import sys; sys.argv[0] = 'cellgames'\n"
+        "from cellgames.cli.main import main\n"
         "for command in ('train', 'evaluate'):\n"
         "    try: main([command, '--help'])\n"
         "    except SystemExit: pass\n"

@@ -22,7 +22,7 @@ from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
-from cellgames.web import live_game
+from cellgames.web import agent_seats, live_game
 from cellgames.web.frames import replay_data
 from cellgames.web.live_game import RefusedError, Session
 
@@ -40,6 +40,17 @@ class Stuck(BaseAgent):
         while self.event is None:
             pass
         self.event.wait()
+        return action_mask.int().argmax(1)
+
+
+class Slow(BaseAgent):
+    """An agent that answers too late."""
+
+    def __init__(self) -> None:
+        super().__init__("slow")
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        time.sleep(0.3)
         return action_mask.int().argmax(1)
 
 
@@ -103,7 +114,8 @@ def test_an_agent_that_does_not_answer_loses_and_takes_nobodys_place(
     interruptible: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_game, "_THINKING", threading.BoundedSemaphore(1))
-    monkeypatch.setattr(live_game, "_LATE_S", 30.0 if interruptible else 0.1)
+    monkeypatch.setattr(live_game, "_LATE_S", 0.1)
+    monkeypatch.setattr(agent_seats, "MOVE_S", 1.5)
     event = None if interruptible else threading.Event()
     one = session(Stuck(event), clock="0.5")
     one.move([0], 0)
@@ -157,7 +169,7 @@ def test_the_viewer_gets_the_time_of_each_move_but_forced_ones() -> None:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("clocks") / "results"
     (folder / "run").mkdir(parents=True)
-    slow = match(GAME, Stuck(), "greedy", MatchOptions(games=2, opening_plies=2, clock="0.2")).records
+    slow = match(GAME, Slow(), "greedy", MatchOptions(games=2, opening_plies=2, clock="0.2")).records
     append(folder / "run" / "games.jsonl", slow)
     with served(folder, folder.parent / "store.sqlite") as address:
         yield address

@@ -22,7 +22,8 @@ TORUS = ("season", "torus-v0", "--size", "3")
 
 def test_help_explains_and_needs_no_torch() -> None:
     program = (
-        "import sys; from cellgames.cli.main import main\n"
+        "import sys; sys.argv[0] = 'cellgames'\n"
+        "from cellgames.cli.main import main\n"
         "try: main(['season', '--help'])\n"
         "except SystemExit: pass\n"
         "assert not {'torch', 'numpy', 'matplotlib', 'PIL'} & set(sys.modules)\n"

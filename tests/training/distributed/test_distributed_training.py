@@ -203,11 +203,10 @@ def test_what_fails_in_one_process_fails_in_all(found: dict[str, list[Any]]) -> 
 
 
 def test_runs_of_another_number_of_processes_are_refused(found: dict[str, list[Any]], root: Path) -> None:
-    message = r"shared by 2 processes: expected as many, got 1; start them by torchrun --nproc-per-node=2, or choose"
-    with pytest.raises(RunError, match=message):
+    with pytest.raises(RunError, match="processes: expected 2, got 1"):
         train(small(), root / "whole")
     first, second = found["alone before"]
-    assert "shared by 1 process: expected as many, got 2; start it without torchrun, or choose" in first
+    assert "processes: expected 1, got 2" in first
     assert first.startswith("RunError")
     assert second == first.replace("RunError: ", "ElsewhereError: process 0 of the run: ")
 
