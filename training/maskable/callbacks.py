@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
 from cellgames.agents.base import is_memoryless
+from cellgames.agents.forfeits import naming
 from cellgames.envs.adapters.seats import Ended
 from cellgames.envs.core import Game
 from cellgames.training.selfplay.learner import Purpose, derive
@@ -27,6 +29,20 @@ from .maskable_ppo import BoardPolicy, LearnerVecEnv
 from .sb3_import import BaseCallback, MaskablePPO
 
 __all__ = ["SelfPlayCallback"]
+
+
+class _Named(AgentOpponent):
+    """An opponent whose errors are an `AgentError`, which names it."""
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        with naming(self.agent):
+            super().start(game, players, env_ids)
+
+    @override
+    def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        with naming(self.agent):
+            return super().pick(game, state, env_ids, players, generator)
 
 
 class SelfPlayCallback(BaseCallback):
@@ -172,7 +188,11 @@ class SelfPlayCallback(BaseCallback):
 
     def _init_callback(self) -> None:
         game, current = self.games.game, self.policy.network.agent(SELF, sample=True)
-        self._fixed = {name: as_opponent(current if name == SELF else name, game) for name in self.mix if name != POOL}
+        self._fixed: dict[str, AgentOpponent] = {
+            name: _Named(as_opponent(current if name == SELF else name, game).agent)
+            for name in self.mix
+            if name != POOL
+        }
         self._past: dict[str, tuple[AgentOpponent, Member]] = {}
         self._first = True
         self._forget()
