@@ -274,6 +274,15 @@ def print_files(out: Path, files: Sequence[Path], about: Mapping[str, str]) -> N
     print_text(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
 
 
+def print_kept(out: Path, about: Mapping[str, str]) -> None:
+    """Print the files and folders of a run that are there, a line for each one that `about` describes by its name."""
+    print(f"Written to {out}:")
+    width = max(map(len, about)) + 1
+    for name, text in about.items():
+        if (out / name).exists():
+            print(f"  {name:{width}} {text}")
+
+
 def leaderboard_command(arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Return for `print_next` the command that shows the store; nothing if the games were not added to it."""
     if arguments.no_store:

@@ -22,7 +22,7 @@ from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.scenarios import SCENARIOS, choose_scenarios
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
-from cellgames.cli.console import UserError, print_next, print_table, print_text, recorded, warn
+from cellgames.cli.console import UserError, print_kept, print_next, print_table, print_text, recorded, warn
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -279,9 +279,5 @@ def _write(
         more_files=files,
     )
     write_report(out, whole)
-    print(f"Written to {out}:")
-    for name, text in _FILES.items():
-        print(f"  {name:16} {text}")
-    if (out / FORFEIT_LOG).exists():
-        print(f"  {FORFEIT_LOG:16} where agents failed")
+    print_kept(out, {**_FILES, FORFEIT_LOG: "where agents failed"})
     print_next((f"replay {shlex.quote(str(out))}", "check every game"))

@@ -16,7 +16,7 @@ from pathlib import Path
 from signal import SIGINT
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_next, recorded, stopped, warn
+from cellgames.cli.console import UserError, print_kept, print_next, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -225,16 +225,14 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
     for spec in asked.eval_agents:
         decided = last[f"{spec} decided"]
         print(f"  ahead of {spec} in {last[spec]:.1%} of {asked.eval_games} games ({decided:.0%} of them decided)")
-    print(f"Written to {finished.out}:")
-    for name, text in (
-        (finished.agent.name, "the agent"),
-        ("curve.png", "its strength over steps"),
-        ("progress.csv", "a line an evaluation"),
-        (TIMING, "the seconds until each of them"),
-        ("tensorboard", "for tensorboard --logdir"),
-    ):
-        if (finished.out / name).exists():
-            print(f"  {name:18} {text}")
+    about = {
+        finished.agent.name: "the agent",
+        "curve.png": "its strength over steps",
+        "progress.csv": "a line an evaluation",
+        TIMING: "the seconds until each of them",
+        "tensorboard": "for tensorboard --logdir",
+    }
+    print_kept(finished.out, about)
     agent = shlex.quote(str(finished.agent))
     own = f"{arguments.game.typed} " if arguments.game.typed != arguments.game else ""  # else the weights name the game
     print_next(

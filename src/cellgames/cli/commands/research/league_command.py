@@ -10,19 +10,11 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.commands.train_command import progress_text
-from cellgames.cli.console import leaderboard_command, print_next, recorded, stopped, warn
-from cellgames.cli.shared_options import (
-    add_command,
-    add_game,
-    folder_of,
-    parameters,
-    store_of,
-    workers_of,
-)
+from cellgames.cli.console import leaderboard_command, print_kept, print_next, stopped
+from cellgames.cli.shared_options import add_command, add_game, folder_of, parameters
 from cellgames.lab.populations.league_options import LeagueOptions
-from cellgames.utils.progress import StatusLine
 
-from .trainings import add_trainings, check_steps, settings_of
+from .trainings import add_trainings, run_trainings, settings_of
 
 if TYPE_CHECKING:
     from cellgames.lab.populations.league import LeagueProgress
@@ -63,39 +55,25 @@ def add(commands: Any) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from cellgames.lab.populations.league import train_league
 
-    check_steps(arguments)
     options = LeagueOptions.from_given(vars(arguments))
     if arguments.ray is not None and arguments.threads is None:
         arguments.threads = 1  # members at the same time are fastest with a thread each
     base = settings_of(arguments)
     words = (options.method, arguments.algo, f"steps={arguments.steps}", f"seed={base.seed}")
     out = folder_of(arguments, "league", words)
-    line = StatusLine(not arguments.quiet)
 
-    def report(at: LeagueProgress) -> None:
-        text = f"round {at.round} of {at.rounds}, {at.member or 'games'}"
-        if at.training is not None:
-            text += f": {progress_text(at.training)}"
-        line.show(text, news=at.training is None or at.training.steps >= at.training.total)
+    def text(at: LeagueProgress) -> tuple[str, bool]:
+        words = f"round {at.round} of {at.rounds}, {at.member or 'games'}"
+        if at.training is None:
+            return words, True
+        return f"{words}: {progress_text(at.training)}", at.training.steps >= at.training.total
 
     try:
-        with workers_of(arguments) as workers:
-            found = train_league(
-                base,
-                out,
-                options,
-                store=store_of(arguments),
-                command=recorded(arguments),
-                report=report,
-                warn=warn,
-                workers=workers,
-            )
+        found = run_trainings(arguments, train_league, base, out, options, text)
     except KeyboardInterrupt:
         return stopped(
             arguments, f"All finished members and games, and checkpoints of others, are kept in {out}" * out.is_dir()
         )
-    finally:
-        line.end()
     _report(found, arguments)
     return 0
 
@@ -120,17 +98,15 @@ def _report(found: League, arguments: argparse.Namespace) -> None:
         f"Diversity: effective dimension {last.dimension:.2f}, {last.effective_members:.2f} effective members, "
         f"behaviour distance {found.diversity:.1%}."
     )
-    print(f"Written to {found.out}:")
-    for name, text in (
-        ("report.md", "all of it on one page"),
-        ("payoffs.csv", "the payoff matrix with intervals"),
-        ("rounds.csv", "a row for each round"),
-        ("mixture.json", "who plays how often: the folder is an agent"),
-        ("members", "the run of training of each member"),
-        ("games", "the games between members, with records"),
-    ):
-        if (found.out / name).exists():
-            print(f"  {name:13} {text}")
+    about = {
+        "report.md": "all of it on one page",
+        "payoffs.csv": "the payoff matrix with intervals",
+        "rounds.csv": "a row for each round",
+        "mixture.json": "who plays how often: the folder is an agent",
+        "members": "the run of training of each member",
+        "games": "the games between members, with records",
+    }
+    print_kept(found.out, about)
     mixture, game = shlex.quote(f"league:{found.out}"), arguments.game.typed
     own = "".join(f" --param {shlex.quote(f'{name}={value}')}" for name, value in sorted(parameters(arguments).items()))
     print_next(

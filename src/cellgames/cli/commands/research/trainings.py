@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellgames.cli.commands.train_command import add_algorithm, add_arguments, arguments_given
-from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import add_folder, add_options, add_ray, add_store
+from cellgames.cli.console import UserError, recorded, warn
+from cellgames.cli.shared_options import add_folder, add_options, add_ray, add_store, store_of, workers_of
+from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
     from cellgames.training.arguments import Arguments
-    from cellgames.utils.options import Option
+    from cellgames.utils.options import Option, Options
 
-__all__ = ["add_trainings", "check_steps", "settings_of"]
+__all__ = ["add_trainings", "run_trainings", "settings_of"]
+
+T = TypeVar("T")
 
 
 def add_trainings(
@@ -45,16 +49,56 @@ def add_trainings(
     add_arguments(command, without=without)
 
 
-def check_steps(arguments: argparse.Namespace) -> None:
-    """Raise a `UserError` unless a training has steps."""
+def settings_of(arguments: argparse.Namespace) -> Arguments:
+    """Return the settings of each training; `--ray` is the command's and no setting of a training.
+
+    Raises:
+        UserError: a training without steps, or a setting that `arguments_given` refuses.
+    """
     if arguments.steps < 1:
         raise UserError(f"--steps must be a whole number of at least 1, got {arguments.steps}")
-
-
-def settings_of(arguments: argparse.Namespace) -> Arguments:
-    """Return the settings of each training; `--ray` is the command's and no setting of a training."""
     cluster, arguments.ray = arguments.ray, None
     arguments.total_steps = arguments.steps
     settings = arguments_given(arguments)
     arguments.ray = cluster
     return settings
+
+
+def run_trainings(
+    arguments: argparse.Namespace,
+    train: Callable[..., T],
+    settings: Arguments,
+    out: Path,
+    options: Options,
+    text: Callable[[Any], tuple[str, bool]],
+) -> T:
+    """Return what a run of trainings ends with; a line on standard error says how far it is.
+
+    Args:
+        arguments: of the command.
+        train: the run.
+        settings: of each training.
+        out: the folder.
+        options: of the command itself.
+        text: returns a line on the progress, and True if it is news.
+    """
+    line = StatusLine(not arguments.quiet)
+
+    def report(at: Any) -> None:
+        words, news = text(at)
+        line.show(words, news=news)
+
+    try:
+        with workers_of(arguments) as workers:
+            return train(
+                settings,
+                out,
+                options,
+                store=store_of(arguments),
+                command=recorded(arguments),
+                report=report,
+                warn=warn,
+                workers=workers,
+            )
+    finally:
+        line.end()
