@@ -223,7 +223,7 @@ def _native_mask(
         return NotImplemented  # type: ignore[no-any-return]
     inner = [innermost(field) for field in fields]
     arguments = call(rules, garnet_value, len(out))
-    native.cellgames_grid_adaptation_legal(*arguments, addresses(inner), pointer(out, torch.bool), None, 0, None)
+    native.cellgames_grid_adaptation_legal(*arguments, addresses(inner), pointer(out, torch.bool), None)
     return None
 
 
@@ -234,7 +234,7 @@ def _native_free_spaces(native: Library, fields: Sequence[Tensor], rules: Sequen
         return NotImplemented  # type: ignore[no-any-return]
     inner = [innermost(field) for field in fields]
     free = torch.empty((len(fields[0]), rules[0] ** 2), dtype=torch.bool)
-    arguments = (addresses(inner), None, pointer(free, torch.bool), 0, None)
+    arguments = (addresses(inner), None, pointer(free, torch.bool))
     native.cellgames_grid_adaptation_legal(*call(rules, garnet_value, len(free)), *arguments)
     return free
 

@@ -22,7 +22,7 @@ from torch import Tensor
 
 __all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status", "without_native"]
 
-INTERFACE = 6
+INTERFACE = 7
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -172,7 +172,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_spread_bits": [address] + [number] * 2 + [address],
         "cellgames_grid_adaptation_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 4,
         "cellgames_grid_adaptation_talk_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 7,
-        "cellgames_grid_adaptation_legal": [address] + [number] * 3 + [address] * 3 + [number, address],
+        "cellgames_grid_adaptation_legal": [address] + [number] * 3 + [address] * 3,
         "cellgames_grid_adaptation_trials": [address] * 4,
     }
     for name, arguments in functions.items():

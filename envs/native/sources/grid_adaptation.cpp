@@ -798,14 +798,10 @@ CELLGAMES_EXPORT void cellgames_grid_adaptation_talk_step(const int64_t* numbers
     in_parallel((batch + kLanes - 1) / kLanes, threads, [&](int64_t from, int64_t to) { play(step, from, to); });
 }
 
-// Write what may be done next: masks, bytes [batch, players, choices], or the free spaces alone, bytes [batch, spaces]. In
-// matches with talk, `talk_steps` come before each round, `talks`, [batch], of a match have been played, and nothing is
-// free before one.
+// Write what may be done next: masks, bytes [batch, players, choices], or the free spaces alone, bytes [batch, spaces].
 CELLGAMES_EXPORT void cellgames_grid_adaptation_legal(const int64_t* numbers, int64_t count, int64_t batch, int64_t threads,
-                                                      void* const* fields, uint8_t* masks, uint8_t* spaces,
-                                                      int64_t talk_steps, int64_t* talks) {
-    const Talk talk{0, 0, talk_steps, 0, talks, nullptr};
-    const Step step{Rules(numbers, count), fields_at(fields), {}, {}, batch, false, false, talks ? &talk : nullptr};
+                                                      void* const* fields, uint8_t* masks, uint8_t* spaces) {
+    const Step step{Rules(numbers, count), fields_at(fields), {}, {}, batch, false, false};
     const int64_t width = step.rules.players * step.rules.choices();
     in_parallel(batch, threads, [&](int64_t from, int64_t to) {
         for (int64_t env = from; env < to; ++env) {
