@@ -25,7 +25,7 @@ from cellgames.envs.core import Game, State
 from cellgames.utils.foreign_text import clipped
 
 from .base import AnswerError, AnyAgent, PartialAnswerError
-from .selection import question
+from .selection import Question, question
 from .time_control import Clocks
 
 __all__ = ["AgentError", "Failure", "Fault", "Faults", "naming", "reason_of", "select_or_fail", "start_or_fail"]
@@ -182,14 +182,15 @@ def select_or_fail(
         clocks: of all games of the batch.
     """
     if clocks is None:
-        return _asked(agent, game, state, env_ids, generator, players, faults)[0]
+        return _asked(question(agent, game, state, env_ids, generator, players), generator, faults)[0]
     chosen = []
     for env_id, player in zip(env_ids.split(1), players.split(1), strict=True):
         place, own = (int(env_id), int(player)), Faults()
         clocks.start(*place)
         if hasattr(agent, "clock"):  # it wants to know, and keeps to it
             agent.clock = clocks.face(*place)
-        actions, seconds = _asked(agent, game, state, env_id, generator, player, own)
+        asked = question(agent, game, state, env_id, generator, player)
+        actions, seconds = _asked(asked, generator, own)
         if late := clocks.charge(*place, seconds):
             faults.add(*place, Fault(late))
             actions = torch.full_like(actions, -1)
@@ -199,17 +200,9 @@ def select_or_fail(
     return torch.cat(chosen)
 
 
-def _asked(
-    agent: AnyAgent,
-    game: Game,
-    state: State,
-    env_ids: Tensor,
-    generator: torch.Generator,
-    players: Tensor,
-    faults: Faults,
-) -> tuple[Tensor, float]:
-    """Return the actions, -1 where the agent failed, and how many seconds it took."""
-    asked = question(agent, game, state, env_ids, generator, players)
+def _asked(asked: Question, generator: torch.Generator, faults: Faults) -> tuple[Tensor, float]:
+    """Return the actions, -1 where the agent failed, and the seconds that it took."""
+    env_ids, players, info = asked.env_ids, asked.players, asked.game.info
     failed: Mapping[int, str] = {}
     start = perf_counter()
     try:
@@ -217,11 +210,11 @@ def _asked(
     except PartialAnswerError as partial:
         actions, failed = partial.actions, partial.failures
     except _MACHINES_FAULT as error:
-        raise _too_large(agent, error) from error
+        raise _too_large(asked.agent, error) from error
     except Exception as error:
         seconds = perf_counter() - start
         _add(faults, env_ids, players, Fault.of(error))
-        shape = (len(env_ids), *game.info.action_shape[game.info.simultaneous :])
+        shape = (len(env_ids), *info.action_shape[info.simultaneous :])
         return torch.full(shape, -1, device=env_ids.device), seconds
     seconds = perf_counter() - start
     for row, reason in failed.items():

@@ -90,7 +90,7 @@ class ClothNetwork(Network[ClothOfGold]):
 
 
 def added(game: ClothOfGold) -> tuple[int, int]:
-    """Return how many boards and numbers an extension of the game adds to an observation."""
+    """Return the numbers of boards and of values that an extension of the game adds to an observation."""
     return len(game.boards) - len(seen.BOARDS), len(game.numbers) - len(seen.NUMBERS)
 
 

@@ -95,7 +95,7 @@ class TurnSearch(TurnAgent):
         return replace(merged, values=totals / merged.visits)  # each turn counts by its visits
 
     def evaluate_root(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
-        """Return what the search knows before its first simulation: the turns that it would try, with no visits.
+        """Return the result of a search before its first simulation: the turns that it would try, with no visits.
 
         An edge has the network's value of the best turn that begins with it, NaN in a search without a network. The
         arguments are those of `search`.

@@ -55,7 +55,7 @@ class Seen:
         return Seen(planes, **{name: part[rows] for name, part in parts.items()})
 
     def matches(self) -> list[Tensor]:
-        """Return where a tile's digit is one's own, boards [W, L] for each digit."""
+        """Return the boards [W, L] of tiles whose digit is one's own, for each digit."""
         tiles, *digits = self.planes.unbind()
         own = [-((self.sequence & value) != 0).long() for value in rules.DIGITS]
         return [tiles & ~(digit ^ mine) for digit, mine in zip(digits, own, strict=True)]

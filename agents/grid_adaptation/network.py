@@ -106,7 +106,7 @@ class GridNetwork(Network[GridAdaptation]):
         return [*parts, flat[-1], keep, flip, buy, self._votes(observation), none], summary
 
     def _outlook(self, view: Seen) -> tuple[Tensor, Tensor]:
-        """Return what one tile on each space would lead to, and how many others may want to have it there.
+        """Return the outlook of one tile on each space, and the number of others that may want to have it there.
 
         Returns:
             float [L, generations + crowds, H, W], 0 where there is a tile; and by how much each digit will match more
@@ -125,7 +125,7 @@ class GridNetwork(Network[GridAdaptation]):
         return (planes * free[:, None]).unflatten(2, (game.size, game.size)), ahead / 10
 
     def _crowds(self, gain: Tensor, free: Tensor) -> Tensor:
-        """Return how many of the seven other sequences look for each space, float [L, crowds, N]."""
+        """Return the number of the seven other sequences that look for each space, float [L, crowds, N]."""
         signs = 1 - 2 * (
             (torch.arange(1, 8, device=gain.device)[:, None] >> torch.arange(_DIGITS, device=gain.device)) & 1
         )
@@ -143,7 +143,7 @@ class GridNetwork(Network[GridAdaptation]):
         return scaled
 
     def _relation(self, first: Tensor) -> Relation:
-        """Return what the spaces chosen before say about the next one; `first` is bool [L], round 1."""
+        """Return the relation of the next space to those chosen before; `first` is bool [L], round 1."""
         spaces = self.game.spaces
         later = (spaces + 1) * (~first).long()
         tables = self._near_tables()
@@ -157,7 +157,7 @@ class GridNetwork(Network[GridAdaptation]):
         return near
 
     def _near_tables(self) -> Tensor:
-        """Return what a tile on each space, or none, says about each space, or none: [slots, 2 (N + 1), N + 1].
+        """Return the tables of a tile on each space, or none, by each next space, or none: [slots, 2 (N + 1), N + 1].
 
         In round 1 and, in the other half of the rows, later.
         """
@@ -179,7 +179,7 @@ def _offsets(size: int, device: torch.device) -> Tensor:
 
 
 def _opening() -> Tensor:
-    """Return what one tile says of the next in round 1, [slots, 1, rows, cols]: a row of three, one more at its middle.
+    """Return the kernels by which one tile calls for the next in round 1, [slots, 1, rows, cols]: a T of four tiles.
 
     That T lives on and becomes twelve tiles in nine generations; other shapes are for the learner to find.
     """

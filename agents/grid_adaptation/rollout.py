@@ -112,7 +112,7 @@ class GridRollout(GridPlayer):
         return actions[rows, best_arm(count, actions.shape[1], self.playouts, attempt, generator)]
 
     def _joint(self, view: Seen, state: GridState, seeds: Tensor) -> Tensor:
-        """Return what all others do in the determinizations of `L` games, by `KeenOthers`: int64 [L * M, P, 7]."""
+        """Return the actions of all others in the determinizations of `L` games (`KeenOthers`): int64 [L * M, P, 7]."""
         game = self.planner.game
         counter = torch.arange(state.sequence[0].numel() * 7, device=seeds.device).view(-1, 7)
         bits = chance.draw(state.seed[:, None, None], _OTHERS, counter) & 0x7FFFFFFF

@@ -72,7 +72,7 @@ def save_network(path: Path, network: Network, *, sample: bool = False, made: Ma
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """Return what a file says of itself; see `Saved`.
+    """Return the entries of a file about itself; see `Saved`.
 
     Raises:
         ValueError: not a file of `save_network`'s, or of another format; or it has changed since it was written.
@@ -81,7 +81,7 @@ def read_about(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return what a file says of itself, and its weights; it raises what `read_about` raises."""
+    """Return the entries of a file about itself, and its weights; it raises the errors of `read_about`."""
     library = _safetensors()
     try:
         with library.safe_open(path, "pt") as file:
@@ -171,7 +171,7 @@ def _new(about: Mapping[str, Any], game: Game | None, device: str) -> Network:
 
 
 def differing_weights(network: nn.Module, found: Mapping[str, tuple[int, ...]]) -> str:
-    """Return how weights differ from those of a network by name or shape; "" if they fit.
+    """Return a text on the weights that differ from those of a network by name or shape; "" if they fit.
 
     Args:
         network: may be on the meta device, where it takes no memory.
