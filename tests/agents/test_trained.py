@@ -72,9 +72,6 @@ def test_lists_offer_trained_where_there_are_weights(capsys: pytest.CaptureFixtu
     for id in cellgames.games():
         offers = {offer["name"] for offer in offered(cellgames.make(id), {})}
         assert ("trained" in offers) == (id in ids_with_weights())
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (sentence,) = re.findall(r"Weights for (.*?) come\s", readme, re.DOTALL)
-    assert re.findall(r"`([^`]+)`", sentence) == [*ids_with_weights()]
 
 
 def test_examples_ask_for_agents_that_the_game_has() -> None:
