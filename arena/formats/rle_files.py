@@ -112,7 +112,7 @@ def _board(game: ClothOfGold | ToroidalCup, state: State, generation: int) -> li
         if not generation:
             return _rows(game, state)
         start = state.start  # type: ignore[attr-defined]  # the game's own state
-        rows: list[list[int]] = game.life(start, keep=[generation], compile="never").boards[generation][0].tolist()
+        rows: list[list[int]] = game.life(start, keep=[generation]).boards[generation][0].tolist()
         return rows
     world = game.world(state)  # type: ignore[arg-type]
     for _ in range(generation):

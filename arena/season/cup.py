@@ -13,7 +13,6 @@ from typing import Any, get_args
 
 import numpy as np
 
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
@@ -45,7 +44,6 @@ class CupUmpire:
         survivors: "recolour" or "keep", see `simulate`.
         teams: of a game, 2 to 8.
         chunk: games played at the same time, about.
-        compile: as `simulate` takes it; no result depends on it.
 
     Raises:
         ValueError: unknown patterns or one twice, numbers out of range.
@@ -59,7 +57,6 @@ class CupUmpire:
         survivors: Survivors = "recolour",
         teams: int = 2,
         chunk: int = 250,
-        compile: Compile = "auto",
     ) -> None:
         if isinstance(patterns, str):
             raise ValueError(
@@ -76,7 +73,7 @@ class CupUmpire:
         if survivors not in get_args(Survivors):
             raise ValueError(f"survivors must be {' or '.join(map(repr, get_args(Survivors)))}, got {shown(survivors)}")
         self.patterns, self.max_generations, self.survivors = names, max_generations, survivors
-        self.seats, self.chunk, self._compile = teams, chunk, compile
+        self.seats, self.chunk = teams, chunk
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -93,7 +90,7 @@ class CupUmpire:
     def packed(self) -> PackedUmpire:
         """See `PortableUmpire.packed`."""
         rules = {name: getattr(self, name) for name in PARAMETERS}
-        return partial(CupUmpire, self.patterns, **rules, teams=self.seats, chunk=self.chunk, compile=self._compile)
+        return partial(CupUmpire, self.patterns, **rules, teams=self.seats, chunk=self.chunk)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -106,7 +103,6 @@ class CupUmpire:
             COLS,
             max_generations=self.max_generations,
             survivors=self.survivors,
-            compile=self._compile,
         )
         if finished is not None:
             finished(len(games))

@@ -14,7 +14,6 @@ import numpy as np
 from cellgames.arena.records.record_lines import JsonFields, Outcome
 from cellgames.arena.records.replays import ReplayError, result_differs
 from cellgames.envs.core.drawing import Picture
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.registry import make
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
@@ -116,9 +115,7 @@ def game_of(record: CupRecord) -> ToroidalCup:
     return game
 
 
-def verify(
-    records: Sequence[CupRecord], batch: int = 250, *, compile: Compile = "auto"
-) -> Iterator[tuple[int, ReplayError]]:
+def verify(records: Sequence[CupRecord], batch: int = 250) -> Iterator[tuple[int, ReplayError]]:
     """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that differ."""
     groups: dict[tuple[int, int, Survivors], list[int]] = {}
     for number, record in enumerate(records):
@@ -127,7 +124,7 @@ def verify(
         numbers = iter(group)
         while part := list(islice(numbers, batch)):
             games = [records[number] for number in part]
-            ended = _simulate(games, compile=compile)
+            ended = _simulate(games)
             for env_id, (number, game) in enumerate(zip(part, games, strict=True)):
                 recorded = {name: getattr(game, name) for name in ENDED}
                 if message := result_differs(recorded, _ended(ended, env_id)):
@@ -157,7 +154,7 @@ def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]
     """
     if generation is not None and not 0 <= generation <= record.max_generations:
         raise ValueError(f"expected a generation from 0 to {record.max_generations}, got {generation}")
-    ended = _simulate([record], keep=[] if generation is None else [generation], compile="never")
+    ended = _simulate([record], keep=[] if generation is None else [generation])
     if message := result_differs({name: getattr(record, name) for name in ENDED}, _ended(ended, 0)):
         raise ReplayError(message)
     rows: list[list[int]] = (ended.board if generation is None else ended.boards[generation])[0].tolist()

@@ -14,7 +14,6 @@ from typing_extensions import override
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.toroidal_cup.patterns.pattern import COLS, MOST_TEAMS, ROWS
 from cellgames.utils.foreign_text import shown
@@ -66,7 +65,7 @@ class ToroidalCup(Game[CupState]):
 
     id: ClassVar[str] = "toroidal-cup-v0"
     wraps: ClassVar[bool] = True
-    compilation: ClassVar[Compilation] = "none"  # Life runs as long as it takes; the simulator compiles what it repeats
+    compilation: ClassVar[Compilation] = "none"  # Life runs as long as it takes
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols"):
@@ -196,9 +195,7 @@ class ToroidalCup(Game[CupState]):
             generations=put(state.generations, result.generations),
         )
 
-    def life(
-        self, starts: Tensor, *, keep: Sequence[int] = (), trajectory: bool = False, compile: Compile = "auto"
-    ) -> Result:
+    def life(self, starts: Tensor, *, keep: Sequence[int] = (), trajectory: bool = False) -> Result:
         """Play Life under the game's rules from arrangements, int8 [B, rows, cols], to the end; see `simulator.run`."""
         return run(
             starts,
@@ -208,7 +205,6 @@ class ToroidalCup(Game[CupState]):
             tolerance=self.tolerance,
             keep=keep,
             trajectory=trajectory,
-            compile=compile,
         )
 
     @override

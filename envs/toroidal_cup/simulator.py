@@ -2,13 +2,7 @@
 
 Native code plays them on the CPU, torch code wherever that is missing. Both give the same results in every bit.
 
-In torch code, games end at different generations. They are played in a few slots that stay in the cache: a slot whose
-game has ended takes the next one from the queue, and when the queue is empty the last games move into fewer slots. The
-live cells of every generation are counted, and the end is looked for every 48 generations, so a slot runs at most 47
-too far; final boards are made in a second, short run from the last look.
-
-Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `boards.bitboards`),
-`L` slots, `T` generations of a block, `G` the generations of the longest game, `K` kept generations.
+Letters: `B` games, `k` teams, `H, W` rows and columns, `G` the generations of the longest game, `K` kept generations.
 """
 
 from __future__ import annotations
@@ -25,15 +19,13 @@ from torch import Tensor
 from typing_extensions import Unpack
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.kernels.compiling import Compile, check_compile
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.native import Library, operator, pointer
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.foreign_text import shown
 
-from .colours import Rule, Survivors
-from .end import BLOCK, leaders
-from .running_games import Photographer, Slots, Trajectory
+from .colours import Survivors, generation, live_cells, pack, unpack
+from .end import FIRST_END, HISTORY, ended, leaders, shares
 
 __all__ = ["MAX_GENERATIONS", "TOLERANCE", "Options", "Result", "Survivors", "boards", "run", "simulate"]
 
@@ -41,10 +33,6 @@ MAX_GENERATIONS = 10_000
 TOLERANCE = 1e-12
 MOST_TEAMS = 127  # an int8 holds their numbers
 _MOST_NATIVE_TEAMS = 8  # those of the game; native code keeps their rows in registers and on the stack
-
-SLOTS = (32, 128)  # each width is compiled by itself, which takes seconds
-CUDA_SLOTS = (128, 1024, 8192)
-USUAL_GENERATIONS = 2_000  # of a game of the Cup, to decide whether compiling pays
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -83,7 +71,6 @@ class Options(TypedDict, total=False):
         tolerance: of the end rule, relative to the average; `TOLERANCE` by default.
         keep: generations whose boards to return, from 0 on; none by default.
         trajectory: True to return the live cells of every generation.
-        compile: see `kernels.compiling.kernel`.
     """
 
     max_generations: int
@@ -91,7 +78,6 @@ class Options(TypedDict, total=False):
     tolerance: float
     keep: Iterable[int]
     trajectory: bool
-    compile: Compile
 
 
 def simulate(
@@ -174,19 +160,17 @@ def run(
     tolerance: float = TOLERANCE,
     keep: Iterable[int] = (),
     trajectory: bool = False,
-    compile: Compile = "auto",
 ) -> Result:
     """Play games from boards, int8 [B, H, W] on any device: 0 empty, else a team's number from 1 to `teams`.
 
     The other arguments are `Options`.
     """
     _check(board, teams, max_generations, survivors, tolerance)
-    check_compile(compile)
     times = _generations(keep)
     grid = Grid(*board.shape[1:])  # raises if the board is too small
     cells = board.to(torch.int8).view(-1, grid.rows, grid.cols)
     scores, generations, truncated, final, kept, counts = played(
-        cells, teams, max_generations, survivors, float(tolerance), times, trajectory, compile
+        cells, teams, max_generations, survivors, float(tolerance), times, trajectory
     )
     boards = dict(zip(times, kept.unbind(), strict=True))
     return Result(scores, generations, leaders(scores), truncated, final, boards, counts if trajectory else None)
@@ -203,7 +187,6 @@ def _played_shapes(
     tolerance: float,
     keep: list[int],
     trajectory: bool,
-    compile: Compile,
 ) -> Played:
     """Return empty results of `played`."""
     games = len(board)
@@ -220,7 +203,7 @@ def _played_shapes(
 
 @operator(
     "toroidal_cup_played(Tensor board, int teams, int max_generations, str survivors, float tolerance, int[] keep, "
-    "bool trajectory, str compile) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "bool trajectory) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
     fake=_played_shapes,
 )
 def played(
@@ -231,7 +214,6 @@ def played(
     tolerance: float,
     keep: list[int],
     trajectory: bool,
-    compile: Compile,
 ) -> Played:
     """Play games from boards, int8 [B, H, W]; `keep` is in ascending order, the rest is as in `run`.
 
@@ -239,8 +221,35 @@ def played(
         The scores, generations and truncated of `Result`, its board, the boards of each generation kept, int8
         [K, B, H, W], and the trajectory; without one, int32 [B, 0, k].
     """
-    rule = Rule(Grid(*board.shape[1:]), teams, survivors, compile)
-    return _Match(rule, board, max_generations, tolerance, keep, trajectory).play()
+    grid, games, device = Grid(*board.shape[1:]), len(board), board.device
+    planes, playing = pack(grid, board, teams), torch.arange(games, device=device)
+    counts = live_cells(planes)
+    scores, ends = counts.clone(), torch.zeros(games, dtype=torch.int64, device=device)
+    truncated = torch.zeros(games, dtype=torch.bool, device=device)
+    final, kept = board.clone(), board.repeat(len(keep), 1, 1, 1)
+    course = [counts.to(torch.int32)]
+    history = torch.zeros(HISTORY, games, dtype=torch.float64, device=device)
+    now = 0
+    while len(playing):
+        now += 1
+        planes = generation(grid, planes, survivors)
+        counts = live_cells(planes)
+        history = torch.cat((history[1:], shares(counts).unsqueeze(0)))
+        over = ended(counts, history, tolerance) if now >= FIRST_END else torch.zeros_like(playing, dtype=torch.bool)
+        if trajectory:
+            course.append(course[-1].index_copy(0, playing, counts.to(torch.int32)))
+        if now in keep:
+            kept[keep.index(now), playing] = unpack(grid, planes)
+        if now == max_generations or over.any():
+            stopped = over | (now == max_generations)
+            at = playing[stopped]
+            scores[at], ends[at], truncated[at] = counts[stopped], now, ~over[stopped]
+            final[at] = unpack(grid, planes[..., stopped])
+            playing, planes, history = playing[~stopped], planes[..., ~stopped], history[:, ~stopped]
+    for time, boards in zip(keep, kept, strict=True):
+        boards[ends < time] = final[ends < time]
+    counts = torch.stack(course, 1) if trajectory else course[0].new_empty((games, 0, teams))
+    return scores, ends, truncated, final, kept, counts
 
 
 @played.native
@@ -253,7 +262,6 @@ def _native_played(
     tolerance: float,
     keep: list[int],
     trajectory: bool,
-    compile: Compile,
 ) -> Played:
     """Return `played`, by `sources/toroidal_cup.cpp`."""
     if teams > _MOST_NATIVE_TEAMS:
@@ -320,77 +328,3 @@ def _check(board: Tensor, teams: int, max_generations: int, survivors: str, tole
         )
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance > 0:
         raise ValueError(f"tolerance must be positive, got {shown(tolerance)}")
-
-
-class _Match:
-    """A call of `run`: the queue of games, the slots, what has come out."""
-
-    def __init__(
-        self, rule: Rule, board: Tensor, max_generations: int, tolerance: float, keep: list[int], trajectory: bool
-    ) -> None:
-        games, device = len(board), board.device
-        self.rule, self.board, self.max_generations = rule, board, max_generations
-        self.entered = 0  # games that have left the queue
-        self.widths = SLOTS if device.type == "cpu" else CUDA_SLOTS
-        self.slots = Slots(rule, self._width(games), tolerance, device)
-        self.calls = min(USUAL_GENERATIONS, max_generations) * -(-games // len(self.slots))
-        self.scores = torch.zeros(games, rule.teams, dtype=torch.int64, device=device)
-        self.generations = torch.zeros(games, dtype=torch.int64, device=device)
-        self.truncated = torch.zeros(games, dtype=torch.bool, device=device)
-        self.final = board.clone()
-        self.keep, self.kept = keep, board.repeat(len(keep), 1, 1, 1)
-        self.photographer = Photographer(rule, self.widths[-1])
-        self.trajectory = Trajectory(board, rule.teams) if trajectory else None
-
-    def _width(self, games: int) -> int:
-        return next((width for width in self.widths if width >= games), self.widths[-1])
-
-    def play(self) -> Played:
-        self._refill()
-        while (self.slots.game >= 0).any():
-            self._block()
-            self._refill()
-        self.photographer.develop()
-        for at, boards in zip(self.keep, self.kept, strict=True):
-            boards[self.generations < at] = self.final[self.generations < at]
-        nothing = self.scores.new_zeros((len(self.board), 0, self.rule.teams), dtype=torch.int32)
-        counts = self.trajectory.cut(self.generations) if self.trajectory else nothing
-        return self.scores, self.generations, self.truncated, self.final, self.kept, counts
-
-    def _refill(self) -> None:
-        """Put games from the queue into empty slots; without any left, move games into fewer slots."""
-        slots = self.slots
-        empty = (slots.game < 0).nonzero().squeeze(1)[: len(self.board) - self.entered]
-        if len(empty):
-            games = torch.arange(self.entered, self.entered + len(empty), device=empty.device)
-            slots.enter(empty, games, self.rule.pack(self.board[games]))
-            self.entered += len(empty)
-        elif self.entered == len(self.board):
-            busy = (slots.game >= 0).nonzero().squeeze(1)
-            if len(busy) and (width := self._width(len(busy))) < len(slots) and slots.may_narrow(width):
-                idle = (slots.game < 0).nonzero().squeeze(1)
-                slots.keep(torch.cat((busy, idle))[:width])
-
-    def _block(self) -> None:
-        slots = self.slots
-        counts = slots.advance(self.calls)
-        self.calls = BLOCK
-        generation = slots.age + torch.arange(1, BLOCK + 1, device=slots.age.device).unsqueeze(1)
-        done = slots.end_rule.done(counts, slots.age)
-        stopped = (done | (generation == self.max_generations)) & (slots.game >= 0)
-        if self.trajectory:
-            playing = (slots.game >= 0).nonzero().squeeze(1)
-            self.trajectory.add(slots.game[playing], slots.age[playing], counts[:, playing])
-        for at, boards in zip(self.keep, self.kept, strict=True):
-            here = ((slots.game >= 0) & (slots.age < at) & (at <= slots.age + BLOCK)).nonzero().squeeze(1)
-            self.photographer.take(boards, slots.game[here], slots.before[..., here], at - slots.age[here])
-        ended = stopped.any(0).nonzero().squeeze(1)
-        if len(ended):
-            first = stopped[:, ended].to(torch.int8).argmax(0)
-            games = slots.game[ended]
-            self.scores[games] = counts[first, ended]
-            self.generations[games] = slots.age[ended] + first + 1
-            self.truncated[games] = ~done[first, ended]
-            self.photographer.take(self.final, games, slots.before[..., ended], first + 1)
-            slots.game[ended] = -1
-        slots.age += BLOCK

@@ -197,7 +197,7 @@ def state_board(id: str, record: Record, state: Any) -> list[int]:
 def test_a_cell_of_the_cup_tells_its_player_and_quadrant(chromium: Any, tmp_path: Path) -> None:
     """The page computes the names that `Roster` gives, of the teams of a season, too."""
     file, path = tmp_path / "games.jsonl", tmp_path / "game.html"
-    umpire = CupUmpire(["donutmath"], max_generations=1, compile="never")
+    umpire = CupUmpire(["donutmath"], max_generations=1)
     append(file, umpire.play([Fixture("day 1", 1, ("Owls", "Kites"))], 0))
     record = CupRecord.from_json(file.read_bytes())
     export_html(record, path)

@@ -153,7 +153,7 @@ def test_a_film_of_the_cup_holds_every_generation(teams: int, survivors: str) ->
     told = step_data(game, before, after)
     boards, fields = unpacked(told["film"])
     keep = list(range(len(boards)))
-    kept = game.life(after.start, keep=keep, compile="never").boards
+    kept = game.life(after.start, keep=keep).boards
     assert [shown["generation"] for shown in fields] == keep
     for generation in keep:
         assert boards[generation, 0].tolist() == kept[generation][0].flatten().tolist()
@@ -228,8 +228,8 @@ def test_a_trial_run_of_the_cup_places_the_shape_in_hand_and_knows_no_later_one(
         placed = game.step(state, joint).start
         start = torch.where((placed == seat + 1) | (state.start > 0), placed, 0)
         found, fields = unpacked(trial_data(game, state, seat, action))
-        last = int(game.life(start, compile="never").generations)
-        boards = game.life(start, keep=range(last), compile="never").boards
+        last = int(game.life(start).generations)
+        boards = game.life(start, keep=range(last)).boards
         assert [shown["generation"] for shown in fields] == list(range(last + 1))
         for generation, board in boards.items():
             assert found[generation, 0].tolist() == board[0].flatten().tolist()
@@ -389,7 +389,7 @@ def test_replays_hold_every_position(id: str, records: dict[str, Record]) -> Non
 
 def test_a_game_of_the_cups_season_is_shown_from_its_arrangement() -> None:
     start = {"pattern": "randys", "seed": 4, "survivors": "recolour", "max_generations": 60}
-    end = simulate([start_of(start)], ROWS, COLS, max_generations=60, compile="never")
+    end = simulate([start_of(start)], ROWS, COLS, max_generations=60)
     scores = end.scores[0].tolist()
     record = CupRecord(
         fixture=Fixture("day 1", 2, ("<b>Blue</b>", "Red")),

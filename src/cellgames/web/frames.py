@@ -223,7 +223,7 @@ def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> di
     """
     from cellgames.arena.season.cup_replays import CupRecord
 
-    return _season_data(record, compile) if isinstance(record, CupRecord) else _match_data(record, compile)
+    return _season_data(record) if isinstance(record, CupRecord) else _match_data(record, compile)
 
 
 def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def _with(shown: Frame, more: Any, turn: int) -> Frame:
     return replace(shown, fields={**shown.fields, "infos": infos})
 
 
-def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
+def _season_data(record: CupRecord) -> dict[str, Any]:
     """Return a game of the Cup's season: Life from an arrangement that nobody placed shape by shape."""
     from cellgames.arena.season.cup import start_of
     from cellgames.arena.season.cup_replays import game_of, verify
@@ -306,12 +306,12 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
 
     game = game_of(record)
     check_limits(game)
-    for _, error in verify([record], compile=compile):
+    for _, error in verify([record]):
         raise error
     start = boards([start_of(vars(record))])
     moments = [
         replace(shown, fields={"turn": 0, "player": None, "done": not shown.fields["life"], **shown.fields})
-        for shown in toroidal_cup.life(game, start, record.generations, limits.STEP_FRAMES, record.pattern, compile)
+        for shown in toroidal_cup.life(game, start, record.generations, limits.STEP_FRAMES, record.pattern)
     ]
     record_data = {
         "agents": list(record.fixture.teams),

@@ -262,7 +262,7 @@ def run_bots(out: Path, workers: Workers | None = None, **options: Any) -> Seaso
 
 def cup_games(play: Callable[[UmpireWork, Batch[Fixture]], Any]) -> list[str]:
     """The lines of a batch of the Cup and its replays; games are cut off so early that many have no winner."""
-    umpire = CupUmpire(["randys", "donutmultums"], max_generations=10, compile="never")
+    umpire = CupUmpire(["randys", "donutmultums"], max_generations=10)
     fixtures = tuple(Fixture("day 1", number, ("a", "b")) for number in range(1, 7))
     return [game.to_json() for game in play(UmpireWork(umpire.packed(), 3), Batch("day 1", fixtures, replays=5))]
 

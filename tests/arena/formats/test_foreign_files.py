@@ -76,7 +76,7 @@ def test_generations_of_recorded_games(runs: Path) -> None:
     assert rle_to_board(record_to_rle(cloth, turn=12, generation=2, all_states=True)) == solo.board().tolist()
     last = replay(cup)[-1]
     assert rle_to_board(record_to_rle(cup, all_states=True)) == CUP.board(last)[0].tolist()  # type: ignore[arg-type]
-    after = CUP.life(last.start, keep=[7], compile="never").boards[7][0]  # type: ignore[attr-defined]
+    after = CUP.life(last.start, keep=[7]).boards[7][0]  # type: ignore[attr-defined]
     text = record_to_rle(cup, generation=7)
     assert rle_to_board(text) == (after > 0).int().tolist()
     assert f"rule = B3/S23:T{CUP.cols},{CUP.rows}" in text

@@ -39,7 +39,7 @@ def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def umpire(*patterns: str, **options: Any) -> CupUmpire:
-    return CupUmpire(patterns or ("randys", "donutmultums"), **{"max_generations": 40, "compile": "never", **options})
+    return CupUmpire(patterns or ("randys", "donutmultums"), **{"max_generations": 40, **options})
 
 
 def run(out: Path, *patterns: str, **options: Any) -> Season:
@@ -69,7 +69,7 @@ def test_every_game_can_be_played_again_from_its_record(whole: Season) -> None:
     assert len({line["seed"] for line in lines}) == len(lines)
     starts = [start_of(line) for line in lines]
     assert starts[0] == arrange(lines[0]["pattern"], np.random.default_rng(lines[0]["seed"]))
-    again = simulate(starts, ROWS, COLS, max_generations=40, compile="never")
+    again = simulate(starts, ROWS, COLS, max_generations=40)
     assert again.scores.tolist() == [line["scores"] for line in lines]
     assert again.generations.tolist() == [line["generations"] for line in lines]
     assert again.winner.tolist() == [line["winner"] for line in lines]
@@ -115,7 +115,7 @@ def test_patterns_are_drawn_with_equal_chance() -> None:
 
 
 def test_a_game_to_its_end() -> None:
-    (game,) = CupUmpire(["donutrandom"], compile="never").play(fixtures(1), 1)
+    (game,) = CupUmpire(["donutrandom"]).play(fixtures(1), 1)
     assert game.data["truncated"] is False
     assert game.data["generations"] >= 243
     assert game.winner == int(game.scores[1] > game.scores[0])
@@ -177,11 +177,11 @@ def test_records_of_different_rules_are_played_again_side_by_side(monkeypatch: p
     records = [CupRecord.from_json(game.to_json()) for game in played]
     assert [record.scores for record in records] == [tuple(map(int, game.scores)) for game in played]
     assert {record.survivors for record in records} == {"recolour", "keep"}
-    assert list(verify(records, batch=2, compile="never")) == []
+    assert list(verify(records, batch=2)) == []
     assert batches == [2, 1] * 3
     wrong = [CupRecord(**{**vars(record), "survivors": "keep"}) for record in records]
-    assert {number for number, _ in verify(wrong, compile="never")} <= {0, 2, 3, 5, 6, 8}
-    assert len(list(verify(wrong, compile="never"))) > 2
+    assert {number for number, _ in verify(wrong)} <= {0, 2, 3, 5, 6, 8}
+    assert len(list(verify(wrong))) > 2
 
 
 @pytest.mark.parametrize(

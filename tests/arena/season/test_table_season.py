@@ -191,7 +191,7 @@ class InLine:
 
 def test_a_season_of_the_cup_with_four_teams_a_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Records, workers, replays, and the page of a game."""
-    umpire = CupUmpire(["randys", "donutmultums"], max_generations=40, teams=4, chunk=4, compile="never")
+    umpire = CupUmpire(["randys", "donutmultums"], max_generations=40, teams=4, chunk=4)
     done = run(tmp_path / "run", umpire, days=3)
     io = SeasonIO(tmp_path / "workers", workers=InLine())
     play_table_season(TEAMS, umpire, SeasonOptions(days=3), io=io)

@@ -9,22 +9,16 @@ import torch
 from life_reference import ends, share
 from torch import Tensor
 
-from cellgames.envs.toroidal_cup.end import BLOCK, FIRST_END, WINDOW, EndRule, leaders, shares
-
-CPU = torch.device("cpu")
+from cellgames.envs.toroidal_cup.end import FIRST_END, HISTORY, WINDOW, ended, leaders, shares
 
 
 def watched(counts: Tensor, tolerance: float = 1e-12) -> Tensor:
-    """Where trajectories [G, W, k], of generations 1 to G, fulfil the rule: bool [G, W]."""
-    rule = EndRule(counts.shape[1], tolerance, CPU)
-    ages = torch.zeros(counts.shape[1], dtype=torch.int64)
-    blocks = padded(counts).split(BLOCK)
-    return torch.cat([rule.done(block, ages + BLOCK * i) for i, block in enumerate(blocks)])[: len(counts)]
-
-
-def padded(counts: Tensor) -> Tensor:
-    """To a whole number of blocks."""
-    return torch.nn.functional.pad(counts, (0, 0, 0, 0, 0, -len(counts) % BLOCK))
+    """Where trajectories [G, W, k], of generations 1 to G, fulfil the rule from generation 243 on: bool [G, W]."""
+    found = torch.zeros(counts.shape[:2], dtype=torch.bool)
+    percentages = shares(counts)
+    for now in range(FIRST_END, len(counts) + 1):
+        found[now - 1] = ended(counts[now - 1], percentages[now - HISTORY : now], tolerance)
+    return found
 
 
 def by_the_words(counts: Tensor, tolerance: float = 1e-12) -> Tensor:

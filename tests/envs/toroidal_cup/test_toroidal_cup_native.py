@@ -45,7 +45,7 @@ def same(one: Result, other: Result) -> bool:
 
 def in_torch(board: Tensor, teams: int, survivors: Survivors = "recolour", most: int = LONGEST) -> Result:
     with without_native():
-        return run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True, compile="never")
+        return run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True)
 
 
 SHAPES = [(3, 3), (7, 9), (7, 63), (9, 64), (4, 125), (40, 280)]
@@ -107,7 +107,7 @@ def test_the_end_is_the_same_with_any_tolerance(tolerance: float) -> None:
     native_library()
     board = random_boards(30, 16, 16)
     with without_native():
-        expected = run(board, 2, max_generations=1000, tolerance=tolerance, compile="never")
+        expected = run(board, 2, max_generations=1000, tolerance=tolerance)
     assert same(run(board, 2, max_generations=1000, tolerance=tolerance), expected)
     assert (expected.generations < 1000).any()
 
@@ -139,6 +139,6 @@ def test_boards_may_be_views_of_any_kind() -> None:
 
 @pytest.mark.parametrize("trajectory", [False, True])
 def test_torch_knows_the_operator(trajectory: bool) -> None:
-    arguments = (random_boards(3, 6, 8), 2, 20, "recolour", 1e-12, [3, 5], trajectory, "never")
+    arguments = (random_boards(3, 6, 8), 2, 20, "recolour", 1e-12, [3, 5], trajectory)
     overload: Any = simulator.played._overload
     opcheck(overload, arguments)

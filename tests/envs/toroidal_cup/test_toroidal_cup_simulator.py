@@ -11,22 +11,13 @@ import numpy as np
 import pytest
 import torch
 from life_reference import Board, Game, board_of, boards_tensor, drawn, history, live_cells, soup, until_the_end
-from slow import slow_except
 from torch import Tensor
 
-from cellgames.envs.kernels import compiling
 from cellgames.envs.native import without_native
-from cellgames.envs.toroidal_cup import Result, simulate, simulator
+from cellgames.envs.toroidal_cup import Result, simulate
 from cellgames.envs.toroidal_cup.simulator import Survivors, boards, run
 
 LONGEST = 450
-
-
-@pytest.fixture
-def torch_code() -> Iterator[None]:
-    """Let the torch code run."""
-    with without_native():
-        yield
 
 
 @pytest.fixture(params=["native", "torch"])
@@ -118,31 +109,8 @@ def test_the_games_that_are_compared_end_in_every_way() -> None:
     }
 
 
-@pytest.mark.usefixtures("torch_code")
-@pytest.mark.parametrize(
-    ("slots", "family"),
-    slow_except(
-        [((1, 3), 4), ((3, 5, 8), 0)],
-        [((2,), 0), ((1, 3), 4), ((3, 5, 8), 0), ((4, 6), 4), ((10,), 4), ((10, 11), 0)],
-    ),
-)
-def test_the_number_of_slots_does_not_matter(
-    slots: tuple[int, ...], family: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Games wait in the queue, slots are refilled at once, and at last there are fewer."""
-    monkeypatch.setattr(simulator, "SLOTS", slots)
-    _, _, teams, survivors, _ = FAMILIES[family]
-    start, histories = soups(*FAMILIES[family])
-    games = [until_the_end(past, teams) for past in histories]
-    keep = [1, 24, 60, 243, 244, 300]
-    result = run(start, teams, max_generations=LONGEST, survivors=survivors, keep=keep, trajectory=True)
-    check(result, games, keep)
-
-
 @pytest.mark.usefixtures("either_code")
-@pytest.mark.parametrize("slots", [(1, 4)], ids=str)
-def test_the_board_of_any_generation_can_be_kept(slots: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulator, "SLOTS", slots)
+def test_the_board_of_any_generation_can_be_kept() -> None:
     start, histories = soups(*FAMILIES[0])
     games = [until_the_end(past[:111], 2) for past in histories[:3]]
     keep = range(113)
@@ -183,22 +151,6 @@ def test_the_first_team_is_the_last_one_column_to_the_right(teams: int, survivor
     assert torch.equal(a.generations, b.generations)
     assert torch.equal(torch.where(a.winner > 0, teams + 1 - a.winner, 0), b.winner)
     assert torch.equal(torch.where(a.board > 0, teams + 1 - a.board, 0).roll(1, -1), b.board)
-
-
-@pytest.mark.usefixtures("torch_code")
-def test_compiled_games_are_the_eager_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On words of 64 columns, with three teams and slots that are refilled."""
-    monkeypatch.setattr(simulator, "SLOTS", (8,))
-    start = soup(9, 64, *[0.2, 0.3, 0.4, 0.5] * 3, teams=3)
-    arguments: dict[str, Any] = {"max_generations": 500, "survivors": "keep", "keep": [1, 30, 333]}
-    before = len(compiling._COMPILED)
-    compiled = run(start, 3, compile="always", trajectory=True, **arguments)
-    assert len(compiling._COMPILED) > before
-    monkeypatch.undo()
-    eager = run(start, 3, compile="never", trajectory=True, **arguments)
-    assert same(compiled, eager)
-    assert torch.equal(torch.as_tensor(compiled.trajectory), torch.as_tensor(eager.trajectory))
-    assert len(set(eager.generations.tolist())) > 3
 
 
 @pytest.mark.gpu
@@ -317,7 +269,6 @@ def test_starts_that_are_none_are_refused(starts: list[list[list[int]]], message
         ({"keep": [2.5]}, "keep must name generations, whole numbers of at least 0, got 2.5"),
         ({"tolerance": 0.0}, "tolerance must be positive, got 0.0"),
         ({"tolerance": float("nan")}, "tolerance must be positive, got nan"),
-        ({"compile": "maybe"}, "compile must be 'auto', 'always' or 'never', got 'maybe'"),
     ],
 )
 def test_arguments_that_are_none_are_refused(arguments: dict[str, Any], message: str) -> None:

@@ -106,7 +106,7 @@ class CupView(View):
     def between(self, before: CupState, after: CupState, most: int, compile: Compile) -> Iterator[Frame]:
         if self.animated(before, after) and most > 0:
             pattern = seen_pattern(self.game, after, None)
-            *frames, _ = life(self.game, after.start[:1], int(after.generations[0]), most, pattern, compile)
+            *frames, _ = life(self.game, after.start[:1], int(after.generations[0]), most, pattern)
             yield from frames
 
     @override
@@ -124,8 +124,8 @@ class CupView(View):
             start[0, row, (seat * game.lattice.band + col) % game.cols] = seat + 1
         if not start.any():
             raise ValueError("the board is empty: choose a place for the shape first")
-        last, pattern = int(game.life(start, compile=compile).generations[0]), seen_pattern(game, state, seat)
-        for shown in life(game, start, last, most - 1, pattern, compile):
+        last, pattern = int(game.life(start).generations[0]), seen_pattern(game, state, seat)
+        for shown in life(game, start, last, most - 1, pattern):
             words = f"Trial run, generation {shown.fields['generation']} of {last}"
             yield replace(shown, fields={**shown.fields, "status": words, "results": [""] * game.teams})
 
@@ -178,15 +178,13 @@ def _frame(game: ToroidalCup, board: Any, fields: Mapping[str, Any], pattern: st
     return Frame(cells, None, {**fields, **more})
 
 
-def life(
-    game: ToroidalCup, start: torch.Tensor, last: int, most: int, pattern: str | None, compile: Compile
-) -> Iterator[Frame]:
+def life(game: ToroidalCup, start: torch.Tensor, last: int, most: int, pattern: str | None) -> Iterator[Frame]:
     """Yield Life from an arrangement, int8 [1, rows, cols], to its end at generation `last`.
 
     These are up to `most` generations, denser at the beginning, and the end; `pattern` is None where it is hidden.
     """
     *shown, _ = frame_times(last, most)
-    result = game.life(start, keep=shown, compile=compile)
+    result = game.life(start, keep=shown)
     winner = int(result.winner[0])
     for generation in [*shown, last]:
         done = generation == last
