@@ -3,7 +3,7 @@
 `register` adds the games to the registries of Gymnasium and PettingZoo, as `cellgames/torus-v0` and so on, and so does
 `import cellgames` after the imports of these.
 Names are imported when they are first used; `SeatVecEnv` needs the extra `train`, `TorchRLGame` the extra `torchrl`,
-and the modules `rllib` and `openspiel` the extras of these names.
+and the module `openspiel` the extra of this name.
 """
 
 from typing import TYPE_CHECKING

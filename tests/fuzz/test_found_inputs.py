@@ -121,14 +121,6 @@ def test_numbers_that_are_masked_are_refused() -> None:
         learner.step(np.ma.masked_array(0, mask=True))
 
 
-def test_actions_that_are_no_mapping_are_refused_for_rllib() -> None:
-    adapter = pytest.importorskip("cellgames.envs.adapters.rllib")
-    env = adapter.RLlibGame({"game": TORUS})
-    env.reset(seed=1)
-    with pytest.raises(ValueError, match="expected actions by agent, got 3"):
-        env.step(3)
-
-
 def test_actions_that_are_no_tensor_are_refused_for_torchrl() -> None:
     adapter = pytest.importorskip("cellgames.envs.adapters.torchrl")
     env = adapter.TorchRLGame(TORUS, 2)

@@ -233,7 +233,7 @@ def test_actions_of_a_single_learners_environments(kind: str, name: str, recipe:
     env.step(fine)
 
 
-# ---------------------------------------------------------------- TorchRL, RLlib
+# ---------------------------------------------------------------- TorchRL
 
 
 @cache
@@ -262,29 +262,3 @@ def test_actions_of_torchrl(name: str, recipe: Recipe) -> None:
         return
     assert env.core_state() is state
     assert state.equal(before)
-
-
-@cache
-def rllib_env(name: str) -> Any:
-    module = pytest.importorskip("cellgames.envs.adapters.rllib")
-    return module.RLlibGame({"game": GAMES[name]})
-
-
-@fuzz(Inputs(short=0, share=3), name=st.sampled_from(list(GAMES)[:3]), recipe=recipes())
-def test_actions_of_rllib(name: str, recipe: Recipe) -> None:
-    env = rllib_env(name)
-    seen, _ = env.reset(seed=recipe.seed)
-    legal = {agent: chosen_flat(GAMES[name], view["action_mask"]) for agent, view in seen.items()}
-    hostile = recipe.build(np.array(next(iter(legal.values()))))
-    given = dict.fromkeys(legal, hostile) if recipe.played % 2 else hostile
-    before = tensors_of(env.core_state())
-    with documented(ValueError):
-        env.step(given)
-        return
-    assert tensors_of(env.core_state()) == before
-    env.step(legal)
-
-
-def chosen_flat(game: Game, mask: np.ndarray[Any, Any]) -> Any:
-    parts = np.split(mask, np.cumsum(game.info.action_nvec)[:-1])
-    return chosen(tuple(parts) if len(parts) > 1 else parts[0], 0)

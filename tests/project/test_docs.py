@@ -44,7 +44,7 @@ LONG = {
 }
 NEEDS = {  # libraries without which a page is not run
     "data.md": ("pandas", "pyarrow"),
-    "policies.md": ("stable_baselines3", "torchrl", "ray.rllib"),
+    "policies.md": ("stable_baselines3", "torchrl"),
 }
 
 HEADINGS = [

@@ -45,7 +45,6 @@ PACKAGES = (
 """Packages whose names are public."""
 
 MODULES = (
-    "cellgames.envs.adapters.rllib",
     "cellgames.envs.core.drawing",
     "cellgames.arena.analyse.search_analysis",
 )

@@ -88,7 +88,6 @@ def test_simultaneous_games_are_made_in_both_ways(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("adapter", "missing", "extra"),
     [
-        ("rllib", "ray.rllib.core.columns", "rllib"),
         ("sb3", "stable_baselines3.common.vec_env.base_vec_env", "train"),
         ("torchrl", "torchrl.data", "torchrl"),
         ("openspiel.openspiel_game", "pyspiel", "openspiel"),
