@@ -21,30 +21,16 @@ _KEEPING = {_MMAP_MAX: 0, _TRIM_THRESHOLD: 2**31 - 1}
 _USUAL = {_MMAP_MAX: 65536, _MMAP_THRESHOLD: 32 << 20, _TRIM_THRESHOLD: 64 << 20}
 
 
-def choose_device(name: str, local_rank: int | None = None) -> torch.device:
+def choose_device(name: str) -> torch.device:
     """Return the device of a name.
 
     Args:
         name: `cpu`, `cuda`, `cuda:N`, or `auto` for CUDA if there is a device, else the CPU.
-        local_rank: number of this process among those of a run on this machine; `cuda` and `auto` are then the CUDA
-            device of that number. None for a run of one process.
 
     Raises:
         ValueError: no such device here.
     """
     cuda = torch.cuda.is_available()
-    if local_rank is not None and (name == "cuda" or (name == "auto" and cuda)):
-        count = torch.cuda.device_count()
-        if local_rank >= count:
-            raise ValueError(
-                f"process {local_rank} of this machine needs a CUDA device of its own, but torch finds {count} here; "
-                "start no more processes than that, or ask for device=cpu"
-            )
-        return torch.device("cuda", local_rank)
-    if local_rank is not None and name.startswith("cuda:"):
-        raise ValueError(
-            f"expected device auto, cpu or cuda for several processes, each takes its own; got {shown(name)}"
-        )
     if name == "auto":
         return torch.device("cuda" if cuda else "cpu")
     try:

@@ -35,7 +35,6 @@ WORKERS = {ONE: ("", ""), "two Ray workers": ("", "--ray --ray-workers 2")}
 LEARNING = {
     ONE: ("", ""),
     "two actors and a learner": ("", "--actors 2"),
-    "two ranks": ("-m torch.distributed.run --standalone --nproc-per-node 2", ""),
 }
 NETWORKS = "NETWORKS"
 """Stands for seven networks in a command, snapshots of a short run of training."""

@@ -198,8 +198,9 @@ def read_checkpoint(folder: Path, content: bytes) -> None:
     with documented(RunError):
         saved = checkpoints.read(run, tiny(), CPU)
         assert saved is not None
-        assert isinstance(saved.learner, dict)
-        assert isinstance(saved.at.iteration, int)
+        at, _, learner = saved
+        assert isinstance(learner, dict)
+        assert isinstance(at.iteration, int)
     assert sorted(run.iterdir()) == before
     assert (run / checkpoints.CHECKPOINT).read_bytes() == content
 

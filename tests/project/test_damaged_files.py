@@ -44,7 +44,7 @@ def test_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read() -> Any:
         saved = checkpoints.read(tmp_path, arguments, CPU)
         assert saved is not None
-        return plain([vars(saved.at), saved.learner, saved.others])
+        return plain([vars(saved[0]), saved[2]])
 
     found = outcomes(tmp_path / checkpoints.CHECKPOINT, read, (RunError,), range(100))
     assert found["refused"]

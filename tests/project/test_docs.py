@@ -78,9 +78,7 @@ def commands(text: str) -> list[list[str]]:
     """Command lines of a block, as words; continued lines are joined, comments and all else dropped."""
     lines = text.replace("\\\n", " ").splitlines()
     return [
-        shlex.split(line, comments=True)
-        for line in lines
-        if re.match(r"(\S*/)?(cellgames|make|python|torchrun|export) ", line)
+        shlex.split(line, comments=True) for line in lines if re.match(r"(\S*/)?(cellgames|make|python|export) ", line)
     ]
 
 
@@ -173,8 +171,6 @@ def check_command(words: list[str]) -> None:
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), words
     elif program == "python" and rest[0].endswith(".py"):
         assert taken_by_script(ROOT / rest[0], rest[1:]), f"refused: {shlex.join(words)}"
-    elif program == "torchrun":
-        assert accepted(rest[rest.index("cellgames") + 1 :]), f"refused: {shlex.join(words)}"
 
 
 @every_page

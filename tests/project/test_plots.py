@@ -13,7 +13,7 @@ import pytest
 import cellgames
 from cellgames.envs.titles import board_title, setting_title
 from cellgames.lab.populations import exploit_report, league_report
-from cellgames.training.runs.curves import draw_learning_curve
+from cellgames.training.runs.logs import draw_learning_curve
 from cellgames.utils.report.files import png, write_report
 from cellgames.utils.report.model import Plot, Report
 from cellgames.utils.report.plots import COLOURS, Curve, curves, draw_subject, line_style, prepare

@@ -25,8 +25,8 @@ from cellgames.arena.records.store.export_table import COLUMNS
 from cellgames.arena.records.store.store import Store
 from cellgames.cli.main import main
 from cellgames.runs.comparing import NOT_COMPARED, compared_files, different_files
-from cellgames.training.checkpoint_files import write_state
-from cellgames.training.runs.timing import TIMING_METRICS
+from cellgames.training.runs.checkpoints import write_state
+from cellgames.training.runs.logs import TIMING_METRICS
 from cellgames.utils.files import write_atomic
 from cellgames.utils.report import files as report_files
 

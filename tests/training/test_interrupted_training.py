@@ -20,9 +20,8 @@ from cellgames.runs.run_folder import RunError
 from cellgames.training import train
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
-from cellgames.training.checkpoint_files import write_state
 from cellgames.training.runs import run
-from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept
+from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint, steps_kept, write_state
 from cellgames.training.runs.interrupts import Interrupts, Stopped
 
 SHARED = {
@@ -235,14 +234,6 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
         signal.signal(signal.SIGTERM, before)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_the_same_signal_from_two_sides_counts_once() -> None:
-    """As under torchrun, which passes Ctrl-C on to processes that got it from the terminal."""
-    with Interrupts(lambda number: None, grace_s=60.0) as interrupts:
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGTERM)
-    assert interrupts.received == signal.SIGINT
 
 
 def test_what_is_not_there_any_more_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from every_game import generator
@@ -86,26 +84,3 @@ def test_a_state_restores_the_ring_and_holds_no_more_than_is_in_it(before: int) 
 def test_an_empty_replay_has_nothing_to_draw() -> None:
     with pytest.raises(ValueError, match="got an empty replay"):
         ring(3).sample(1, generator())
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"next": 4},
-        {"next": 0.0},
-        {"value": torch.zeros(5)},
-        {"value": torch.zeros(3, 2)},
-        {"value": torch.zeros(3, dtype=torch.float64)},
-        {"mask": torch.zeros(1, 1, dtype=torch.bool).expand(3, 1 << 40)},
-    ],
-)
-def test_a_state_of_something_else_changes_nothing(changes: dict[str, Any]) -> None:
-    full = ring(4)
-    full.add(positions(1, 2, 3))
-    replay = ring(4)
-    replay.add(positions(7))
-    with pytest.raises(ValueError, match="expected"):
-        replay.load_state_dict({**full.state_dict(), **changes})
-    assert held(replay) == [7]
-    replay.load_state_dict(full.state_dict())
-    assert held(replay) == [1, 2, 3]

@@ -24,8 +24,7 @@ from cellgames.training import Finished, PPOArguments, Progress, train
 from cellgames.training.machine import isolated
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
-from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
-from cellgames.training.runs.timing import TIMING_METRICS
+from cellgames.training.runs.logs import RUN_METRICS, TIMING_METRICS, eval_metrics
 from cellgames.training.selfplay.learner import Purpose, derive
 
 
@@ -173,19 +172,6 @@ def test_times_are_in_a_file_of_their_own(whole: Finished) -> None:
     for number in range(1, len(lines)):
         speed = (steps[number] - steps[number - 1]) / max(seconds[number] - seconds[number - 1], 1e-9)
         assert float(lines[number]["steps_per_second"]) == pytest.approx(speed, rel=0.2)  # of rounded seconds
-
-
-def test_the_checkpoint_of_an_older_version_is_continued(tmp_path: Path) -> None:
-    """It had the times, which are dropped, and no file of times."""
-    first = train(tiny(total_steps=200), tmp_path)
-    data = torch.load(tmp_path / CHECKPOINT, weights_only=True)
-    data["at"] |= {"seconds": 5.0}
-    data["at"]["history"] = [{**line, "seconds": 1.0, "steps_per_second": 2.0} for line in data["at"]["history"]]
-    torch.save(data, tmp_path / CHECKPOINT)
-    (tmp_path / TIMING).unlink()
-    again = train(tiny(total_steps=300), tmp_path)
-    assert again.before == first.steps
-    assert list(again.history[0]) == list(again.history[-1]) == list(first.history[0])
 
 
 def test_the_folder_says_what_was_asked_and_who_came_out(whole: Finished) -> None:

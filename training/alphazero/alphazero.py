@@ -33,7 +33,6 @@ from cellgames.agents.simultaneous.joint_improver import improver_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments
-from cellgames.training.distributed import split_envs
 from cellgames.training.ppo.advantages import Estimates, estimate
 from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
@@ -105,8 +104,6 @@ class AlphaZeroLearner(Learner):
         "first_player": "share of the games that the first player won",
     }
 
-    OWN = ("generator", "replay", "variants")
-
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
         super().__init__(game, arguments, folder, device, kind=improver_of(game).kind)
@@ -130,13 +127,6 @@ class AlphaZeroLearner(Learner):
         play = make_play(_play, game, arguments, network, self.pool, self.device, self.warn)
         improver = improver_of(game)(game, network, _effort(arguments))
         return _Lesson(game, improver, play, Replay(improver, arguments.buffer_size, self.device))
-
-    @override
-    @classmethod
-    def share(cls, arguments: Arguments, world: int) -> Arguments:
-        assert isinstance(arguments, AlphaZeroArguments)
-        buffer_size, variant_envs = (-(-number // world) for number in (arguments.buffer_size, arguments.variant_envs))
-        return split_envs(arguments, world, buffer_size=buffer_size, variant_envs=variant_envs)  # of each
 
     @override
     def iterate(self, progress: float) -> Iteration:
@@ -169,18 +159,15 @@ class AlphaZeroLearner(Learner):
             added: positions that each lesson's replay got.
         """
         h, places = self.arguments, list[tuple[float, int]]()
-        for number, count in enumerate(added):
-            new = sum(self.group.all_gather(count))
+        for number, new in enumerate(added):
             steps = max(1, round(h.num_epochs * new / h.minibatch_size)) if new else 0
             places += [((step + 0.5) / steps, number) for step in range(steps)]
         return [self.lessons[number] for _, number in sorted(places)]
 
-    def _minibatch(self, lesson: _Lesson) -> Positions | None:
-        """Draw this process's positions of a minibatch, each moved by a random symmetry; None if there are none."""
-        count = len(range(self.group.rank, self.arguments.minibatch_size, self.group.world))
-        if not count or not len(lesson.replay):
-            return None
-        drawn, symmetries = lesson.replay.sample(count, self.generator), lesson.game.symmetries
+    def _minibatch(self, lesson: _Lesson) -> Positions:
+        """Draw the positions of a minibatch, each moved by a random symmetry."""
+        drawn = lesson.replay.sample(self.arguments.minibatch_size, self.generator)
+        symmetries = lesson.game.symmetries
         if symmetries == 1:
             return drawn
         which = torch.randint(symmetries, (len(drawn.value),), generator=self.generator, device="cpu").to(self.device)
@@ -188,21 +175,14 @@ class AlphaZeroLearner(Learner):
         observation, moved = lesson.game.transform(drawn.observation, numbers, which)
         return Positions(observation, moved[:, 0] > 0, moved[:, 1], drawn.value)
 
-    def _learn(self, lesson: _Lesson, positions: Positions | None) -> Tensor:
-        """Take a step of the optimizer, and return the first five of `METRICS`, float [5].
-
-        A process without positions takes the step of the others.
-        """
-        weight = self.group.mean_weight(0 if positions is None else len(positions.value), self.device)
+    def _learn(self, lesson: _Lesson, positions: Positions) -> Tensor:
+        """Take a step of the optimizer, and return the first five of `METRICS`, float [5]."""
         self.optimizer.zero_grad()
-        metrics = torch.zeros(4, device=self.device, dtype=torch.float32)
-        if positions is not None:
-            loss, metrics = self._losses(lesson, positions)
-            (loss * weight).backward()
-        self.group.average_gradients(self.network)
+        loss, metrics = self._losses(lesson, positions)
+        loss.backward()
         grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_grad_norm)
         self.optimizer.step()
-        return torch.cat((metrics * weight, grad_norm[None])).detach()
+        return torch.cat((metrics, grad_norm[None])).detach()
 
     def _losses(self, lesson: _Lesson, positions: Positions) -> tuple[Tensor, Tensor]:
         """Return the loss and the first four of `METRICS`, float [4]."""

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.search.improvement import Improver
-from cellgames.utils.foreign_text import shown
 
 __all__ = ["Positions", "Replay"]
 
@@ -101,22 +100,10 @@ class Replay:
         return {"next": self._next, **{name: part[: self._filled].clone() for name, part in self._parts().items()}}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore the result of `state_dict`.
-
-        Raises:
-            ValueError: it is of another game or capacity.
-        """
-        place, filled = state["next"], len(state["value"])
-        if type(place) is not int or not 0 <= place < self.capacity or filled > self.capacity:
-            raise ValueError(
-                f"expected a replay of {self.capacity} positions, got {filled}, the next at {shown(place)}"
-            )
+        """Restore the result of `state_dict`."""
+        self._next, self._filled = state["next"], len(state["value"])
         for name, part in self._parts().items():
-            if state[name].shape != part[:filled].shape or state[name].dtype != part.dtype:
-                raise ValueError(f"expected {name} of shape {list(part[:filled].shape)}, got {list(state[name].shape)}")
-        for name, part in self._parts().items():
-            part[:filled] = state[name].to(part.device)
-        self._next, self._filled = place, filled
+            part[: self._filled] = state[name].to(part.device)
 
     def _parts(self) -> dict[str, Tensor]:
         return {name: part for name, part in self._rows._asdict().items() if part is not None}

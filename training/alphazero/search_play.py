@@ -18,7 +18,7 @@ from cellgames.agents.playouts.random_agent import random_actions
 from cellgames.agents.search.improvement import Improver, Rows
 from cellgames.envs.core import Game, State
 from cellgames.training.selfplay.opponent_mix import Opponents
-from cellgames.training.selfplay.rollouts import Rollout, SelfPlay, load_tensor
+from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
 
 __all__ = ["SearchPlay", "Searched"]
 
@@ -75,7 +75,7 @@ class SearchPlay(SelfPlay):
     @override
     def load_games(self, state: Mapping[str, Any]) -> None:
         super().load_games(state)
-        load_tensor(self._plies, state["plies"])
+        self._plies.copy_(state["plies"])
         self.improver.load_state_dict(state.get("search", {}))  # earlier versions had none
 
     @torch.no_grad()

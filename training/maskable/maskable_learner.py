@@ -20,8 +20,7 @@ from cellgames.training.arguments import Arguments
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import SELF
-from cellgames.training.selfplay.updates import load_optimizer, mean
-from cellgames.utils.foreign_text import shown
+from cellgames.training.selfplay.updates import mean
 
 from .callbacks import SelfPlayCallback
 from .maskable_arguments import MaskableArguments
@@ -145,14 +144,9 @@ def _model_state(model: MaskablePPO) -> dict[str, Any]:
 def _load_model_state(model: MaskablePPO, state: Mapping[str, Any]) -> None:
     """Restore the result of `_model_state` in a model made with the same arguments."""
     model.policy.load_state_dict(state["policy"])
-    load_optimizer(model.policy.optimizer, state["optimizer"])
-    counters, episodes = (state["timesteps"], state["updates"]), list(state["episodes"])
-    if not all(type(number) is int and number >= 0 for number in counters):
-        raise ValueError(f"expected numbers of steps and updates, got {shown(counters)}")
-    if not all(isinstance(one, dict) and {type(one[name]) for name in "rl"} <= {int, float} for one in episodes):
-        raise ValueError(f"expected results and lengths of episodes, got {shown(episodes)}")
-    model.num_timesteps, model._n_updates = counters
-    model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
+    model.policy.optimizer.load_state_dict(state["optimizer"])
+    model.num_timesteps, model._n_updates = state["timesteps"], state["updates"]
+    model.ep_info_buffer = deque(state["episodes"], maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)  # of which games have none
 
 

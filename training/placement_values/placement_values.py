@@ -138,7 +138,7 @@ class PlacementLearner(Learner):
         steps = self._play()
         found = self._examples(steps)
         rows = len(found.target)
-        order = minibatches(rows, rows, h.minibatch_size, h.num_epochs, self.generator, self.device)
+        order = minibatches(rows, h.minibatch_size, h.num_epochs, self.generator, self.device)
         losses = [self._learn(found, places) for places in order]
         loss, explained, grad_norm = means(losses, 3)
         turns = sum(int(step.live.sum()) for step in steps)

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cellgames.agents.networks.networks import Network
-from cellgames.training.distributed import ALONE, Group
 from cellgames.training.selfplay.rollouts import Play, Rollout
 from cellgames.training.selfplay.updates import anneal, explained_variance, minibatches
 
@@ -68,10 +67,7 @@ class PPO:
     Args:
         network: changed in place.
         play: where its games are played.
-        hyperparameters: see there.
-
-    Attributes:
-        group: the processes that learn as one; this one alone unless set.
+        hyperparameters: of the update.
     """
 
     def __init__(self, network: Network, play: Play[Rollout], hyperparameters: Hyperparameters) -> None:
@@ -79,7 +75,6 @@ class PPO:
         fused = next(network.parameters()).device.type == "cuda"
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5, fused=fused)
         self.generator = torch.Generator()
-        self.group: Group = ALONE
 
     def iterate(self, progress: float) -> tuple[Rollout, Losses, int]:
         """Play, then learn from it.
@@ -88,8 +83,7 @@ class PPO:
             progress: of the run, from 0 to 1; the learning rate falls with it, see `anneal`.
 
         Returns:
-            The rollout, the metrics, and the number of actions that were learned from. Each of several processes
-            returns its own; the mean of the metrics over processes is that over all actions.
+            The rollout, the metrics, and the number of actions that were learned from.
         """
         h = self.h
         anneal(self.optimizer, h.learning_rate, progress)
@@ -105,8 +99,7 @@ class PPO:
         ]
         explained = explained_variance(*flat[4:])
         self.network.train()
-        total = sum(self.group.all_gather(len(rows)))
-        order = minibatches(len(rows), total, h.minibatch_size, h.num_epochs, self.generator, self.play.device)
+        order = minibatches(len(rows), h.minibatch_size, h.num_epochs, self.generator, self.play.device)
         metrics = [self._learn(*(part[places] for part in flat)) for places in order]
         means: tuple[float, ...] = tuple(torch.stack(metrics).mean(0).tolist()) if metrics else (math.nan,) * 6
         return rollout, Losses(*means, explained), len(rows)  # type: ignore[call-arg]  # six of them, and one
@@ -115,16 +108,13 @@ class PPO:
         self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor
     ) -> Tensor:
         """Take one step of the optimizer and return the first six of `Losses`, float [6]."""
-        advantage, weight = self.group.normalize(advantage)
+        advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
         self.optimizer.zero_grad()
-        metrics = target.new_zeros(5)
-        if len(target):  # a process that has no row of a minibatch takes the step of the others
-            loss, metrics = self._losses(observation, mask, action, before, advantage, target)
-            (loss * weight).backward()
-        self.group.average_gradients(self.network)
+        loss, metrics = self._losses(observation, mask, action, before, advantage, target)
+        loss.backward()
         grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.h.max_grad_norm)
         self.optimizer.step()
-        return torch.cat((metrics * weight, grad_norm[None])).detach()
+        return torch.cat((metrics, grad_norm[None])).detach()
 
     def _losses(
         self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor

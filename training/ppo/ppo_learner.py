@@ -14,7 +14,6 @@ from typing_extensions import override
 from cellgames.agents.networks.networks import Network
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments, PPOArguments
-from cellgames.training.distributed import Group, split_envs
 from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
@@ -42,8 +41,6 @@ class PPOLearner(Learner):
         "mean_return": "return of a game, mean over the learner's seats; about 0 in zero-sum self-play",
     }
 
-    OWN = ("generator",)
-
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, PPOArguments)  # `ALGORITHMS` pairs them
         super().__init__(game, arguments, folder, device)
@@ -52,16 +49,6 @@ class PPOLearner(Learner):
         names = [field.name for field in dataclasses.fields(Hyperparameters)]
         self.ppo = PPO(self.network, self.play, Hyperparameters(**{name: getattr(arguments, name) for name in names}))
         self.ppo.generator, self.optimizer = self.generator, self.ppo.optimizer
-
-    @override
-    @classmethod
-    def share(cls, arguments: Arguments, world: int) -> Arguments:
-        return split_envs(arguments, world)
-
-    @override
-    def join(self, group: Group) -> None:
-        super().join(group)
-        self.ppo.group = group
 
     @override
     def iterate(self, progress: float) -> Iteration:

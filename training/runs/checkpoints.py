@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import torch
 
@@ -15,12 +17,10 @@ from cellgames.runs.comparing import TENSORBOARD, TIMING
 from cellgames.runs.run_folder import START_OVER, RunError, RunFolder, RunKind
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
-from cellgames.training.checkpoint_files import read_state, write_state
-from cellgames.training.selfplay.learner import Iteration
+from cellgames.training.selfplay.learner import Iteration, Learner
+from cellgames.utils.files import replacing
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
-
-from .timing import TIMING_METRICS
 
 __all__ = [
     "AGENT",
@@ -29,24 +29,22 @@ __all__ = [
     "CURVE",
     "FAILURE",
     "FORMAT",
-    "GAMES",
     "POOL",
     "PROGRESS",
     "Checkpoint",
     "Interruption",
-    "SavedRun",
+    "check",
     "prepare",
     "read",
+    "read_state",
+    "restore",
     "run_of",
     "steps_kept",
-    "unshared",
+    "write_state",
 ]
 
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
 PROGRESS, CURVE, POOL, FAILURE = "progress.csv", "curve.png", "pool", "failure.log"
-
-PROCESSES = "processes"  # beside the arguments, if there are several
-GAMES = "games"  # in the state of a learner, if its games in progress are kept
 
 FORMAT = 1
 """Format of a checkpoint; it grows when older ones can no longer be continued."""
@@ -65,22 +63,6 @@ class Interruption:
     saved: int
     games: bool
     iteration: Iteration | None = None
-
-    def to_data(self) -> dict[str, Any]:
-        """Return it in plain containers, as a checkpoint holds it."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Self:
-        """Return what `to_data` made the data of.
-
-        Raises:
-            ValueError: it was made of something else.
-        """
-        saved, games, iteration = data["saved"], data["games"], data["iteration"]
-        if type(saved) is not int or type(games) is not bool:
-            raise ValueError(f"expected steps, and True or False, got {shown(saved)} and {shown(games)}")
-        return cls(saved, games, None if iteration is None else Iteration(**iteration))
 
 
 @dataclass
@@ -105,45 +87,29 @@ class Checkpoint:
         self,
         folder: Path,
         arguments: Arguments,
-        learner: Mapping[str, Any],
-        others: Sequence[Mapping[str, Any]] = (),
+        learner: Learner,
         interruption: Interruption | None = None,
+        games: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the checkpoint; it replaces the last one when it is whole.
 
         Args:
             folder: of the run.
             arguments: of the run.
-            learner: state of the learner; of several processes, that of rank 0.
-            others: entries `Learner.OWN` of the states of further processes, by rank from 1.
+            learner: its state is saved.
             interruption: None at the points at which games start over anyway.
+            games: the games in progress, if the interruption keeps them.
         """
-        asked = _asked_for(arguments, 1 + len(others))
-        about = {"format": FORMAT, "cellgames": __version__, "arguments": asked}
-        about |= {"others": list(others)} if others else {}
-        about |= {"interruption": interruption.to_data()} if interruption is not None else {}
-        write_state(folder / CHECKPOINT, unshared({**about, "at": vars(self), "learner": learner}))
+        state = learner.state_dict() | ({} if games is None else {"games": games})
+        content = {"format": FORMAT, "cellgames": __version__, "arguments": arguments.to_data()}
+        content |= {} if interruption is None else {"interruption": dataclasses.asdict(interruption)}
+        write_state(folder / CHECKPOINT, _unshared({**content, "at": vars(self), "learner": state}))
 
 
-@dataclass(frozen=True)
-class SavedRun:
-    """The content of a checkpoint file.
-
-    Attributes:
-        at: the counters.
-        learner: state of the learner.
-        others: entries of the states of further processes.
-        interruption: None if games start over at this checkpoint anyway.
-    """
-
-    at: Checkpoint
-    learner: dict[str, Any]
-    others: list[dict[str, Any]]
-    interruption: Interruption | None
-
-
-def read(folder: Path, arguments: Arguments, device: torch.device, processes: int = 1) -> SavedRun | None:
-    """Return the checkpoint of a folder with its tensors on the device; None if there is none yet.
+def read(
+    folder: Path, arguments: Arguments, device: torch.device
+) -> tuple[Checkpoint, Interruption | None, dict[str, Any]] | None:
+    """Return the counters of a checkpoint, its interruption and the state of the learner; None if there is none yet.
 
     Raises:
         RunError: another run's, of another format, or not readable.
@@ -151,34 +117,64 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
     path = folder / CHECKPOINT
     if not path.exists():
         return None
-    try:
+    with _damages(path, "cannot be read"):  # unpickling fails in many ways
         data: dict[str, Any] = read_state(path, device)
         found = data["format"]
-    except Exception as error:  # unpickling fails in many ways
-        reason = f"{type(error).__name__}: {clipped(str(error), 300)}"
-        raise RunError(f"{path} cannot be read ({reason}); {START_OVER}") from error
     if type(found) is not int or found != FORMAT:
         raise RunError(
             f"{path}: expected a checkpoint of format {FORMAT}, got {shown(found)} of cellgames "
             f"{clipped(str(data.get('cellgames')), 40)}; continue it with that version, or {START_OVER}"
         )
+    with _damages(path, "is damaged: it is no checkpoint"):
+        before, at, interruption = dict(data["arguments"]), Checkpoint(**data["at"]), data.get("interruption")
+        if interruption is not None:
+            last = interruption["iteration"]
+            interruption = Interruption(**{**interruption, "iteration": None if last is None else Iteration(**last)})
+        counters = (at.planned, at.iteration, at.steps, at.games)
+        if not all(type(value) is int and value >= 0 for value in counters):
+            raise ValueError(f"expected numbers of steps, iterations and games, got {shown(counters)}")
+        learner = dict(data["learner"])
+    run_of(folder, arguments).kind.check(path, before, arguments.to_data())
+    return at, interruption, learner
+
+
+def restore(
+    folder: Path, arguments: Arguments, device: torch.device, learner: Learner
+) -> tuple[Checkpoint, Interruption | None] | None:
+    """Restore the learner from the last checkpoint, with its games in progress if the checkpoint has them.
+
+    Args:
+        folder: of the run.
+        arguments: of the run.
+        device: of the learner.
+        learner: changed if there is a checkpoint.
+
+    Returns:
+        The counters and the interruption (None if games start over anyway); None if there is no checkpoint yet.
+
+    Raises:
+        RunError: see `read`; or the state is not that of such a learner, or snapshots are missing.
+    """
+    if (saved := read(folder, arguments, device)) is None:
+        return None
+    at, interruption, state = saved
+    with _damages(folder / CHECKPOINT, "is damaged: its learner cannot be restored"):
+        learner.load_state_dict(state)
+        if interruption is not None and interruption.games:
+            learner.load_games(state["games"])
+    return at, interruption
+
+
+@contextmanager
+def _damages(path: Path, fault: str) -> Iterator[None]:
+    """Turn any error of a state that no learner has into a `RunError` that names the checkpoint."""
     try:
-        before, at = dict(data["arguments"]), data["at"]
-        for line in (at, *at["history"]):  # times, which older versions kept here
-            for name in TIMING_METRICS:
-                line.pop(name, None)
-        found = data.get("interruption")
-        interruption = None if found is None else Interruption.from_data(found)
-        saved = SavedRun(Checkpoint(**at), dict(data["learner"]), list(data.get("others", [])), interruption)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise RunError(f"{path} is damaged ({type(error).__name__}: {clipped(str(error))}); {START_OVER}") from error
-    run_of(folder, arguments).kind.check(path, before, _asked_for(arguments, processes))
-    counters = {name: value for name, value in vars(saved.at).items() if name != "history"}
-    if wrong := [name for name, value in counters.items() if type(value) is not int or value < 0]:
-        raise RunError(
-            f"{path} is damaged: expected a number as {wrong[0]}, got {shown(counters[wrong[0]])}; {START_OVER}"
-        )
-    return saved
+        yield
+    except RunError:
+        raise
+    except Exception as error:  # torch raises many kinds
+        reason = f"{type(error).__name__}: {clipped(str(error), 300)}"
+        raise RunError(f"{path} {fault} ({reason}); {START_OVER}") from error
 
 
 def steps_kept(folder: Path) -> int:
@@ -189,7 +185,29 @@ def steps_kept(folder: Path) -> int:
         return 0
 
 
-def unshared(value: Any, words: dict[str, str] | None = None) -> Any:
+def write_state(path: Path, state: Mapping[str, Any]) -> None:
+    """Write the state of a learner as torch saves it; it replaces the last one when it is whole."""
+    with replacing(path) as part, part.open("wb") as file:
+        torch.save(state, file)
+
+
+def read_state(path: Path, device: torch.device) -> Any:
+    """Return the state in a file with its tensors on the device.
+
+    torch writes an archive with checksums, but does not look at them when it reads.
+
+    Raises:
+        Exception: the file is not such an archive, or has changed; torch raises many kinds.
+    """
+    with path.open("rb") as file:
+        with zipfile.ZipFile(file) as archive:
+            if (name := archive.testzip()) is not None:
+                raise ValueError(f"{shown(name)} has changed since it was written")
+        file.seek(0)
+        return torch.load(file, map_location=device, weights_only=True)
+
+
+def _unshared(value: Any, words: dict[str, str] | None = None) -> Any:
     """Return a copy of nested containers in which equal strings are one object and containers are different ones.
 
     A pickle tells objects that occur twice from equal ones. Without this step, the checkpoint of a run that was
@@ -199,63 +217,41 @@ def unshared(value: Any, words: dict[str, str] | None = None) -> Any:
     if isinstance(value, str):
         return words.setdefault(value, value)
     if isinstance(value, Mapping):
-        return {unshared(name, words): unshared(item, words) for name, item in value.items()}
+        return {_unshared(name, words): _unshared(item, words) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(unshared(item, words) for item in value)
+        return type(value)(_unshared(item, words) for item in value)
     return value
-
-
-def prepare(run: RunFolder, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
-    """Check that a folder is empty or has this run, and write the arguments.
-
-    Args:
-        run: the folder, which is locked.
-        arguments: of the run.
-        resume: False deletes the run in the folder.
-        processes: number of processes that learn together.
-
-    Raises:
-        RunError: the folder has something else, or another run that would be resumed.
-    """
-    asked = _asked_for(arguments, processes)
-    _check_kind(run)
-    run.begin(asked, resume=resume)
-    run.delete(FAILURE)  # of an earlier part of the run
-    run.write(asked)
-
-
-def check(run: RunFolder, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
-    """Raise the errors of `prepare`, but change nothing; the folder may be missing."""
-    run.refuse_foreign()
-    _check_kind(run)
-    if resume and (found := run.read()) is not None:
-        run.kind.check(run.file, found, _asked_for(arguments, processes))
 
 
 def run_of(folder: Path, arguments: Arguments) -> RunFolder:
     """Return the folder of a run of training; more steps let it grow, and what an older run lacks has its default."""
-    defaults = {option.name: option.default for option in type(arguments).options()}
     kind = RunKind(
         "run of training",
         ARGUMENTS,
         (POOL, TENSORBOARD, CHECKPOINT, AGENT, PROGRESS, CURVE, TIMING),
         grows=(GROWS,),
         free=tuple(FREE),
-        defaults={PROCESSES: 1, **defaults},
+        defaults={option.name: option.default for option in type(arguments).options()},
     )
     return RunFolder(folder, kind)
 
 
-def _asked_for(arguments: Arguments, processes: int) -> dict[str, Any]:
-    """Return the content of the file of arguments; it has the number of processes if there are several."""
-    return {**arguments.to_data(), **({PROCESSES: processes} if processes > 1 else {})}
-
-
-def _check_kind(run: RunFolder) -> None:
-    """Raise a `RunError` if the file of arguments belongs to another program."""
+def check(run: RunFolder, arguments: Arguments, *, resume: bool) -> None:
+    """Raise a `RunError` if the folder, which may be missing, has something else, or another run to be resumed."""
+    run.refuse_foreign()
     found = run.read()
     if found is not None and not (str(found.get("algorithm")) in ALGORITHMS and {"game", GROWS} <= found.keys()):
         raise RunError(
             f"{run.file} is of no run of training: expected an algorithm out of {', '.join(ALGORITHMS)}, a game and "
             f"{GROWS}; choose another folder"
         )
+    if resume and found is not None:
+        run.kind.check(run.file, found, arguments.to_data())
+
+
+def prepare(run: RunFolder, arguments: Arguments, *, resume: bool) -> None:
+    """Check a locked folder, delete the run in it unless that is resumed, and write the arguments."""
+    check(run, arguments, resume=resume)
+    run.begin(arguments.to_data(), resume=resume)
+    run.delete(FAILURE)  # of an earlier part of the run
+    run.write(arguments.to_data())

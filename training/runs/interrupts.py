@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
@@ -39,18 +38,16 @@ class Interrupts:
 
     Args:
         tell: called with the number of the first signal, when it comes.
-        grace_s: seconds after the first signal in which others are taken for the same one.
 
     Attributes:
         received: number of the first signal, 0 before it.
     """
 
-    def __init__(self, tell: Callable[[int], None], grace_s: float = 0.0) -> None:
-        self._tell, self._grace_s = tell, grace_s
+    def __init__(self, tell: Callable[[int], None]) -> None:
+        self._tell = tell
         self._before: dict[int, Any] = {}
         self._breaks = False
         self.received = 0
-        self._since = 0.0
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -83,10 +80,8 @@ class Interrupts:
 
     def _handle(self, number: int, frame: Any) -> None:
         if self.received:
-            if time.monotonic() - self._since < self._grace_s:
-                return
             raise KeyboardInterrupt
-        self.received, self._since = number, time.monotonic()
+        self.received = number
         with suppress(RuntimeError):  # the signal came while the same stream was written to
             self._tell(number)
         if self._breaks:

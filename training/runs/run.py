@@ -41,27 +41,24 @@ from cellgames.envs.titles import board_title
 from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
-from cellgames.training.distributed import joined_group, mean_over, pack, unpack
-from cellgames.training.machine import describe_machine, isolated
+from cellgames.training.machine import choose_device, describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
-from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank
+from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
 from cellgames.utils.files import write_atomic
 
 from .checkpoints import (
     AGENT,
     CHECKPOINT,
     FAILURE,
-    GAMES,
     Checkpoint,
     Interruption,
     check,
     prepare,
+    restore,
     run_of,
 )
 from .interrupts import Interrupts, Stopped
-from .logs import RUN_METRICS, Logs, eval_metrics
-from .resuming import restore
-from .timing import TIMING_METRICS, Timing
+from .logs import RUN_METRICS, TIMING_METRICS, Logs, eval_metrics
 
 __all__ = ["Finished", "Progress", "RunError", "Stopped", "train"]
 
@@ -100,7 +97,7 @@ class Finished:
     Attributes:
         out: its folder.
         agent: the file of the trained agent.
-        steps: actions learned from, in all processes together.
+        steps: actions learned from.
         before: steps that were finished before this call.
         seconds: time of playing and learning.
         history: the table, a row for each evaluation.
@@ -126,10 +123,6 @@ def train(
 ) -> Finished:
     """Train until the learner has learned from as many steps as the arguments say.
 
-    In a process group of torch.distributed, or when started by torchrun, several processes learn as one, each on a
-    device of its own; see `training.distributed`. All call this function with the same arguments, and only rank 0 needs
-    the folder. Counts are those of all processes together.
-
     Args:
         arguments: by `PPOArguments.fitted(game, ...)` or another algorithm's.
         out: the folder; made if it is missing. A folder with this run, or with a shorter one, is continued.
@@ -137,14 +130,13 @@ def train(
         exact: True to keep no checkpoint from which the run would end differently: where games in progress cannot be
             saved, a signal leaves the checkpoint before it.
         command: the command line, for the file of the agent.
-        report: called before the first iteration and after each, in every process.
-        warn: gets a line for each part that is left out, and if a continued run is not exact; in rank 0 only.
+        report: called before the first iteration and after each.
+        warn: gets a line for each part that is left out, and if a continued run is not exact.
 
     Raises:
-        RunError: the folder has something else, or a run with other arguments, another number of processes or an older
-            format; nothing was learned between two checkpoints; or an opponent's program failed.
+        RunError: the folder has something else, or a run with other arguments or of an older format; nothing was
+            learned between two checkpoints; or an opponent's program failed.
         ValueError: arguments that do not fit the game.
-        GroupError: another process is gone.
         ImportError: a package that the run needs is missing.
         Stopped: Ctrl-C or SIGTERM, once a checkpoint of all finished iterations is written.
         KeyboardInterrupt: the same signal a second time, or before the first iteration.
@@ -152,52 +144,42 @@ def train(
     check_installed()
     folder = Path(out).absolute()
     game = registry.make(arguments.game, **arguments.parameters)
-    with joined_group(arguments.device) as (group, device), ExitStack() as ends:
+    device = choose_device(arguments.device)
+    with ExitStack() as ends:
         ends.enter_context(isolated(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
-        with group.agreed():
-            kind = ALGORITHMS[arguments.algorithm].learner
-            share = arguments if group.world == 1 else kind.share(arguments, group.world)
-            # The learner is made before the folder, so that errors leave no folder. A continued run has weights of its
-            # own, and other processes get theirs from rank 0.
-            if not group.first or (resume and (folder / CHECKPOINT).exists()):
-                share = dataclasses.replace(share, start_from="")
-            learner = kind(game, share, folder, device)
-            ends.callback(learner.close)
-            learner.on_warning = warn
-            if group.world > 1:
-                learner.join(group)
-            eval_opponents = _load_eval_opponents(game, arguments, learner)
-            if group.first:
-                place = run_of(folder, arguments)
-                check(place, arguments, resume=resume, processes=group.world)
-                _check_games_end(game, arguments, learner, warn)
-            learner.start()
-            if group.first:
-                ends.enter_context(place)
-                prepare(place, arguments, resume=resume, processes=group.world)
-        with _logging_failures(Path(out), first=group.first):
+        # The learner is made before the folder, so that errors leave no folder. A continued run has weights of its own.
+        goes_on = resume and (folder / CHECKPOINT).exists()
+        made = dataclasses.replace(arguments, start_from="") if goes_on else arguments
+        learner = ALGORITHMS[arguments.algorithm].learner(game, made, folder, device)
+        ends.callback(learner.close)
+        learner.on_warning = warn
+        eval_opponents = _load_eval_opponents(game, arguments, learner)
+        place = run_of(folder, arguments)
+        check(place, arguments, resume=resume)
+        _check_games_end(game, arguments, learner, warn)
+        learner.start()
+        ends.enter_context(place)
+        prepare(place, arguments, resume=resume)
+        with _logging_failures(Path(out)):
             run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
             run.exact = exact
             ends.enter_context(run.interrupts)
             run.begin()
-            ends.callback(run.close)
+            ends.callback(run.logs.close)
             return run.to_the_end(report, Path(out))
 
 
 @contextmanager
-def _logging_failures(out: Path, *, first: bool) -> Iterator[None]:
+def _logging_failures(out: Path) -> Iterator[None]:
     """Turn the error of an opponent that fails into a `RunError`, and keep the opponent's traceback in the folder."""
     try:
         yield
     except AgentError as error:
         _LOGGER.debug("training ended at an error of %s\n%s", error.agent, error.trace)
-        where = "--debug shows file and line"
-        if first:
-            write_atomic(out / FAILURE, f"{error.agent}\n{error.trace}\n")
-            where = f"file and line are in {out / FAILURE}"
+        write_atomic(out / FAILURE, f"{error.agent}\n{error.trace}\n")
         raise RunError(
-            f"opponent {error.agent} failed in the games of training: {error.reason}; {where}. Mend it, and the same "
-            "command continues from the last checkpoint"
+            f"opponent {error.agent} failed in the games of training: {error.reason}; file and line are in "
+            f"{out / FAILURE}. Mend it, and the same command continues from the last checkpoint"
         ) from error
 
 
@@ -229,50 +211,36 @@ class _Run:
     ) -> None:
         self.game, self.arguments, self.folder, self.learner = game, arguments, folder, learner
         self.eval_opponents, self.device, self.command = eval_opponents, device, command
-        self.group = learner.group
-        self.logs: Logs | None = None  # of rank 0
-        self.timing = Timing()
         self.warn, self.exact = warn, False
-        # Several processes may get the same Ctrl-C from the terminal and from torchrun.
-        self.interrupts = Interrupts(self._announce, grace_s=5.0 if self.group.world > 1 else 0.0)
+        self.interrupts = Interrupts(self._announce)
 
     def begin(self) -> None:
         """Restore the run from its checkpoint, or measure the learner before it learns, and write the first one."""
-        folder, arguments, learner, warn = self.folder, self.arguments, self.learner, self.warn
-        restored = restore(folder, arguments, self.device, learner)
-        at = restored.at if restored is not None else None
-        self.at = at if at is not None else Checkpoint(planned=arguments.total_steps)
-        if self.group.first:
-            if self.at.planned != arguments.total_steps:
-                warn(
-                    f"total_steps grow from {self.at.planned} to {arguments.total_steps}, and the learning rate falls "
-                    "more slowly from here on; a run that had been given as many from the start would differ"
-                )
-            title = f"{arguments.algorithm} in {board_title(self.game)}, seed {arguments.seed}"
-            first = self.at.steps + 1 if at is not None else 0
-            self.logs = Logs(folder, title, list(self.eval_opponents), arguments.eval_games, first, warn)
-            self.timing = Timing(folder, self.at.steps if at is not None else None)
+        arguments, warn = self.arguments, self.warn
+        restored = restore(self.folder, arguments, self.device, self.learner)
+        self.at, self.interruption = restored or (Checkpoint(planned=arguments.total_steps), None)
+        if self.at.planned != arguments.total_steps:
+            warn(
+                f"total_steps grow from {self.at.planned} to {arguments.total_steps}, and the learning rate falls "
+                "more slowly from here on; a run that had been given as many from the start would differ"
+            )
+        title = f"{arguments.algorithm} in {board_title(self.game)}, seed {arguments.seed}"
+        steps = self.at.steps if restored else None
+        self.logs = Logs(self.folder, title, list(self.eval_opponents), arguments.eval_games, steps, warn)
         self.at.planned, self.saved = arguments.total_steps, self.at.steps
-        self.interruption = restored.interruption if restored is not None else None
         self.kept = self.at.iteration  # at the last checkpoint
-        if at is None:
-            self.group.broadcast(learner.network)
-            learner.snapshot(0)
+        if restored is None:
+            self.learner.snapshot(0)
             if not self._evaluate():
                 raise KeyboardInterrupt
             self._save()
-        elif self.logs is not None:
+        else:
             self.logs.table(self.at.history)
             self._mend_agent()
         if self.interruption is not None:
             self.saved = self.interruption.saved
         if self.interruption is None or not self.interruption.games:
             self._begin_games()
-
-    def close(self) -> None:
-        """Close the logs."""
-        if self.logs is not None:
-            self.logs.close()
 
     def to_the_end(self, report: Callable[[Progress], None], out: Path) -> Finished:
         """Run all missing iterations."""
@@ -281,19 +249,19 @@ class _Run:
         if self.interruption is not None and self.interruption.iteration is not None:
             self._conclude(self.interruption.iteration)
         while at.steps < arguments.total_steps:
-            if self._interrupted():
+            if self.interrupts.received:
                 self._stop()
             began = time.perf_counter()
-            iteration = self._iterate(at.steps / arguments.total_steps)
+            iteration = self.learner.iterate(at.steps / arguments.total_steps)
             took = time.perf_counter() - began
             at.iteration, at.steps, at.games = at.iteration + 1, at.steps + iteration.steps, at.games + iteration.games
-            self.timing.seconds += took
+            self.logs.seconds += took
             self._log(iteration, took)
             if at.iteration % arguments.snapshot_every == 0:
                 self.learner.snapshot(at.steps)
             self._conclude(iteration)
             report(self._progress(iteration.steps / took))
-        return Finished(out, out / AGENT, at.steps, before, self.timing.seconds, tuple(at.history))
+        return Finished(out, out / AGENT, at.steps, before, self.logs.seconds, tuple(at.history))
 
     def _conclude(self, iteration: Iteration) -> None:
         """Do what is due after an iteration: evaluate the learner, and write a checkpoint."""
@@ -314,10 +282,6 @@ class _Run:
             "once and keeps the last checkpoint)"
         )
 
-    def _interrupted(self) -> bool:
-        """Return True if a signal has come to any of the processes."""
-        return any(self.group.all_gather(self.interrupts.received != 0))
-
     def _stop(self, iteration: Iteration | None = None) -> NoReturn:
         """Write a checkpoint of all steps and end the run.
 
@@ -327,34 +291,22 @@ class _Run:
         exact, steps = True, self.at.steps
         if iteration is not None or self.kept != self.at.iteration:
             games = self.learner.games_state()
-            exact = all(self.group.all_gather(games is not None))
+            exact = games is not None
             if exact or not self.exact:
-                self._save(Interruption(self.saved, exact, iteration), games if exact else None)
+                self._save(Interruption(self.saved, exact, iteration), games)
             else:
                 exact, steps = True, self.saved
         raise Stopped(steps, exact=exact, signal=self.interrupts.received or SIGINT)
 
     def _progress(self, steps_per_second: float) -> Progress:
-        at, seconds = self.at, self.timing.seconds
+        at, seconds = self.at, self.logs.seconds
         shares = {spec: at.history[-1][spec] for spec in self.eval_opponents}
         return Progress(
             at.steps, self.arguments.total_steps, at.games, steps_per_second, shares, at.history, seconds, self.saved
         )
 
     def _begin_games(self) -> None:
-        seed = derive(self.arguments.seed, Purpose.GAMES, self.at.iteration)
-        self.learner.restart(for_rank(seed, self.group.rank))
-
-    def _iterate(self, progress: float) -> Iteration:
-        """Run an iteration, and return the results of all processes together; metrics are means."""
-        iteration, group = self.learner.iterate(progress), self.group
-        if group.world == 1:
-            return iteration
-        self.learner.pool.settle(group)
-        counts = group.all_gather((iteration.steps, iteration.games, iteration.turns))
-        steps, games, turns = (sum(count) for count in zip(*counts, strict=True))
-        means = mean_over(group, iteration.metrics.values())
-        return Iteration(steps, games, turns, dict(zip(iteration.metrics, means, strict=True)))
+        self.learner.restart(derive(self.arguments.seed, Purpose.GAMES, self.at.iteration))
 
     def _counters(self, iteration: Iteration | None) -> dict[str, float]:
         """Return the values of `logs.RUN_METRICS`."""
@@ -364,9 +316,7 @@ class _Run:
         return dict(zip(RUN_METRICS, (at.iteration, at.steps, at.games, length), strict=True))
 
     def _log(self, iteration: Iteration, took: float) -> None:
-        if self.logs is None:
-            return
-        timing = dict(zip(TIMING_METRICS, (self.timing.seconds, iteration.steps / took), strict=True))
+        timing = dict(zip(TIMING_METRICS, (self.logs.seconds, iteration.steps / took), strict=True))
         self.logs.scalars("run", {**self._counters(iteration), **timing}, self.at.steps)
         self.logs.scalars("learning", iteration.metrics, self.at.steps)
 
@@ -376,33 +326,28 @@ class _Run:
         Returns:
             False if a signal came first, and nothing was added.
         """
-        # Several processes evaluate together, so that none can leave.
-        measured = self._measure() if self.group.world > 1 else self.interrupts.unless_interrupted(self._measure)
+        measured = self.interrupts.unless_interrupted(self._measure)
         if measured is None:
             return False
-        at = self.at
-        learned = {
-            name: iteration.metrics[name] if iteration is not None else math.nan for name in self.learner.METRICS
-        }
+        at, names = self.at, self.learner.METRICS
+        learned = (
+            dict.fromkeys(names, math.nan) if iteration is None else {name: iteration.metrics[name] for name in names}
+        )
         at.history.append({**self._counters(iteration), **measured, **learned})
-        if self.logs is not None:
-            self.logs.table(at.history)
-            self.timing.keep(at.iteration, at.steps)
-            self.logs.scalars("against", measured, at.steps)
+        self.logs.table(at.history)
+        self.logs.times(at.iteration, at.steps)
+        self.logs.scalars("against", measured, at.steps)
         return True
 
     def _measure(self) -> dict[str, float]:
-        """Return the results against each evaluation opponent; several processes share the opponents."""
-        arguments, found, learner, group = self.arguments, dict[str, float](), self.learner.agent(), self.group
+        """Return the results against each evaluation opponent."""
+        arguments, found, learner = self.arguments, dict[str, float](), self.learner.agent()
         root = derive(arguments.seed, Purpose.EVALUATION, self.at.iteration)
-        with group.agreed():
-            for number, (spec, agent) in enumerate(self.eval_opponents.items()):
-                if number % group.world == group.rank:
-                    seed = derive(root, Purpose.EVALUATION, number)
-                    result = compare(self.game, learner, agent, arguments.eval_games, seed, self.device)
-                    found |= dict(zip(eval_metrics(spec), dataclasses.asdict(result).values(), strict=True))
-        merged = {name: value for part in group.all_gather(found) for name, value in part.items()}
-        return {name: merged[name] for spec in self.eval_opponents for name in eval_metrics(spec)}
+        for number, (spec, agent) in enumerate(self.eval_opponents.items()):
+            seed = derive(root, Purpose.EVALUATION, number)
+            result = compare(self.game, learner, agent, arguments.eval_games, seed, self.device)
+            found |= dict(zip(eval_metrics(spec), dataclasses.asdict(result).values(), strict=True))
+        return found
 
     def _save(self, interruption: Interruption | None = None, games: Mapping[str, Any] | None = None) -> None:
         """Write the agent and the plot, then the checkpoint, so that a checkpoint never lacks its agent.
@@ -411,23 +356,14 @@ class _Run:
             interruption: None where games start over.
             games: those in progress, to be kept.
         """
-        at, arguments, learner = self.at, self.arguments, self.learner
-        self.group.check_equal(learner.network, learner.pool.members)
-        state, names = learner.state_dict(), list(learner.OWN)
-        if games is not None:
-            state[GAMES] = games
-            names.append(GAMES)
-        own = self.group.gather(pack({name: state[name] for name in names})) if self.group.world > 1 else []
+        at = self.at
         self.kept = at.iteration
-        if self.logs is None:
-            learner.pool.prune()
-            return
         self._save_agent()
         self.logs.plot(at.history)
         self.logs.flush()
-        self.timing.keep(at.iteration, at.steps)  # before the checkpoint, which does not go without
-        at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]], interruption)
-        learner.pool.prune()
+        self.logs.times(at.iteration, at.steps)  # before the checkpoint, which does not go without
+        at.write(self.folder, self.arguments, self.learner, interruption, games)
+        self.learner.pool.prune()
 
     def _mend_agent(self) -> None:
         """Write the agent of the last checkpoint anew if its file is missing or damaged."""
@@ -446,7 +382,6 @@ class _Run:
             "steps": at.steps,
             "games": at.games,
             "machine": describe_machine(self.device),
-            **({"processes": self.group.world} if self.group.world > 1 else {}),
         }
         self.learner.save(self.folder / AGENT, made)
 

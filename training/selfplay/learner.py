@@ -18,16 +18,14 @@ from cellgames.agents.networks.networks import Network, Size, make_network
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game, chance
 from cellgames.training.arguments import Arguments
-from cellgames.training.distributed import ALONE, Group
 from cellgames.utils.foreign_text import shown
 
 from .opponent_pool import Pool
 from .rollouts import Play
-from .updates import load_optimizer
 
 _NEW = 0.02  # of the weights that a new layer would start with alone
 
-__all__ = ["Iteration", "Learner", "Purpose", "derive", "for_rank", "start_weights"]
+__all__ = ["Iteration", "Learner", "Purpose", "derive", "start_weights"]
 
 
 class Purpose(IntEnum):
@@ -41,18 +39,11 @@ class Purpose(IntEnum):
     """The order in which actions are learned from."""
     EVALUATION = 4
     """Games against evaluation opponents."""
-    RANK = 5
-    """Games and order of each further process of several that learn together."""
 
 
 def derive(seed: int, purpose: Purpose, number: int = 0) -> int:
     """Return a seed from 0 to 2^63 - 1; `number` counts within the purpose, such as iterations."""
     return int(chance.draw(torch.tensor(seed, device="cpu"), purpose, torch.tensor(number, device="cpu")))
-
-
-def for_rank(seed: int, rank: int) -> int:
-    """Return the seed of one of several processes that learn together; that of rank 0 is `seed` itself."""
-    return derive(seed, Purpose.RANK, rank) if rank else seed
 
 
 @dataclass(frozen=True)
@@ -84,7 +75,7 @@ class Learner(ABC):
     Args:
         game: the rules.
         arguments: of the run, of the algorithm's class.
-        folder: of the run; snapshots go to its folder `pool`, except those of further processes after `join`.
+        folder: of the run; snapshots go to its folder `pool`.
         device: of games and network.
         network: what learns; None makes one, with weights from torch's global generator.
         kind: of the network that is made.
@@ -96,21 +87,16 @@ class Learner(ABC):
         optimizer: of the network.
         generator: of the order in which actions are learned from.
         sample: True if the trained agent samples its actions.
-        group: the processes that learn as one; this one alone until `join`.
         on_warning: gets the lines of `warn`; the run sets it.
     """
 
     optimizer: torch.optim.Optimizer
     play: Play[Any] | None = None
     sample: bool = False
-    group: Group = ALONE
     on_warning: Callable[[str], None] = staticmethod(warnings.warn)
 
     METRICS: ClassVar[Mapping[str, str]]
     """Name and explanation of each metric, for tables, TensorBoard and the docs."""
-
-    OWN: ClassVar[tuple[str, ...]] = ()
-    """Entries of `state_dict` that each of several processes has of its own."""
 
     def __init__(
         self,
@@ -135,23 +121,6 @@ class Learner(ABC):
     def longest(game: Game) -> int:
         """Return the most steps that a game takes, as `num_steps` counts them."""
         return game.info.max_turns
-
-    @classmethod
-    def share(cls, arguments: Arguments, world: int) -> Arguments:
-        """Return the arguments of each of several processes that learn together; see `distributed`.
-
-        Raises:
-            ValueError: the algorithm learns in one process, or the arguments cannot be shared.
-        """
-        raise ValueError(f"{arguments.algorithm} learns in one process, not in {world}; start it without torchrun")
-
-    def join(self, group: Group) -> None:
-        """Learn as one with other processes, from before the first `restart` on; sends them nothing yet."""
-        self.group = group
-        self.generator.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
-        self.pool.hold()
-        if not group.first:
-            self.pool.keep_in_memory()
 
     def start(self) -> None:
         """Start what playing needs, such as other processes; called once, after all cheap checks."""
@@ -178,9 +147,6 @@ class Learner(ABC):
 
         Args:
             progress: of the run, from 0 to 1.
-
-        Returns:
-            The results; of several processes each returns those of its part.
         """
 
     def snapshot(self, steps: int) -> None:
@@ -219,7 +185,7 @@ class Learner(ABC):
         The pool comes last, because it deletes the snapshots that the state does not name.
         """
         self.network.load_state_dict(state["network"])
-        load_optimizer(self.optimizer, state["optimizer"])
+        self.optimizer.load_state_dict(state["optimizer"])
         self.generator.set_state(state["generator"].cpu())
         self.pool.load_state_dict(state["pool"])
 

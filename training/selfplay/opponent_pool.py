@@ -18,7 +18,6 @@ from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import Sampling
-from cellgames.training.distributed import Group
 from cellgames.utils.foreign_text import listed, shown
 
 __all__ = ["Member", "Pool", "like"]
@@ -72,7 +71,6 @@ class Pool:
         self.members: list[Member] = []
         self._loaded: dict[str, AnyAgent] = {}
         self._in_memory = False
-        self._held: list[tuple[str, float, int]] | None = None
 
     def __len__(self) -> int:
         return len(self.members)
@@ -135,26 +133,9 @@ class Pool:
 
     def record(self, member: Member, score: float, games: int) -> None:
         """Record the learner's score in games against a member."""
-        if self._held is not None:
-            self._held.append((member.file, score, games))
-            return
         fade = math.exp2(-games / self.memory)
         member.games = member.games * fade + games
         member.score = member.score * fade + score
-
-    def hold(self) -> None:
-        """Hold results back until `settle`, so that the pools of several processes stay equal."""
-        self._held = []
-
-    def settle(self, group: Group) -> None:
-        """Record the results that all processes of a group held back, in the same order in each."""
-        held, self._held = self._held, None
-        members = {member.file: member for member in self.members}
-        for results in group.all_gather(held):
-            for file, score, games in results:
-                if file in members:  # else it was dropped in the meantime
-                    self.record(members[file], score, games)
-        self._held = []
 
     def state_dict(self) -> list[dict[str, Any]]:
         """Return the members; their weights are on disk."""
@@ -168,12 +149,8 @@ class Pool:
             RunError: weights are missing.
         """
         members = [Member(**member) for member in state]
-        for member in members:
-            file, *numbers = vars(member).values()
-            kinds = [type(value) for value in (file, *numbers)]
-            sound = kinds == [str, int, float, float] and all(0 <= number < math.inf for number in numbers)
-            if not sound or not _FILE.fullmatch(file):  # a name of another form could be any file's
-                raise ValueError(f"expected a snapshot of the pool, got {shown(vars(member))}")
+        if strange := [member.file for member in members if not _FILE.fullmatch(member.file)]:
+            raise ValueError(f"expected names of snapshots, got {shown(strange[0])}")  # which could be any file's
         if missing := [member.file for member in members if not self._has(member.file)]:
             raise RunError(
                 f"{self.folder}: expected the weights of snapshots {listed(missing)}, found none; {START_OVER}"

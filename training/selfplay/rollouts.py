@@ -16,11 +16,10 @@ from torch import Tensor
 from cellgames.agents.networks.networks import Network
 from cellgames.envs.core import Game, State, chance
 from cellgames.envs.core.seating import Seating
-from cellgames.utils.foreign_text import shown
 
 from .opponent_mix import Opponents
 
-__all__ = ["Ended", "Play", "Rollout", "SelfPlay", "load_tensor"]
+__all__ = ["Ended", "Play", "Rollout", "SelfPlay"]
 
 
 @dataclass(frozen=True)
@@ -187,8 +186,8 @@ class SelfPlay:
         self.restart(0)
         self.opponents.load_state_dict(state["opponents"])
         self.vector.put(state["games"])
-        load_tensor(self._returns, state["returns"])
-        load_tensor(self._turns, state["turns"])
+        self._returns.copy_(state["returns"])
+        self._turns.copy_(state["turns"])
         self._seating.restore(state["seats"], len(self.opponents.agents), self.opponents.start)
         self.generator.set_state(state["generator"].cpu())
         self._draws.set_state(state["draws"].cpu())
@@ -272,14 +271,3 @@ class SelfPlay:
         kept = order < max(1, players // 2)  # the seats that the learner keeps
         seats = torch.where(kept, -1, rivals[:, None]).to(self.device)
         self._seating.deal(env_ids, seats, self.opponents.start)
-
-
-def load_tensor(own: Tensor, saved: Any) -> None:
-    """Overwrite a tensor with a saved one.
-
-    Raises:
-        ValueError: it is no such tensor.
-    """
-    if not isinstance(saved, Tensor) or (saved.shape, saved.dtype) != (own.shape, own.dtype):
-        raise ValueError(f"expected {own.dtype} {list(own.shape)}, got {shown(saved)}")
-    own.copy_(saved)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
-
-from cellgames.utils.foreign_text import shown
 
 from .rollouts import Ended
 
@@ -17,7 +14,6 @@ __all__ = [
     "anneal",
     "descend",
     "explained_variance",
-    "load_optimizer",
     "mean",
     "means",
     "minibatches",
@@ -32,7 +28,7 @@ def anneal(optimizer: torch.optim.Optimizer, learning_rate: float, progress: flo
 
 
 def descend(optimizer: torch.optim.Optimizer, network: nn.Module, loss: Tensor, max_grad_norm: float) -> float:
-    """Take one step down the gradient of a loss, of this process alone; return the gradient's norm before it is cut."""
+    """Take one step down the gradient of a loss; return the gradient's norm before it is cut."""
     optimizer.zero_grad()
     loss.backward()
     grad_norm = nn.utils.clip_grad_norm_(network.parameters(), max_grad_norm)
@@ -40,50 +36,20 @@ def descend(optimizer: torch.optim.Optimizer, network: nn.Module, loss: Tensor, 
     return float(grad_norm)
 
 
-def load_optimizer(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
-    """Restore the state of Adam or AdamW, which torch itself looks at only when it steps.
-
-    Raises:
-        ValueError: it is not the state of such an optimizer of these weights.
-    """
-    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    for place, values in state["state"].items():
-        shape = weights[place].shape
-        expected = {"step": torch.Size(), "exp_avg": shape, "exp_avg_sq": shape}
-        found = {name: value.shape for name, value in values.items() if value.is_floating_point()}
-        if found != expected:
-            raise ValueError(f"expected a state of Adam for weights {list(shape)}, got {shown(found)}")
-    for ours, theirs in zip(optimizer.state_dict()["param_groups"], state["param_groups"], strict=True):
-        for name, value in ours.items():
-            if _kinds(theirs[name]) != _kinds(value):
-                raise ValueError(
-                    f"expected {shown(name)} of an optimizer such as {shown(value)}, got {shown(theirs[name])}"
-                )
-    optimizer.load_state_dict({**state})
-
-
-def _kinds(value: Any) -> Any:
-    """Return the types in a value."""
-    return [type(value), *map(_kinds, value)] if isinstance(value, list | tuple) else type(value)
-
-
 def minibatches(
-    rows: int, total: int, size: int, epochs: int, generator: torch.Generator, device: torch.device
+    rows: int, size: int, epochs: int, generator: torch.Generator, device: torch.device
 ) -> Iterator[Tensor]:
     """Yield row numbers in random order, int64; each row once in an epoch, in minibatches of nearly the same size.
 
-    Every process yields as many minibatches; some may be empty.
-
     Args:
-        rows: of this process.
-        total: rows of all processes that learn together.
-        size: of a minibatch of all processes together.
+        rows: number of rows.
+        size: of a minibatch, about.
         epochs: how often all rows are used.
         generator: on the CPU; consumed.
         device: of the row numbers.
     """
-    parts = max(1, round(total / size))
-    for _ in range(epochs if total else 0):
+    parts = max(1, round(rows / size))
+    for _ in range(epochs if rows else 0):
         yield from torch.randperm(rows, generator=generator, device="cpu").to(device).tensor_split(parts)
 
 

@@ -140,7 +140,7 @@ class TurnLearner(Learner):
         boards, numbers = turns.boards.flatten(0, 1)[rows], turns.numbers.flatten(0, 1)[rows]
         target = found.target.flatten()[rows]
         explained = explained_variance(target - turns.value.flatten()[rows], target)
-        order = minibatches(len(rows), len(rows), h.minibatch_size, h.num_epochs, self.generator, self.device)
+        order = minibatches(len(rows), h.minibatch_size, h.num_epochs, self.generator, self.device)
         losses = [self._learn(boards[places], numbers[places], target[places]) for places in order]
         loss, grad_norm = means(losses, 2)
         others = [won for number, won, *_ in self._results if number >= 0]

@@ -14,9 +14,8 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from importlib import import_module
-from io import StringIO
 from typing import Any, NoReturn
 
 from typing_extensions import override
@@ -193,11 +192,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(given: list[str]) -> int:
     # Before torch is imported: threads that spin while they wait are slow beside other busy processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    with _once_a_machine():
-        if not given:
-            parser().print_help()
-            return 0
-        arguments = parser(given[0]).parse_args(given)
+    if not given:
+        parser().print_help()
+        return 0
+    arguments = parser(given[0]).parse_args(given)
     arguments.command_line = given
     forget_warnings()
     try:
@@ -242,16 +240,6 @@ def _shown_log(debug: bool) -> Iterator[None]:
         logger.removeHandler(handler)
         logger.setLevel(level)
         logger.propagate = propagates
-
-
-@contextmanager
-def _once_a_machine() -> Iterator[None]:
-    """Silence all but the first of the processes that torchrun started on a machine with the same arguments."""
-    if os.environ.get("LOCAL_RANK", "0") == "0":
-        yield
-        return
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        yield
 
 
 def _complain(error: Exception) -> int:

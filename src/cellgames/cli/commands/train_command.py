@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -97,19 +95,11 @@ def _default(users: Mapping[str, Option], option: Option) -> str:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Train; of several processes, as torchrun starts them, the first one prints."""
-    from cellgames.training.distributed import ElsewhereError, launched
     from cellgames.training.runs import run as runs
 
-    rank, world = launched()
-    try:
-        settings = arguments_given(arguments)
-    except (UserError, ValueError):  # a mistake in the options, which the first process on a machine reports
-        if world > 1 and os.environ.get("LOCAL_RANK", "0") != "0":
-            return 2
-        raise
-    out = folder_of(arguments, "train", _folder_words(arguments, settings, world))
-    line = StatusLine(not arguments.quiet and rank == 0)
+    settings = arguments_given(arguments)
+    out = folder_of(arguments, "train", _folder_words(arguments, settings))
+    line = StatusLine(not arguments.quiet)
     began = False
 
     def report(at: Progress) -> None:
@@ -127,15 +117,11 @@ def _run(arguments: argparse.Namespace) -> int:
             warn=warn,
         )
     except KeyboardInterrupt as error:
-        return _stopped(arguments, error, _kept(out, error) if began else "Training had not begun", rank, world)
-    except ElsewhereError:
-        if rank == 0:
-            raise
-        return 2  # it was said already
+        stopped(arguments, _kept(out, error) if began else "Training had not begun")
+        return 128 + getattr(error, "signal", SIGINT)
     finally:
         line.end()
-    if rank == 0:
-        _report(finished, settings, arguments)
+    _report(finished, settings, arguments)
     return 0
 
 
@@ -151,21 +137,6 @@ def _kept(out: Path, error: KeyboardInterrupt) -> str:
     if steps := steps_kept(out):
         return f"The checkpoint in {out} has {steps:,} steps of learning; later ones are lost"
     return none
-
-
-def _stopped(arguments: argparse.Namespace, error: KeyboardInterrupt, kept: str, rank: int, world: int) -> int:
-    """Say what is kept and how to continue, once for all processes; return the exit code."""
-    code = 128 + getattr(error, "signal", SIGINT)
-    if world == 1:
-        stopped(arguments, kept)
-        return code
-    if rank == 0:
-        here = os.environ.get("LOCAL_WORLD_SIZE") == str(world)
-        again = shlex.join(word for word in arguments.command_line if word != "--no-resume")
-        torchrun = f":\n  torchrun --nproc-per-node={world} -m cellgames {again}"
-        how = torchrun if here else " type the same on every machine"
-        print(f"\nStopped. {kept}; to continue{how}", file=sys.stderr)
-    return code
 
 
 def arguments_given(arguments: argparse.Namespace) -> Arguments:
@@ -188,7 +159,7 @@ def _all_names() -> set[str]:
     return {option.name for algorithm in ALGORITHMS.values() for option in algorithm.arguments.options()}
 
 
-def _folder_words(arguments: argparse.Namespace, asked: Arguments, processes: int = 1) -> list[str]:
+def _folder_words(arguments: argparse.Namespace, asked: Arguments) -> list[str]:
     """Return the settings that cannot change when a run is continued, but for those that are usual for the game."""
     words = [arguments.algo, f"seed={asked.seed}"]
     usual = type(asked).fitted(make_game(arguments))
@@ -196,7 +167,7 @@ def _folder_words(arguments: argparse.Namespace, asked: Arguments, processes: in
         value = getattr(asked, option.name)
         if option.name not in (*FREE, GROWS, "seed") and value != getattr(usual, option.name):
             words.append(f"{option.name}={'+'.join(value) if isinstance(value, tuple) else value}")
-    return [*words, *[f"processes={processes}"] * (processes > 1)]
+    return words
 
 
 def progress_text(at: Progress) -> str:
