@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import registry
-from .core import Game
+
+if TYPE_CHECKING:
+    from .core import Game  # needs torch, and a leaderboard does without
 
 __all__ = ["board_title", "setting_title"]
 

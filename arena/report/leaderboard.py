@@ -17,35 +17,23 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.stats.alike import Alike, alike
-from cellgames.arena.stats.tables import Standing, Tables, Tally, make_tables
+from cellgames.arena.stats.cycles import Cycle
+from cellgames.arena.stats.deviation import DeviationRatings, deviation_ratings
+from cellgames.arena.stats.payoffs import NashAverage, Payoffs, nash
+from cellgames.arena.stats.tables import Standing, Tables, make_tables
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import listed, shown
 from cellgames.utils.report.columns import Column, row_data
-from cellgames.utils.report.model import Section
 
-from .payoff_sections import cycles_data, deviation_columns, deviation_or_none, sections
-from .rating_tables import (
-    FINISH,
-    TALLY,
-    notes,
-    pair_columns,
-    pairs_met,
-    rating_columns,
-    ratings_data,
-    side_columns,
-)
-
-if TYPE_CHECKING:
-    from cellgames.arena.stats.cycles import Cycle
-    from cellgames.arena.stats.deviation import DeviationRatings
-    from cellgames.arena.stats.payoffs import NashAverage, Payoffs
+from .payoff_sections import cycles_data
+from .rating_tables import notes, pair_columns, pairs_met, rating_columns, ratings_data, side_columns
 
 __all__ = ["ANCHOR", "Leaderboard", "labels", "leaderboards", "matching", "title"]
 
@@ -66,7 +54,6 @@ class Leaderboard:
         game: Id of the game, as `cellgames.make` takes it.
         parameters: Its parameters.
         versions: Versions of the package by which the games were played.
-        players: Names of the seats.
         tables: Ratings, cross table and seats.
         notes: What a reader must know, a sentence or two each.
     """
@@ -74,7 +61,6 @@ class Leaderboard:
     game: str
     parameters: Mapping[str, Any]
     versions: tuple[str, ...]
-    players: tuple[str, ...]
     tables: Tables
     notes: tuple[str, ...]
 
@@ -89,19 +75,24 @@ class Leaderboard:
         return self.tables.standings
 
     @property
+    def players(self) -> tuple[str, ...]:
+        """Names of the seats; those of the game would need torch."""
+        return tuple(f"seat {number}" for number in range(1, len(self.tables.seats) + 1))
+
+    @property
     def payoffs(self) -> Payoffs:
         """Payoff matrix of the games."""
         return self.tables.payoffs
 
     @cached_property
     def nash(self) -> NashAverage | None:
-        """Nash averaging of the payoffs; None without SciPy."""
-        return _if_installed(lambda: self.payoffs.average)
+        """Nash averaging of the payoffs, without bounds; None without SciPy."""
+        return _if_installed(lambda: nash(self.payoffs, draws=0))
 
     @cached_property
     def deviation(self) -> DeviationRatings | None:
-        """Deviation ratings of the payoffs; None without SciPy."""
-        return deviation_or_none(self.payoffs)
+        """Deviation ratings of the payoffs, without bounds; None without SciPy."""
+        return _if_installed(lambda: deviation_ratings(self.payoffs, draws=0))
 
     @property
     def cycles(self) -> tuple[Cycle, ...]:
@@ -109,40 +100,26 @@ class Leaderboard:
         return self.payoffs.rings
 
     @cached_property
-    def sections(self) -> tuple[Section, ...]:
-        """Payoffs, Nash averaging, deviation ratings and cycles in words, tables and plots."""
-        return sections(self.payoffs)
-
-    @cached_property
     def columns(self) -> list[Column[Standing]]:
         """Columns of the ranking, for files, the page and terminals."""
-        counts: tuple[Column[Tally], ...] = TALLY
-        if self.tables.by_score:  # games of more than two count by pairs of seats
-            pairs = (column.but(label="score %" if column.name == "score" else "") for column in TALLY)
-            counts = (*pairs, FINISH[0].but(name="seats_taken"), *FINISH[1:])
 
         def place(line: Standing) -> int:
             return self.payoffs.agents.index(line.agent)
 
         more: list[Column[Standing]] = []
-        if (nash := self.nash) is not None:
-            shares = np.where(np.isnan(nash.rating), np.nan, nash.strategy)
+        if (average := self.nash) is not None:
+            shares = np.where(np.isnan(average.rating), np.nan, average.strategy)
             more += [
                 Column("nash", lambda line: float(shares[place(line)]), "Nash %", "%"),
-                Column("nash_rating", lambda line: float(nash.rating[place(line)])),
+                Column("nash_rating", lambda line: float(average.rating[place(line)])),
             ]
-        if self.deviation is not None:
-            labels = {"rating": "deviation"}
-            more += [
-                column.of(place, name=f"deviation_{column.name}", label=labels.get(column.name, ""))
-                for column in deviation_columns(self.deviation)
-                if column.name in ("rating", "low", "high")
-            ]
-        return rating_columns(self.tables, counts, more)
+        if (rated := self.deviation) is not None:
+            more.append(Column("deviation_rating", lambda line: float(rated.rating[place(line)]), "deviation", "+.3f"))
+        return rating_columns(self.tables, side_columns(self.tables), more)
 
     def to_data(self) -> dict[str, Any]:
         """Return all numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `cycles`, `notes`."""
-        sides, pairs = side_columns(self.tables), pair_columns()
+        sides = side_columns(self.tables)
         return {
             "game": self.game,
             "parameters": dict(self.parameters),
@@ -151,7 +128,7 @@ class Leaderboard:
             "players": list(self.players),
             **ratings_data(self.tables),
             "agents": [row_data(self.columns, line) for line in self.standings],
-            "pairs": [row_data(pairs, pair) for pair in pairs_met(self.tables)],
+            "pairs": [row_data(pair_columns(), pair) for pair in pairs_met(self.tables)],
             "seats": {
                 name: row_data(sides, tally) for name, tally in zip(self.players, self.tables.seats, strict=True)
             },
@@ -315,19 +292,9 @@ def _board(
         game=setting.game,
         parameters=setting.parameters,
         versions=versions,
-        players=_players(setting, len(made.seats)),
         tables=made,
         notes=(*found, *notes(made)),
     )
-
-
-def _players(setting: Setting, seats: int) -> tuple[str, ...]:
-    """Return names of the seats, those of the game if this version still knows it."""
-    try:
-        names = tuple(registry.make(setting.game, **setting.parameters).info.players)
-    except (ValueError, TypeError, ImportError):
-        names = ()
-    return names if len(names) == seats else tuple(f"player_{seat}" for seat in range(seats))
 
 
 def _if_installed(make: Callable[[], T]) -> T | None:

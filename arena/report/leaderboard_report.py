@@ -2,7 +2,7 @@
 
     leaderboard.md     what is in the store, and where its tables are
     leaderboard.json   all numbers
-    GAME.../           a folder for each game with its parameters: report.md, ratings.csv, pairs.csv, ...
+    GAME.../           a folder for each game with its parameters, with the files of a round robin
 
 They hold nothing but what follows from the games in the store.
 """
@@ -17,14 +17,14 @@ from cellgames.arena.records.store.store import Setting, Source
 from cellgames.envs.titles import setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.files import PathLike
-from cellgames.utils.report.columns import csv_table, people_table
+from cellgames.utils.report.columns import people_table
 from cellgames.utils.report.files import write_report
-from cellgames.utils.report.model import Part, Report, Section, Table
+from cellgames.utils.report.model import Part, Report, Table
 from cellgames.utils.report.text import escape, percent, plain_table
 
 from .leaderboard import Leaderboard, title
-from .rating_tables import AHEAD, SCORES, pair_columns, pairs_met, ratings_plot, seat_table, seats_line
-from .run_report import cross_table
+from .rating_tables import AHEAD, seat_table, seats_line
+from .run_report import cross_table, sections, tables_of
 
 __all__ = ["DATA", "folder_name", "overview_table", "to_data", "to_text", "write_leaderboards"]
 
@@ -51,7 +51,7 @@ def to_text(board: Leaderboard, *, brief: bool = False, width: int | None = None
         cross, seats = AHEAD, plain_table(seat_table(tables, board.players), width)
     else:
         cross = "The row's score against the column in %, with wins-draws-losses:"
-        seats = seats_line(tables, board.players)
+        seats = seats_line(tables, board.players, simultaneous=True)
     rings = [_ring(cycle.agents, cycle.scores) for cycle in board.cycles[:5]]
     out = () if board.nash is None else board.nash.left_out
     left = [f"Left out of Nash averaging, since they have not met all others: {', '.join(out)}."] if out else []
@@ -118,21 +118,11 @@ def _report(board: Leaderboard) -> Report:
     about = (
         f"{parameters}. {tables.games} games, {tables.distinct} different, by cellgames {', '.join(board.versions)}."
     )
-    seats = f"```\n{plain_table(seat_table(tables, board.players))}\n```"
-    if not tables.by_score:
-        seats = escape(seats_line(tables, board.players))
-    ranking = people_table(board.columns, tables.standings)
     parts: tuple[Part, ...] = (
         escape(about),
-        Section("Ratings", (ranking, *map(escape, board.notes), ratings_plot(tables))),
-        Section("Cross table", (AHEAD if tables.by_score else SCORES, cross_table(tables))),
-        Section("Seats", (seats,)),
-        *board.sections,
+        *sections(tables, board.players, board.columns, map(escape, board.notes), simultaneous=True),
     )
-    files = (
-        csv_table("ratings", board.columns, tables.standings),
-        csv_table("pairs", pair_columns(), pairs_met(tables)),
-    )
+    files = tables_of(tables, board.players, board.columns)
     subject = setting_title(board.game, board.parameters)
     return Report(f"Leaderboard: {escape(board.title)}", parts, more_tables=files, subject=subject)
 

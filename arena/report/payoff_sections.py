@@ -18,39 +18,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "by_strength",
     "cycles_data",
-    "deviation_columns",
     "deviation_csv",
     "deviation_or_none",
     "deviation_table",
-    "nash_columns",
     "payoff_data",
     "payoff_section",
-    "sections",
 ]
 
 _SHOWN = 8  # rings in the text
-
-_NASH = {
-    "share": "Nash share",
-    "share_low": "share low",
-    "share_high": "share high",
-    "in_mixture": "in the mixture",
-    "rating": "Nash rating",
-}
-"""Names of the columns of `nash_columns` in averages.csv."""
 
 _DEVIATION = (
     "*Deviation ratings*: the gain of whoever sends this agent where a coarse correlated equilibrium chooses for all, "
     "the equilibrium that minimises the largest gain, then the next. They are 0 at most, and copies of an agent change "
     "nothing. Here two players choose, and the payoff is the score above or below one half."
 )
-
-
-def sections(payoffs: Payoffs) -> tuple[Section, ...]:
-    """Return the matrix, Nash averaging and deviation ratings (with SciPy), and the cycles."""
-    return _matrix(payoffs), _averages(payoffs), _cycles(payoffs)
 
 
 def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Section:
@@ -61,18 +43,24 @@ def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Se
         parts.append(escape(f"No Nash averaging: {missing}."))
     else:
         rows = [k for k in _by_share(average) if not np.isnan(average.rating[k])]
-        parts += [*_nash_text(payoffs, average), people_table(nash_columns(average, payoffs.level), rows)]
+        parts += [*_nash_text(payoffs, average), people_table(_nash_columns(average, payoffs.level), rows)]
     if (rated := deviation_or_none(payoffs)) is not None:
         parts += [_DEVIATION, deviation_table(rated, payoffs.level)]
     if by_table is not None and (rated := deviation_or_none(by_table)) is not None:
         parts += [_by_table_text(by_table), deviation_table(rated, by_table.level)]
     parts += _cycles_text(payoffs)
     if payoffs.rings:
-        parts.append(_cycles_plot(payoffs, "", "Rings"))
+
+        def draw(figure: Figure) -> None:
+            from .rating_plots import draw_cycles
+
+            draw_cycles(figure, payoffs, payoffs.rings, payoffs.level)
+
+        parts.append(Plot("cycles", "", draw, "Rings"))
     return Section("Nash averaging, deviation ratings and cycles", parts)
 
 
-def deviation_columns(found: DeviationRatings, level: float = 0.95) -> list[Column[int]]:
+def _deviation_columns(found: DeviationRatings, level: float = 0.95) -> list[Column[int]]:
     """Return the columns of deviation ratings, whose rows are places of agents."""
 
     def bounds(k: int) -> tuple[float, float]:
@@ -91,7 +79,7 @@ def deviation_columns(found: DeviationRatings, level: float = 0.95) -> list[Colu
 def deviation_table(found: DeviationRatings, level: float) -> Table:
     """Return deviation ratings for people, best first."""
     order = sorted(np.flatnonzero(~np.isnan(found.rating)), key=lambda k: (-round(float(found.rating[k]), 6), k))
-    return people_table(deviation_columns(found, level), [int(k) for k in order])
+    return people_table(_deviation_columns(found, level), [int(k) for k in order])
 
 
 def deviation_or_none(payoffs: Payoffs | TablePayoffs) -> DeviationRatings | None:
@@ -107,7 +95,7 @@ def deviation_csv(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Tab
     found = [rated for part in (payoffs, by_table) if part is not None and (rated := deviation_or_none(part))]
     if not found:
         return None
-    parts = [csv_table("deviation_ratings", deviation_columns(rated), range(len(rated.agents))) for rated in found]
+    parts = [csv_table("deviation_ratings", _deviation_columns(rated), range(len(rated.agents))) for rated in found]
     return Table(parts[0].name, parts[0].columns, [row for part in parts for row in part.rows])
 
 
@@ -116,7 +104,7 @@ def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[
     average, _ = _solved(payoffs)
     found: dict[str, Any] = {"nash": None}
     if average is not None:
-        columns = nash_columns(average, payoffs.level)
+        columns = _nash_columns(average, payoffs.level)
         found = {
             "nash": [row_data(columns, k) for k in range(len(average.agents))],
             "left_out": list(average.left_out),
@@ -130,11 +118,11 @@ def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[
 def _deviation_data(found: DeviationRatings | None) -> list[dict[str, Any]] | None:
     if found is None:
         return None
-    columns = deviation_columns(found)
+    columns = _deviation_columns(found)
     return [row_data(columns, k) for k in range(len(found.agents))]
 
 
-def nash_columns(average: NashAverage, level: float) -> list[Column[int]]:
+def _nash_columns(average: NashAverage, level: float) -> list[Column[int]]:
     """Return the columns of Nash averaging, whose rows are places of agents."""
 
     def number(values: FloatArray) -> Callable[[int], float]:
@@ -157,69 +145,6 @@ def nash_columns(average: NashAverage, level: float) -> list[Column[int]]:
 def cycles_data(cycles: Sequence[Cycle]) -> list[dict[str, Any]]:
     """Return cycles as JSON."""
     return [{"agents": list(cycle.agents), "scores": list(map(rounded, cycle.scores))} for cycle in cycles]
-
-
-def by_strength(payoffs: Payoffs) -> tuple[str, ...]:
-    """Return the agents by their mean score against all whom they met, best first; equal ones by name."""
-    mean = np.nanmean(payoffs.score, axis=1)
-    return tuple(payoffs.agents[k] for k in sorted(range(len(mean)), key=lambda k: (-round(float(mean[k]), 9), k)))
-
-
-def _matrix(payoffs: Payoffs) -> Section:
-    order = by_strength(payoffs)
-    places = [payoffs.agents.index(agent) for agent in order]
-    columns: list[Column[tuple[int, int]]] = [
-        Column("agent", lambda at: payoffs.agents[at[0]]),
-        Column("opponent", lambda at: payoffs.agents[at[1]]),
-        Column("games", lambda at: int(payoffs.games[at])),
-        Column("score", lambda at: float(payoffs.score[at])),
-        Column("low", lambda at: float(payoffs.low[at])),
-        Column("high", lambda at: float(payoffs.high[at])),
-    ]
-    met = [(row, column) for row in places for column in places if payoffs.games[row, column]]
-
-    def draw(figure: Figure) -> None:
-        from .payoff_plots import draw_matrix
-
-        draw_matrix(figure, payoffs, order)
-
-    level = f"{100 * payoffs.level:.0f} %"
-    return Section(
-        "Payoffs",
-        (
-            "The row's mean score against the column's agent: a win 1, a draw 1/2; with more than two seats, pairs "
-            f"of seats ahead, level or behind. Intervals ({level}) take the games of an opening together.",
-            csv_table("payoffs", columns, met),
-            Plot("payoff_matrix", "Every agent against every other; best mean score on top.", draw),
-        ),
-        {
-            "agents": list(payoffs.agents),
-            "score": [[rounded(x) for x in row] for row in payoffs.score.tolist()],
-            "games": payoffs.games.tolist(),
-        },
-    )
-
-
-def _averages(payoffs: Payoffs) -> Section:
-    """Return one table of both solutions; where a library is missing, the text names its extra."""
-    mean = np.nanmean(payoffs.score, axis=1)
-    columns: list[Column[int]] = [
-        Column("agent", lambda k: payoffs.agents[k]),
-        Column("mean score", lambda k: float(mean[k])),
-    ]
-    average, missing = _solved(payoffs)
-    said = [escape(f"No Nash averaging: {missing}.")] if average is None else _nash_text(payoffs, average)
-    if average is not None:
-        columns += [c.but(name=_NASH[c.name]) for c in nash_columns(average, payoffs.level) if c.name in _NASH]
-    if (rated := deviation_or_none(payoffs)) is not None:
-        said.append(_DEVIATION)
-        found = deviation_columns(rated)
-        columns += [c.but(name=f"deviation {c.name}") for c in found if c.name in ("rating", "low", "high")]
-    key = mean if average is None else average.strategy
-    order = sorted(range(len(mean)), key=lambda k: (-round(float(key[k]), 6), -float(mean[k]), k))
-    data = [row_data(columns, k) for k in order]
-    table = csv_table("averages", [column.but(kept=".4f") for column in columns], order)
-    return Section("Nash averaging and deviation ratings", (*said, table), data)
 
 
 def _nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
@@ -255,27 +180,6 @@ def _by_table_text(by_table: TablePayoffs) -> str:
         f"{by_table.seats} players choose an agent for a seat each, and the payoff is the share of other seats that "
         "the seat finished ahead of, a tie half."
     )
-
-
-def _cycles(payoffs: Payoffs) -> Section:
-    parts: list[Part] = [*_cycles_text(payoffs)]
-    if payoffs.rings:
-        rows = [(len(c.agents), " > ".join(c.agents), rounded(c.weakest), rounded(min(c.lows))) for c in payoffs.rings]
-        parts.append(Table("cycles", ("length", "ring", "weakest link", "its lower bound at least"), rows))
-        caption = (
-            "Arrows lead from winner to loser where the score is surely above one half; the strongest rings in colour."
-        )
-        parts.append(_cycles_plot(payoffs, caption))
-    return Section("Cycles", parts, cycles_data(payoffs.rings))
-
-
-def _cycles_plot(payoffs: Payoffs, caption: str, alt: str = "") -> Plot:
-    def draw(figure: Figure) -> None:
-        from .payoff_plots import draw_cycles
-
-        draw_cycles(figure, payoffs, payoffs.rings, payoffs.level)
-
-    return Plot("cycles", caption, draw, alt)
 
 
 def _cycles_text(payoffs: Payoffs) -> list[str]:

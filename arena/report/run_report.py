@@ -6,13 +6,13 @@ fixed order, rounded numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.stats.order import Adjacency
-from cellgames.arena.stats.tables import Tables
+from cellgames.arena.stats.tables import Standing, Tables
 from cellgames.envs.titles import setting_title
-from cellgames.utils.report.columns import csv_table, people_table, row_data
+from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
 from cellgames.utils.report.model import Part, Plot, Report, Section, Table
 from cellgames.utils.report.text import escape
 
@@ -37,7 +37,15 @@ from .rating_tables import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FREE_FOR_ALL_FILES", "ROUND_ROBIN_FILES", "cross_table", "ratings_table", "run_report"]
+__all__ = [
+    "FREE_FOR_ALL_FILES",
+    "ROUND_ROBIN_FILES",
+    "cross_table",
+    "ratings_table",
+    "run_report",
+    "sections",
+    "tables_of",
+]
 
 FREE_FOR_ALL_FILES = (
     "ratings.json",
@@ -79,17 +87,11 @@ def run_report(
         simultaneous: Whether all players act at once, as `GameInfo` says.
         order: Of a run until the order is certain, how certain it is, from the top; None for other runs.
     """
-    by_score = tables.by_score
-    title, cross = ("Free-for-all", "Who finishes ahead of whom") if by_score else ("Round robin", "Cross table")
+    columns = rating_columns(tables, side_columns(tables))
     parts: list[Part] = [
         f"{_settings(run, len(players))} {tables.distinct} of {tables.games} games differ.",
-        Section("Ratings", (ratings_table(tables), *map(escape, notes(tables)), ratings_plot(tables))),
-        Section(cross, (AHEAD if by_score else SCORES, cross_table(tables), _cross_plot(tables, cross))),
+        *sections(tables, players, columns, map(escape, notes(tables)), simultaneous=simultaneous),
     ]
-    if len(tables.payoffs.agents) > 2:
-        parts.append(payoff_section(tables.payoffs, tables.by_table))
-    line = "" if by_score else escape(seats_line(tables, players, simultaneous=simultaneous))
-    parts.append(Section("Seats", (line, seat_table(tables, players))))
     parts.append(
         Section(
             "The games",
@@ -99,25 +101,52 @@ def run_report(
             ),
         )
     )
-    files = [
-        csv_table("ratings", rating_columns(tables, side_columns(tables)), tables.standings),
-        csv_table("cross_table", cross_columns(tables), tables.agents),
-    ]
-    files += [] if by_score else [csv_table("pairs", pair_columns(), pairs_met(tables))]
-    files += [] if (deviation := deviation_csv(tables.payoffs, tables.by_table)) is None else [deviation]
-    files.append(_seats_csv(tables, players))
+    files = tables_of(tables, players, columns)
     if order is not None:
         parts.append(order_section(order, tables.games))
         files.append(order_csv(order))
     data = _data(tables, run, players)
     return Report(
-        f"{title}: {run['game']}",
+        f"{'Free-for-all' if tables.by_score else 'Round robin'}: {run['game']}",
         parts,
         data,
         more_tables=files,
         data_file="ratings.json",
         subject=setting_title(run["game"], run["parameters"]),
     )
+
+
+def sections(
+    tables: Tables,
+    players: Sequence[str],
+    columns: Sequence[Column[Standing]],
+    notes: Iterable[str],
+    *,
+    simultaneous: bool = False,
+) -> list[Section]:
+    """Return the sections on ratings, with these columns and notes, on pairs, payoffs and seats."""
+    by_score = tables.by_score
+    cross = "Who finishes ahead of whom" if by_score else "Cross table"
+    line = "" if by_score else escape(seats_line(tables, players, simultaneous=simultaneous))
+    payoffs = [payoff_section(tables.payoffs, tables.by_table)] if len(tables.payoffs.agents) > 2 else []
+    return [
+        Section("Ratings", (people_table(columns, tables.standings), *notes, ratings_plot(tables))),
+        Section(cross, (AHEAD if by_score else SCORES, cross_table(tables), _cross_plot(tables, cross))),
+        *payoffs,
+        Section("Seats", (line, seat_table(tables, players))),
+    ]
+
+
+def tables_of(tables: Tables, players: Sequence[str], columns: Sequence[Column[Standing]]) -> list[Table]:
+    """Return the contents of the CSV files; ratings have these columns."""
+    deviation = deviation_csv(tables.payoffs, tables.by_table)
+    return [
+        csv_table("ratings", columns, tables.standings),
+        csv_table("cross_table", cross_columns(tables), tables.agents),
+        *([] if tables.by_score else [csv_table("pairs", pair_columns(), pairs_met(tables))]),
+        *([] if deviation is None else [deviation]),
+        _seats_csv(tables, players),
+    ]
 
 
 def ratings_table(tables: Tables) -> Table:

@@ -63,14 +63,15 @@ def alike(numbers: IntArray, lights: Lights) -> Alike | list[Record]:
     ends = int(numbers[:, 3].max(initial=0)) + 1
     codes = numbers[:, 2] * ends + numbers[:, 3]
     wanted = np.array(sorted(lineup * ends + end for lineup, end in lights), dtype=np.int64)
-    starts, courses, codes = (column[np.isin(codes, wanted)] for column in (numbers[:, 0], numbers[:, 1], codes))
-    found, kinds = np.unique(codes, return_inverse=True)
-    records = [lights[divmod(code, ends)] for code in found.tolist()]
+    kinds = np.searchsorted(wanted, codes)
+    chosen = np.append(wanted, -1)[kinds] == codes
+    starts, courses, kinds = (column[chosen] for column in (numbers[:, 0], numbers[:, 1], kinds))
+    records = [lights[divmod(code, ends)] for code in wanted.tolist()]
     pairs = [tuple(sorted(record.agents)) for record in records]
     place = {pair: number for number, pair in enumerate(sorted(set(pairs)))}
     clusters = starts ^ _random(len(place), 1)[[place[pair] for pair in pairs]][kinds]
     return Alike(
-        [(_told(records[kind]), number) for kind, number in enumerate(np.bincount(kinds).tolist())],
+        [(_told(records[kind]), number) for kind, number in enumerate(np.bincount(kinds).tolist()) if number],
         [
             ([(_told(records[kind], at), n) for kind, n in sorted(Counter(members).items())], number)
             for at, (members, number) in enumerate(_groups(clusters, kinds, len(records)))

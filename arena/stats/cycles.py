@@ -91,8 +91,6 @@ def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int
 
 def _rings(arrows: NDArray[np.bool_], longest: int, most: int) -> Iterator[tuple[int, ...]]:
     """Yield rings without chords, `most` at most: triples from the matrix, longer ones by networkx."""
-    import networkx  # type: ignore[import-untyped]  # it has no types of its own
-
     count = 0
     for a, b in np.argwhere(arrows):
         for c in np.flatnonzero(arrows[b] & arrows[:, a]):
@@ -101,8 +99,10 @@ def _rings(arrows: NDArray[np.bool_], longest: int, most: int) -> Iterator[tuple
                     return
                 count += 1
                 yield int(a), int(b), int(c)
-    if longest == 3:
+    if longest == 3 or not arrows.any():
         return
+    import networkx  # type: ignore[import-untyped]  # it has no types of its own
+
     graph = networkx.DiGraph()
     graph.add_nodes_from(range(len(arrows)))
     graph.add_edges_from(np.argwhere(arrows).tolist())

@@ -146,13 +146,13 @@ class Payoffs:
 
     def complete(self) -> tuple[str, ...]:
         """Return the largest set of agents that have all met each other; of several the one with the most games."""
+        if (self.games + np.eye(len(self.agents), dtype=np.int64)).all():
+            return self.agents
         import networkx  # type: ignore[import-untyped]  # it has no types of its own
 
         met = networkx.Graph()
         met.add_nodes_from(range(len(self.agents)))
         met.add_edges_from(np.argwhere(np.triu(self.games, 1) > 0).tolist())
-        if met.number_of_edges() == len(self.agents) * (len(self.agents) - 1) // 2:
-            return self.agents
         found = (sorted(clique) for clique in networkx.find_cliques(met))
         best = min(found, key=lambda clique: (-len(clique), -int(self.games[np.ix_(clique, clique)].sum()), clique))
         return tuple(self.agents[k] for k in best)

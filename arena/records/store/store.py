@@ -128,6 +128,7 @@ class Store:
     def __init__(self, path: PathLike, *, create: bool = True, wait_s: float = 60.0) -> None:
         self.path = Path(path)
         self._known: dict[tuple[Any, ...], int] = {}  # ids of small tables
+        self._counted: tuple[object, list[tuple[int, int, int, int]]] = (None, [])
         if not create and not self.path.is_file():
             raise StoreError(
                 f"{self.path}: expected a store of games, found none; `cellgames leaderboard --add` makes one"
@@ -355,30 +356,39 @@ class Store:
 
     def __len__(self) -> int:
         """Return the number of games."""
-        return int(next(self._asked("SELECT count(*) FROM games"))[0])
+        return sum(games for *_, games in self._counts())
+
+    def _counts(self) -> list[tuple[int, int, int, int]]:
+        """Return each setting, lineup and end with its games; they are counted again when the file has changed."""
+        ((version,),) = self._asked("PRAGMA data_version")  # changes when others write, `total_changes` by own writing
+        if self._counted[0] != (moment := (version, self._db.total_changes)):
+            question = "SELECT setting, lineup, end, count(*) FROM games GROUP BY setting, lineup, end"
+            self._counted = moment, list(self._asked(question))
+        return self._counted[1]
 
     @property
     def last(self) -> int:
         """The number of the newest game, 0 for none; while it is the same, tables of the store are up to date."""
         return int(next(self._asked("SELECT coalesce(max(id), 0) FROM games"))[0])
 
+    def _rows(self, table: str, columns: str) -> dict[int, tuple[Any, ...]]:
+        """Return the rows of one of the small tables by their ids."""
+        return {id: tuple(row) for id, *row in self._asked(f"SELECT id, {columns} FROM {table}")}
+
     def settings(self) -> list[Setting]:
         """Return the games and parameters that were played."""
-        found: dict[tuple[str, str], tuple[list[int], set[tuple[str, str]], set[str]]] = {}
         with self._naming():
-            for game, parameters, version, agents, identities, games in self._asked(
-                "SELECT game, parameters, version, agents, identities, sum(n) FROM "
-                "(SELECT setting, lineup, end, count(*) n FROM games GROUP BY setting, lineup, end) "
-                "JOIN settings ON settings.id = setting JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end "
-                "GROUP BY setting, version, lineup ORDER BY game, parameters"
-            ):
-                count, names, versions = found.setdefault((game, parameters), ([], set(), set()))
-                count.append(games)
-                names.update(zip(_texts(agents), _texts(identities), strict=True))
-                versions.add(version)
+            games, lineups = self._rows("settings", "game, parameters"), self._rows("lineups", "agents, identities")
+            ends = self._rows("ends", "version")
+            found: dict[int, tuple[list[int], set[tuple[str, str]], set[str]]] = {}
+            for setting, lineup, end, number in self._counts():
+                count, names, versions = found.setdefault(setting, ([], set(), set()))
+                count.append(number)
+                names.update(zip(*map(_texts, lineups[lineup]), strict=True))
+                versions.update(ends[end])
             return [
-                Setting(game, _parsed(parameters), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
-                for (game, parameters), (count, names, versions) in found.items()
+                Setting(game, _parsed(text), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
+                for (game, text), (count, names, versions) in sorted((games[id], kept) for id, kept in found.items())
             ]
 
     def sources(self) -> list[Source]:
@@ -410,15 +420,13 @@ class Store:
                 there = "(SELECT coalesce(max(last), 0) FROM columns WHERE setting = ?)"
                 pack = f"INSERT INTO columns SELECT ?, ?, ? WHERE ? = {there}"
                 self._db.execute(pack, (setting, newest, rows.tobytes(), last, setting))
-            lights = {
-                (lineup, end): (_light((game, parameters), _texts(agents), columns), _texts(identities))
-                for lineup, end, agents, identities, *columns in self._asked(
-                    "SELECT lineup, end, agents, identities, outcome, scores, forfeit, version FROM "
-                    "(SELECT DISTINCT lineup, end FROM games WHERE setting = ?) "
-                    "JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end",
-                    (setting,),
-                )
-            }
+            lineups = self._rows("lineups", "agents, identities")
+            ends = self._rows("ends", "outcome, scores, forfeit, version")
+            lights = {}
+            for one, lineup, end, _ in self._counts():
+                if one == setting:
+                    agents, identities = map(_texts, lineups[lineup])
+                    lights[lineup, end] = _light((game, parameters), agents, ends[end]), identities
             parts = [*(np.frombuffer(data, dtype=np.int64) for _, data in packed), rows]
             return np.concatenate(parts).reshape(-1, 4), lights
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -87,7 +90,7 @@ def test_one_run_gives_the_tables_of_the_run(store: Store, tmp_path: Path, monke
     expected = make_tables(run.records, anchor="random")
     assert board.standings == expected.standings
     assert (board.tables.cross, board.tables.seats) == (expected.cross, expected.seats)
-    assert (board.game, board.parameters, board.players) == ("torus-v0", {"size": 3}, ("black", "white"))
+    assert (board.game, board.parameters, board.players) == ("torus-v0", {"size": 3}, ("seat 1", "seat 2"))
     assert np.array_equal(board.payoffs.score, run.tables.payoffs.score, equal_nan=True)
 
 
@@ -246,9 +249,9 @@ def test_games_of_more_than_two_have_their_own_tables(store: Store, tmp_path: Pa
     [board] = leaderboards(store, "toroidal-cup-small-v0")
     assert board.title == "toroidal-cup-small-v0 max_generations=10 teams=3"
     data = board.to_data()
-    assert set(data["seats"]) == {"team_1", "team_2", "team_3"}
+    assert set(data["seats"]) == {"seat 1", "seat 2", "seat 3"}
     assert {agent["agent"] for agent in data["agents"]} == {"random", "greedy"}
-    assert sum(agent["seats_taken"] for agent in data["agents"]) == 18
+    assert sum(agent["seats"] for agent in data["agents"]) == 18
     assert "mean place" in reports.to_text(board)
     assert reports.folder_name(board) == "toroidal-cup-small-v0-max_generations=10-teams=3"
 
@@ -357,7 +360,7 @@ def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: 
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
     page = pages[1].read_text()
     assert "a_b" in page
-    assert "## Payoffs" in page
+    assert "## Cross table" in page
     for line in page.splitlines():
         if line.startswith("!["):
             assert (pages[1].parent / line.split("](")[1].rstrip(")")).is_file()
@@ -531,6 +534,27 @@ def _compare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
             for name in ("games", "distinct", "standings", "cross", "seats", "agent_seats", "forfeits"):
                 assert getattr(one.tables, name) == getattr(other.tables, name), name
             assert np.array_equal(one.tables.payoffs.error, other.tables.payoffs.error, equal_nan=True)
+
+
+def test_a_leaderboard_reads_each_game_once_and_needs_no_torch(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many games the packed columns are read, and the rows of one index: about ten steps of SQLite a game."""
+    monkeypatch.setattr("cellgames.arena.records.store.store._PACKED", 40)
+    steps = []
+    for number in range(2):
+        store.add(match("a", "random", 0.6, 500, seed=number), source=FILE)
+        leaderboards(store)
+        count = itertools.count()
+        with Store(store.path) as again:
+            again._db.set_progress_handler(lambda: next(count) * 0, 1)  # noqa: B023
+            again.settings()
+            leaderboards(again)
+        steps.append(next(count))
+    assert steps[1] - steps[0] < 15 * 1000
+    code = (
+        "import sys; from cellgames.cli.main import main; "
+        f"main(['leaderboard', '--store', {str(store.path)!r}]); sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_counts_give_the_tables_of_all_games(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

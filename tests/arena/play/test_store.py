@@ -218,13 +218,6 @@ def test_the_default_store_follows_the_environment(monkeypatch: pytest.MonkeyPat
     assert default_store() == Path("results") / "store.sqlite"
 
 
-def test_the_store_needs_no_torch() -> None:
-    code = (
-        "import sys, cellgames.arena.records.store.store, cellgames.agents.identity; sys.exit('torch' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], env=_environment(), check=False).returncode == 0
-
-
 # ---------------------------------------------------------------- kills, and two at once
 
 

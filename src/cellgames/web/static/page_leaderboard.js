@@ -7,7 +7,7 @@
   const percent = (share, digits = 0) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
   const elo = (value) => (value === null || value === undefined ? "–" : String(Math.round(value)).replace("-", "−"));
 
-  const SHOWN = ["score", "mean_place", "nash", "deviation_rating", "games", "seats_taken"]; // columns, where a board has them
+  const SHOWN = ["score", "mean_place", "nash", "deviation_rating", "games", "seats"]; // columns, where a board has them
 
   // A number in the format of its column, as Python writes it.
   const formatted = (value, form) => {
