@@ -42,7 +42,7 @@ def test_some_published_games_end_as_they_did() -> None:
 def test_all_published_games_end_as_they_did() -> None:
     games = recorded_games()
     assert len(games) == 332
-    check_recorded(games, compile="always")
+    check_recorded(games)
 
 
 def cases(name: str) -> list[Any]:
