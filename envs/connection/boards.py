@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal, TypeAlias
 
-import numpy as np
-
 from cellgames.utils.foreign_text import shown
 
 __all__ = ["BOTTOM", "LEFT", "MOST_SIZE", "RIGHT", "SLANT", "TOP", "Board", "Shape", "Tiling", "board"]
@@ -99,11 +97,6 @@ class Board:
                 found[kind].append([])
             found[kind][row].append(cell)
         return found
-
-    @cached_property
-    def grid_index(self) -> tuple[np.ndarray, ...]:
-        """Kind, row and column of each cell, which index an array [K, n, n]."""
-        return tuple(np.array(axis) for axis in zip(*self.spots, strict=True))
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
-import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["MIN_SIZE", "SWAP", "ConnectionGame", "Hex", "Y"]
 
 MIN_SIZE = 2
-OFF = 3
-"""A place of a plane that is no cell of the board."""
 SWAP = "swap-pieces"
 """The name of the action by which the second player takes over the first stone; Hex programs call it so."""
 
@@ -94,7 +91,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
             max_turns=board.cells + swap,
             reward_range=(-1.0, 1.0),
             action_nvec=(board.cells + swap,),
-            observation=Space((num_planes(board.kinds), n, n), torch.int8, 0, 1),
+            observation=Space((3 * board.kinds + 1, n, n), torch.int8, 0, 1),
             board=Space((board.cells,), torch.int8, 0, 2),
         )
 
@@ -182,18 +179,9 @@ class ConnectionGame(StoneGame[ConnectionState]):
         return winner
 
     @override
-    def observe(self, state: ConnectionState, player: Tensor | int) -> Tensor:
-        """Return own, the opponent's and free cells, and 1 everywhere for Black: int8 [B, 3 K + 1, n, n].
-
-        Squares are planes of their own, in the place of the octagon at their upper left. A place that is no cell is 0
-        in all planes but the last.
-        """
-        n, kinds = self.size, self.layout.kinds
-        stones = torch.nn.functional.pad(state.codes & COLOUR, (0, 1), value=OFF)
-        grids = stones[:, self._of_board(state.device).places].view(-1, kinds, n, n)
-        seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
-        own, opponent, free, black = _planes(grids, seat)
-        return torch.cat((own, opponent, free, black.expand(-1, 1, n, n)), 1).to(torch.int8)
+    def _places(self, device: torch.device) -> Tensor | None:
+        numbered = self.shape == "rhombus" and self.tiling == "hexagons"  # by their places
+        return None if numbered else self._of_board(device).places
 
     @property
     @override
@@ -263,13 +251,9 @@ class ConnectionGame(StoneGame[ConnectionState]):
         return native.cellgames_connection_put_stones, ctypes.byref(native_board(self.shape, self.tiling, self.size))
 
     @override
-    def planes_of(self, board: np.ndarray, player: int) -> np.ndarray:
-        n, kinds = self.size, self.layout.kinds
-        grids = np.full((kinds, n, n), OFF, np.int8)
-        grids[self.layout.grid_index] = board
-        seen = np.empty((num_planes(kinds), n, n), np.int8)
-        seen[:kinds], seen[kinds : 2 * kinds], seen[2 * kinds : -1], seen[-1] = _planes(grids, player)
-        return seen
+    def native_step(self, native: Library) -> tuple[Callable[..., object], object]:
+        board = native_board(self.shape, self.tiling, self.size, swap=self.swap)
+        return native.cellgames_connection_step, ctypes.byref(board)
 
     @override
     def swapped(self, cell: int) -> int:
@@ -350,21 +334,6 @@ class Y(ConnectionGame):
     shape: ClassVar[Shape] = "triangle"
     title: ClassVar[str] = "Y"
     credit: ClassVar[str] = "Y by Claude Shannon (1950s), and by Charles Titus and Craige Schensted (1953)"
-
-
-def num_planes(kinds: int) -> int:
-    """Return the number of planes: own, the opponent's and free cells of each kind, and one for the colour."""
-    return 3 * kinds + 1
-
-
-def _planes(board: Any, player: Any) -> tuple[Any, Any, Any, Any]:
-    """Return own stones, the opponent's stones, free cells, and whether the player is Black (goals differ by colour).
-
-    Args:
-        board: integers [..., K, n, n], a tensor or an array; 0 free, 1 Black, 2 White, `OFF` off the board.
-        player: 0 for Black, 1 for White; broadcastable with the board.
-    """
-    return board == player + 1, board == 2 - player, board == 0, player == 0
 
 
 @operator(

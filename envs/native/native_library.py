@@ -140,6 +140,8 @@ def _declare(loaded: Library) -> None:
         "cellgames_torus_gumbel": [address, address],
         "cellgames_torus_put_stones": [number] * 3 + [address] * 6,
         "cellgames_connection_put_stones": [address] + [number] * 2 + [address] * 4,
+        "cellgames_connection_step": [address] + [number] * 3 + [address] * 12,
+        "cellgames_stone_planes": [number] * 6 + [address] * 4,
         "cellgames_connection_winners": [address] + [number] * 2 + [address] * 4,
         "cellgames_connection_uct": [address] * 3,
         "cellgames_torus_solver_new": [number] * 3 + [address],

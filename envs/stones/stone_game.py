@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakSet
 
-import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN
-from cellgames.envs.native import Library
+from cellgames.envs.core.vector import NativeStep, Transition
+from cellgames.envs.native import Library, library, pointer
 
 from . import row_notation
 from .joining import COLOUR
+from .stone_planes import planes
 from .stone_solo import StoneSolo
-from .stone_state import StoneS
-from .stone_tensors import LOTS
+from .stone_state import StoneS, StoneState
+from .stone_tensors import LOTS, threads_for
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from .stone_view import StoneView
 
 __all__ = ["StoneGame"]
+
+_CHECKED: WeakSet[StoneState] = WeakSet()  # by `_check_layout`
 
 
 class StoneGame(Game[StoneS]):
@@ -38,9 +43,11 @@ class StoneGame(Game[StoneS]):
     Attributes:
         size: of the board.
         put_fields: names of the fields that `put_stones` changes.
+        shows_free: whether free cells have planes in observations.
     """
 
     size: int
+    shows_free: ClassVar[bool] = True
     put_fields: ClassVar[tuple[str, ...]] = ("codes",)
 
     # --- what a game adds
@@ -89,8 +96,12 @@ class StoneGame(Game[StoneS]):
         """Return the native `put_stones` (see `stone_tensors.put_natively`) and its first argument, for the board."""
 
     @abstractmethod
-    def planes_of(self, board: np.ndarray, player: int) -> np.ndarray:
-        """Return `observe` of one board, int8 [N]."""
+    def native_step(self, native: Library) -> tuple[Callable[..., object], object]:
+        """Return the native step of a `Vector` and its first argument, for the board."""
+
+    def _places(self, device: torch.device) -> Tensor | None:
+        """Return the cell at each place of the planes (see `stone_planes`)."""
+        return None
 
     def swapped(self, cell: int) -> int:
         """Return the cell of the stone that a swap puts in place of one on `cell`."""
@@ -101,6 +112,22 @@ class StoneGame(Game[StoneS]):
     @override
     def solo(self, state: StoneS) -> StoneSolo[StoneS]:
         return StoneSolo(self, state)
+
+    @override
+    def observe(self, state: StoneS, player: Tensor | int) -> Tensor:
+        """Return own stones, the opponent's, free cells, and 1 everywhere for Black: int8 [B, C, n, n].
+
+        Each kind of cells has planes of its own; a square lies in the place of the octagon at its upper left. A place
+        that is no cell is 0 in all planes but the last.
+        """
+        seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
+        seen: Tensor = planes(state.codes, seat, self._places(state.device), self.size, self.shows_free)
+        return seen
+
+    @override
+    def _native_step(self, device: torch.device) -> NativeStep[StoneS] | None:
+        native = library(device)
+        return None if native is None else partial(_native_step, *self.native_step(native))
 
     @property
     def num_cells(self) -> int:
@@ -209,3 +236,38 @@ class StoneGame(Game[StoneS]):
         from .annotated import draw_annotated
 
         return draw_annotated(self.view(state), notes)
+
+
+def _native_step(
+    function: Callable[..., object],
+    board: object,
+    state: StoneS,
+    mask: Tensor | None,
+    given: Tensor,
+    random: bool,
+) -> Transition:
+    """Play a step of a `Vector` by `sources/stone_step.h` (see `NativeStep`)."""
+    assert mask is not None  # only games compiled in stages have none
+    if state not in _CHECKED:
+        _check_layout(state)
+        _CHECKED.add(state)
+    games, losing = len(mask), getattr(state, "losing", None)
+    actions = torch.empty_like(given) if random else given
+    rewards = torch.empty((2, games), dtype=torch.float32, device="cpu")
+    terminated = torch.empty(games, dtype=torch.bool, device="cpu")
+    fields = (state.codes, state.free, *(() if losing is None else (losing,)), state.last, state.turn)
+    fields += (state.current_player, state.seed, state.scores)
+    numbers = (pointer(mask, torch.bool), pointer(given, torch.int64), actions.data_ptr())
+    addresses = (*(field.data_ptr() for field in fields), *numbers, rewards.data_ptr(), terminated.data_ptr())
+    function(board, games, threads_for(games), random, *addresses)
+    return Transition(actions, rewards.t(), terminated, torch.zeros_like(terminated))
+
+
+def _check_layout(state: StoneState) -> None:
+    """Raise a `ValueError` if the fields are not laid out as those of the game's `init`."""
+    for name in ("codes", "losing", "last", "turn"):
+        if hasattr(state, name):
+            pointer(getattr(state, name), torch.int32)
+    for field in (state.free.t(), state.current_player, state.seed):
+        pointer(field, torch.int64)
+    pointer(state.scores.t(), torch.float32)

@@ -14,6 +14,7 @@ from cellgames.envs.core.sampling import pack
 from cellgames.envs.core.solo import SharedSolo, one
 from cellgames.envs.native import library
 
+from .stone_planes import OFF
 from .stone_state import StoneS
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class StoneSolo(SharedSolo, Generic[StoneS]):
         super().__init__(game, state)
         self._kind = type(state)
         self._board = game.board(state)[0].numpy(force=True).copy()
+        places = game._places(_CPU)
+        self._places = None if places is None else places.numpy()
         self.last = int(state.last)
         self._share(state, game.put_fields)
 
@@ -92,7 +95,12 @@ class StoneSolo(SharedSolo, Generic[StoneS]):
 
     @override
     def observe(self, player: int) -> np.ndarray:
-        return self._game.planes_of(self._board, player)
+        stones, n = self._board, self._game.size
+        if self._places is not None:
+            stones = np.append(stones, np.int8(OFF))[self._places]
+        owners = (player + 1, 2 - player, 0)[: 3 if self._game.shows_free else 2]
+        parts = (*(stones == owner for owner in owners), np.full(n * n, player == 0))
+        return np.concatenate(parts).view(np.int8).reshape(-1, n, n)
 
     @override
     def board(self) -> np.ndarray:

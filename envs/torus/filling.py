@@ -5,19 +5,16 @@ is won by the side whose goal the board fulfils when its free cells are filled a
 Groups are then found among octagons alone: a square only ties two octagons of its colour that lie across it.
 
 Letters: `X` games, which stand innermost in memory; `n` the size, `N = 2 n^2` cells, `O = n^2` octagons. Tensors are
-float32 where nothing else is said: where a processor lacks masked loads, compiled code loads integers several times as
-slowly. All values are exact: whole numbers, or multiples of 2^-16 below 2^8.
+float32 where nothing else is said. All values are exact: whole numbers, or multiples of 2^-16 below 2^8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isqrt
 
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, operator, pointer
 from cellgames.envs.stones.stone_tensors import LOTS, filled
@@ -27,7 +24,6 @@ from .geometry import neighbours
 
 __all__ = ["LOTS", "winners"]
 
-_WIDTHS = (64, 256)  # games evaluated together on CPU: few sizes, so that few graphs are compiled, and all in the cache
 _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
 
 _LINKS = 8  # of an octagon, to those that it touches and those across squares; the first half are all pairs once
@@ -49,16 +45,15 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
         player: int64 [X], who moves next.
         lots: int32 [X, N], random numbers below `LOTS`.
     """
-    board = filled(stones, player, lots).float()
-    games = len(board)
-    widest = _WIDTHS[-1] if stones.device.type == "cpu" else max(_WIDTHS[-1], 1 << (games - 1).bit_length())
-    results = [player.new_zeros(0, dtype=torch.int32)]
-    for some in board.split(widest):
-        width = next((width for width in _WIDTHS if width >= len(some)), widest)
-        padded = torch.zeros((board.shape[1], width), device=board.device, dtype=torch.float32)
-        padded[:, : len(some)] = some.t()
-        results.append(_winners(padded)[: len(some)])
-    return torch.cat(results)
+    board = filled(stones, player, lots).float().t().contiguous()
+    links = _connected(board)
+    labels = (torch.arange(len(board) // 2, device=board.device) + 0.5)[:, None].expand(-1, len(stones))
+    before = torch.zeros_like(labels)
+    while not torch.equal(labels, before):
+        before = labels
+        for _ in range(_ROUNDS):
+            labels = _spread(links, labels)
+    return _winner(board, links, labels)
 
 
 @winners.native
@@ -80,43 +75,24 @@ def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tenso
     return winner
 
 
-def _winners(board: Tensor) -> Tensor:
-    """Return `winners` of full boards, [N, X]."""
-    cells, games = board.shape
-    links, labels = board.new_empty((_LINKS, cells // 2, games)), board.new_empty((cells // 2, games))
-    _run(_connect, board, links, labels)
-    before = torch.zeros_like(labels)
-    propagate = kernel(_propagate, [links, labels, before], fused=False)
-    while not torch.equal(labels, before):
-        for _ in range(_ROUNDS // 2):
-            propagate([links, labels, before])
-            propagate([links, before, labels])
-    winner = board.new_empty(games, dtype=torch.int32)
-    _run(_find_winner, board, links, labels, winner)
-    return winner
+def _connected(board: Tensor) -> Tensor:
+    """Return what links add to a label from the other end, `_BROKEN` where octagons are not linked: [8, O, X]."""
+    ends, between, turns = _links(isqrt(len(board) // 2), board.device)
+    octagons = board[: len(board) // 2]
+    shape = (_LINKS, *octagons.shape)
+    same = (board[ends].view(shape) == octagons) & (board[between].view(shape) == octagons)
+    return torch.where(same, turns, _BROKEN)
 
 
-def _run(function: Callable[..., None], *arguments: Tensor) -> None:
-    kernel(function, list(arguments), fused=False)(list(arguments))
+def _spread(links: Tensor, labels: Tensor) -> Tensor:
+    """Return the labels after each octagon took over one that it is linked with, if that names an earlier cell."""
+    ends = _links(isqrt(len(labels)), labels.device)[0]
+    best = (labels[ends].view(links.shape) + links).amin(0)
+    return torch.where(best < torch.floor(labels), best, labels)
 
 
-def _connect(board: Tensor, links: Tensor, labels: Tensor) -> None:
-    """Write what links add to a label from the other end, and a label of its own for each octagon."""
-    ends, between, turns = _links(isqrt(len(labels)), board.device)
-    colours = board[: len(labels)]
-    same = (board[ends].view(links.shape) == colours) & (board[between].view(links.shape) == colours)
-    links.copy_(torch.where(same, turns, _BROKEN))
-    labels.copy_((torch.arange(len(labels), device=board.device) + 0.5)[:, None].expand_as(labels))
-
-
-def _propagate(links: Tensor, labels: Tensor, after: Tensor) -> None:
-    """Let each octagon take over a label that it is linked with, if that names an earlier cell than its own."""
-    best = (labels[_links(isqrt(len(labels)), labels.device)[0]].view(links.shape) + links).amin(0)
-    after.copy_(torch.where(best < torch.floor(labels), best, labels))
-
-
-def _find_winner(board: Tensor, links: Tensor, labels: Tensor, winner: Tensor) -> None:
-    """Write the winner, int32 [X], of a full board whose groups are labelled.
+def _winner(board: Tensor, links: Tensor, labels: Tensor) -> Tensor:
+    """Return the winner, int32 [X], of full boards whose groups are labelled.
 
     Two ways from the first octagon of a group that meet with different offsets are a cycle, a simple one, since no
     octagon is on both but in their common beginning. Any two cycles of a board are parallel, unless one side has all.
@@ -128,7 +104,7 @@ def _find_winner(board: Tensor, links: Tensor, labels: Tensor, winner: Tensor) -
     most, least = seen.amax(0).int(), torch.where(seen == 0, _BROKEN, seen).amin(0).int()
     owner = most & rules.COLOUR
     won = rules.wins(most >> 2, least >> 2, owner, torch.where)
-    winner.copy_(torch.where(won, owner, 3 - owner))
+    return torch.where(won, owner, 3 - owner)
 
 
 @table

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakSet
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.info import GameInfo, Space
-from cellgames.envs.core.vector import NativeStep, Transition
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.envs.native import Library, library, operator, pointer
+from cellgames.envs.native import Library, operator
 from cellgames.envs.stones.stone_game import StoneGame
-from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, threads_for, where
+from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, where
 
 from . import filling, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells, widths
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Torus"]
 
 PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
-_CHECKED: WeakSet[TorusState] = WeakSet()  # by `_check_layout`
 
 
 @dataclass(frozen=True)
@@ -51,6 +47,7 @@ class Torus(StoneGame[TorusState]):
     id: ClassVar[str] = "torus-v0"
     wraps: ClassVar[bool] = True
     put_fields: ClassVar[tuple[str, ...]] = ("codes", "free", "losing")
+    shows_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_int(self, "size", MIN_SIZE, MAX_SIZE)
@@ -113,11 +110,6 @@ class Torus(StoneGame[TorusState]):
         )
 
     @override
-    def _native_step(self, device: torch.device) -> NativeStep[TorusState] | None:
-        native = library(device)
-        return None if native is None else partial(_native_step, native, self.size)
-
-    @override
     def winning_actions(self, state: TorusState, player: Tensor | None = None) -> Tensor:
         player = state.current_player if player is None else player
         return threats.winning_cells(state.codes, state.losing, player) & ~state.done[:, None]
@@ -126,20 +118,6 @@ class Torus(StoneGame[TorusState]):
     def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
         winner: Tensor = filling.winners(stones, player, lots)
         return winner
-
-    @override
-    def observe(self, state: TorusState, player: Tensor | int) -> Tensor:
-        """Return own octagons, own squares, the opponent's, and 1 everywhere for Black: int8 [B, 5, n, n].
-
-        The square of row r, column c lies at the lower right corner of that octagon; a convolution with circular
-        padding sees the torus.
-        """
-        n = self.size
-        seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
-        own, opponent, black = _planes((state.codes & rules.COLOUR).view(-1, 2, n, n), seat)
-        # Through int32, since the compiler does not vectorize bytes made of comparisons.
-        parts = (own.int(), opponent.int(), black.int().expand(-1, 1, n, n))
-        return torch.cat(parts, 1).to(torch.int8)
 
     @property
     @override
@@ -176,11 +154,8 @@ class Torus(StoneGame[TorusState]):
         return native.cellgames_torus_put_stones, self.size
 
     @override
-    def planes_of(self, board: np.ndarray, player: int) -> np.ndarray:
-        n = self.size
-        seen = np.empty((PLANES, n, n), np.int8)
-        seen[0:2], seen[2:4], seen[4] = _planes(board.reshape(2, n, n), player)
-        return seen
+    def native_step(self, native: Library) -> tuple[Callable[..., object], object]:
+        return native.cellgames_torus_step, self.size
 
     @override
     def _way(self, cells: Sequence[int], winner: int) -> tuple[Sequence[Step], str]:
@@ -193,59 +168,6 @@ class Torus(StoneGame[TorusState]):
         from .rendering import View
 
         return View(cells, last, path, title, size=self.size)
-
-
-def _planes(board: Any, player: Any) -> tuple[Any, Any, Any]:
-    """Return own stones, the opponent's stones, and whether the player is Black (the goals differ by colour).
-
-    Args:
-        board: integers [..., 2, n, n], a tensor or an array of octagons and squares; 0 free, 1 Black, 2 White.
-        player: 0 for Black, 1 for White; broadcastable with the board.
-    """
-    return board == player + 1, board == 2 - player, player == 0
-
-
-def _native_step(
-    native: Library, size: int, state: TorusState, mask: Tensor | None, given: Tensor, random: bool
-) -> Transition:
-    """Play a step of a `Vector` by `sources/torus_step.cpp` (see `NativeStep`)."""
-    assert mask is not None  # only games compiled in stages have none
-    if state not in _CHECKED:
-        _check_layout(state)
-        _CHECKED.add(state)
-    games = len(mask)
-    actions = torch.empty_like(given) if random else given
-    rewards = torch.empty((2, games), dtype=torch.float32, device="cpu")
-    terminated = torch.empty(games, dtype=torch.bool, device="cpu")
-    native.cellgames_torus_step(
-        size,
-        games,
-        threads_for(games),
-        random,
-        state.codes.data_ptr(),
-        state.free.data_ptr(),
-        state.losing.data_ptr(),
-        state.last.data_ptr(),
-        state.turn.data_ptr(),
-        state.current_player.data_ptr(),
-        state.seed.data_ptr(),
-        state.scores.data_ptr(),
-        pointer(mask, torch.bool),
-        pointer(given, torch.int64),
-        actions.data_ptr(),
-        rewards.data_ptr(),
-        terminated.data_ptr(),
-    )
-    return Transition(actions, rewards.t(), terminated, torch.zeros_like(terminated))
-
-
-def _check_layout(state: TorusState) -> None:
-    """Raise a `ValueError` if the fields are not laid out as those of `Torus.init`."""
-    for field in (state.codes, state.losing, state.last, state.turn):
-        pointer(field, torch.int32)
-    for field in (state.free.t(), state.current_player, state.seed):
-        pointer(field, torch.int64)
-    pointer(state.scores.t(), torch.float32)
 
 
 def _empty_boards(

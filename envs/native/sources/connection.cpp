@@ -1,5 +1,6 @@
 // Steps, random games and UCT of Hex and Y.
 #include "connection.h"
+#include "stone_step.h"
 #include "stone_uct.h"
 
 namespace {
@@ -13,6 +14,74 @@ void put_stones(const Board& board, int64_t from, int64_t to, const int64_t* cel
         const bool inside = static_cast<uint64_t>(cell[game]) < static_cast<uint64_t>(board.cells);
         const int at = static_cast<int>(inside ? cell[game] : 0);  // an unchecked action off the board plays somewhere
         won[game] = place(board, codes + game * board.cells, at, static_cast<int>(player[game]) + 1);
+    }
+}
+
+CELLGAMES_INLINE uint32_t ones(uint32_t word) {
+    word -= (word >> 1) & 0x55555555u;
+    word = (word & 0x33333333u) + ((word >> 2) & 0x33333333u);
+    return ((word + (word >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
+}
+
+// A legal action: `sampling.random_legal`.
+CELLGAMES_INLINE int drawn(const Batch& batch, int64_t game, int words) {
+    uint32_t upto[kMostCells / kWord + 2] = {}, bits = 0;
+    for (int w = 0; w < words; ++w) upto[w + 1] = upto[w] + ones(static_cast<uint32_t>(batch.free[w * batch.games + game]));
+    auto rank = static_cast<uint32_t>(static_cast<uint64_t>(batch.given[game]) * upto[words] >> 31);
+    int word = 0;
+    for (int w = 1; w < words; ++w) word += rank >= upto[w];
+    bits = static_cast<uint32_t>(batch.free[word * batch.games + game]);
+    rank -= upto[word];
+    uint32_t place = 0;
+    for (uint32_t width = kWord / 2; width; width /= 2) {
+        const uint32_t lower = ones(bits >> place & ((1u << width) - 1)), later = rank >= lower;
+        rank -= later * lower;
+        place += later * width;
+    }
+    return upto[words] ? word * kWord + static_cast<int>(place) : 0;
+}
+
+CELLGAMES_DISPATCH
+void step(const Board& board, const Batch& batch, int64_t from, int64_t to, bool random) {
+    constexpr int64_t kAhead = 8;  // games that are brought into the cache before their turn
+    const int cells = static_cast<int>(board.cells), actions = static_cast<int>(board.cells + board.swap);
+    const int words = (actions + kWord - 1) / kWord;
+    const int64_t swap_bit = 1ll << cells % kWord;
+    std::memset(batch.terminated + from, 0, static_cast<size_t>(to - from));
+    for (int64_t seat = 0; seat < 2; ++seat) {
+        float* scores = batch.scores + seat * batch.games;
+        std::memset(batch.rewards + seat * batch.games + from, 0, sizeof(float) * static_cast<size_t>(to - from));
+        for (int64_t game = from; game < to; ++game) scores[game] = scores[game] < 0.0f ? 0.0f : scores[game];
+    }
+    for (int64_t game = from; game < to; ++game) {
+        int32_t* codes = batch.codes + game * cells;
+        uint8_t* mask = batch.mask + game * actions;
+        if (game + kAhead < to)
+            for (int at = 0; at < cells; at += 16) CELLGAMES_PREFETCH(codes + kAhead * cells + at);
+        int cell = 0;  // an unchecked action off the board plays here
+        if (random) {
+            batch.actions[game] = cell = drawn(batch, game, words);
+        } else if (batch.given[game] >= 0 && batch.given[game] < actions) {
+            cell = static_cast<int>(batch.given[game]);
+        }
+        if (cell == cells) {  // a swap: the board is cleared, and the mover's stone stands where the first is mirrored to
+            cell = board.mirrored[batch.last[game] > 0 ? batch.last[game] : 0];
+            clear(batch, game, cells, actions);
+        }
+        const int colour = static_cast<int>(batch.player[game]) + 1;
+        const bool won = place(board, codes, cell, colour);
+        mask[cell] = 0;
+        batch.free[cell / kWord * batch.games + game] &= ~(1ll << cell % kWord);
+        if (board.swap) {  // legal in turn 1 alone
+            const bool first = batch.turn[game] == 0;
+            int64_t& word = batch.free[cells / kWord * batch.games + game];
+            word = first ? word | swap_bit : word & ~swap_bit;
+            mask[cells] = first;
+        }
+        batch.last[game] = cell;
+        batch.turn[game] += 1;
+        batch.player[game] = 2 - colour;
+        if (won) finish(batch, game, colour, cells, actions);
     }
 }
 
@@ -42,6 +111,17 @@ CELLGAMES_EXPORT void cellgames_connection_put_stones(const CellgamesConnectionB
     cellgames::in_parallel(games, threads, [&](int64_t from, int64_t to) {
         put_stones(*board, from, to, cell, player, codes, won);
     });
+}
+
+// The arrays in the order of `Batch`, without `losing`. `random`: `given` holds random bits, 0 to 2^31 - 1, else actions.
+CELLGAMES_EXPORT void cellgames_connection_step(const CellgamesConnectionBoard* board, int64_t games, int64_t threads,
+                                                int64_t random, int32_t* codes, int64_t* free, int32_t* last,
+                                                int32_t* turn, int64_t* player, int64_t* seed, float* scores,
+                                                uint8_t* mask, const int64_t* given, int64_t* actions, float* rewards,
+                                                uint8_t* terminated) {
+    const cellgames::stones::Batch batch{codes, free,  nullptr, last,    turn,       player, seed, scores,
+                                         mask,  given, actions, rewards, terminated, games};
+    cellgames::in_parallel(games, threads, [&](int64_t from, int64_t to) { step(*board, batch, from, to, random != 0); });
 }
 
 // stones int32 [X, N]; player int64 [X]; lots int32 [X, N]; winner int32 [X], written.

@@ -1,5 +1,6 @@
 // Steps of many games of Torus, on the tensors of `TorusState`: `envs/torus/game.py`, and the restarts of `Vector`.
 #include "lanes.h"
+#include "stone_step.h"
 #include "torus.h"
 
 namespace {
@@ -10,24 +11,6 @@ using namespace cellgames::torus;
 constexpr int kParts = 4, kBlock = kParts * kInts;  // games that are worked on at the same time
 constexpr int64_t kNearCells = 1 << 20;  // cells of so many games about fill the caches near a core
 constexpr int kMostWords = kMostCells / kWord;
-
-// The arrays of a batch of B games with N cells in W words of 32, in the layouts of `TorusState`; and what a step gives.
-struct Batch {
-    int32_t* codes;       // [B][N]
-    int64_t* free;        // [W][B]
-    int32_t* losing;      // [B]
-    int32_t* last;        // [B]
-    int32_t* turn;        // [B]
-    int64_t* player;      // [B]
-    int64_t* seed;        // [B]
-    float* scores;        // [2][B]
-    uint8_t* mask;        // [B][N], 1 where a cell is free
-    const int64_t* given; // [B], actions or random bits
-    int64_t* actions;     // [B], written if they are drawn; the rest always
-    float* rewards;       // [2][B]
-    uint8_t* terminated;  // [B]
-    int64_t games;        // B
-};
 
 // Numbers of a block of games.
 union Block {
@@ -89,22 +72,6 @@ CELLGAMES_INLINE void draw_cells(const Batch& batch, int64_t first, int count, i
         }
         cell.lanes[part] = pick(total == 0, every(0), start + bits_of_rank(chosen, rank - before));
     }
-}
-
-// Begin the next game of an env.
-CELLGAMES_INLINE void restart(const Batch& batch, int64_t game, int cells, int words) {
-    std::memset(batch.codes + game * cells, 0, sizeof(int32_t) * static_cast<size_t>(cells));
-    std::memset(batch.mask + game * cells, 1, static_cast<size_t>(cells));
-    for (int w = 0; w < words; ++w) {
-        const int left = cells - w * kWord;
-        batch.free[w * batch.games + game] = left >= kWord ? 0xFFFFFFFFll : (1ll << left) - 1;
-    }
-    batch.losing[game] = 0;
-    batch.last[game] = -1;
-    batch.turn[game] = 0;
-    batch.player[game] = 0;
-    batch.seed[game] = (batch.seed[game] & ((1ll << 61) - 1)) + 0x1E3779B97F4A7C15ll;  // `chance.next_seed`
-    batch.scores[game] = batch.scores[batch.games + game] = 0.0f;
 }
 
 // What a stone says to its neighbours, game by game.
@@ -217,11 +184,7 @@ CELLGAMES_INLINE void step_block(const Geometry& board, const Batch& batch, int6
         const Cycles cycles = Frames{frame(0), frame(1), frame(2), frame(3)}.closed();
         const bool won = cycles.win(batch.losing[game], owner);
         batch.losing[game] = cycles.kept(batch.losing[game]);
-        if (!won) continue;
-        batch.terminated[game] = 1;
-        batch.rewards[game] = owner == 1 ? 1.0f : -1.0f;
-        batch.rewards[batch.games + game] = owner == 1 ? -1.0f : 1.0f;
-        restart(batch, game, cells, words);
+        if (won) finish(batch, game, owner, cells, cells);
     }
 }
 

@@ -1,4 +1,4 @@
-"""The native step of Torus in a `Vector` against the rules in torch, in every bit."""
+"""The native steps and observations of Torus, Hex and Y in a `Vector` against the rules in torch, in every bit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,22 @@ from every_game import generator
 from native_code import native_library
 from torch import Tensor
 
+from cellgames.envs.connection.game import Hex, Y
 from cellgames.envs.core import Transition, Vector, seeds
 from cellgames.envs.native import without_native
+from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.torus.game import Torus
 
 SIZE_5 = Torus(size=5)
+GAMES: list[Any] = [
+    *(Torus(size=size) for size in (2, 3, 5, 8, 13, 16)),
+    *(Hex(size=size) for size in (2, 5, 11, 22)),
+    Hex(size=4, swap=False),
+    Hex(size=6, tiling="octagons"),
+    *(Y(size=size) for size in (2, 6, 13)),
+    Y(size=5, tiling="octagons", swap=False),
+    Y(size=16, tiling="octagons"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +39,7 @@ def _built() -> None:
     native_library()
 
 
-def both(game: Torus, num_envs: int, **options: Any) -> tuple[Vector, Vector]:
+def both(game: StoneGame[Any], num_envs: int, **options: Any) -> tuple[Vector, Vector]:
     """Return two vectors of the same games: one steps by native code, one by torch code."""
     native = game.vector(num_envs, **options)
     with without_native():
@@ -58,12 +69,15 @@ def compare(native: Vector, reference: Vector, steps: int) -> int:
         assert not differences(one, two), turn
         assert not differences(native.state, reference.state), turn
         assert torch.equal(native.legal_actions, reference.legal_actions), turn
+        seen = native.game.observe(native.state, native.state.current_player)
+        with without_native():
+            assert torch.equal(seen, native.game.observe(native.state, native.state.current_player)), turn
         ended += int(one.done.sum())
     assert native.backend == "native"
     return ended
 
 
-def late(game: Torus, count: int) -> list[str]:
+def late(game: StoneGame[Any], count: int) -> list[str]:
     """Return positions from which random games have ended three moves later."""
     vector, lots, states = game.vector(4 * count), generator(1), []
     found: list[str] = []
@@ -84,11 +98,12 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("size", [2, 3, 5, 8, 13, 16])
-def test_random_games_are_the_same(size: int) -> None:
-    game = Torus(size=size)
-    assert compare(*both(game, 40, seed=size), steps=min(2 * size * size, 40)) > 0 or size > 4
-    assert compare(*both(game, 40, seed=size, positions=late(game, 3)), steps=40) > 0
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_random_games_are_the_same(game: StoneGame[Any]) -> None:
+    """From the start, where a swap may be, and from near the end."""
+    cells = game.num_cells
+    assert compare(*both(game, 40, seed=game.size), steps=min(cells, 40)) > 0 or cells > 32
+    assert compare(*both(game, 40, seed=game.size, positions=late(game, 3)), steps=40) > 0
 
 
 @pytest.mark.parametrize("num_envs", [1, 1023])
@@ -97,15 +112,17 @@ def test_batches_of_any_size_are_the_same(num_envs: int, reuse_buffers: bool) ->
     assert compare(*both(SIZE_5, num_envs, reuse_buffers=reuse_buffers), steps=60) > 0
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_threads_change_nothing(count: int) -> None:
+@pytest.mark.parametrize("game", [Torus(), Hex()], ids=repr)
+@pytest.mark.parametrize("count", [1, 3])
+def test_threads_change_nothing(game: StoneGame[Any], count: int) -> None:
     with threads(count):
-        native, reference = both(Torus(), 4097, positions=late(Torus(), 5))
+        native, reference = both(game, 4097, positions=late(game, 5))
         assert compare(native, reference, steps=6) > 0
 
 
-def test_given_actions_are_played_whatever_integers_they_are() -> None:
-    native, reference = both(SIZE_5, 70, seed=2)
+@pytest.mark.parametrize("game", [SIZE_5, Y(size=6)], ids=repr)
+def test_given_actions_are_played_whatever_integers_they_are(game: StoneGame[Any]) -> None:
+    native, reference = both(game, 70, seed=2)
     lots = generator(2)
     for dtype in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint64) * 9:
         actions = native.game.random_actions(native.state, lots)
@@ -120,12 +137,13 @@ def test_given_actions_are_played_whatever_integers_they_are() -> None:
     assert (native.state.seed != seeds(2, 70)).any(), "for the test's sake: games have ended"
 
 
-def test_an_unchecked_action_off_the_board_writes_nowhere_else() -> None:
-    vector = SIZE_5.vector(3)
+@pytest.mark.parametrize("game", [SIZE_5, Hex(size=5)], ids=repr)
+def test_an_unchecked_action_off_the_board_writes_nowhere_else(game: StoneGame[Any]) -> None:
+    vector = game.vector(3)
     before = vector.state
     transition = vector.step(torch.tensor([1 << 40, 7, -(1 << 31)]), checked=False)
     assert int(transition.actions[1]) == 7
-    alone = SIZE_5.step(before, torch.tensor([0, 7, 0]))
+    alone = game.step(before, torch.tensor([0, 7, 0]))
     assert vector.state[1].equal(alone[1])
     assert vector.state.codes.count_nonzero() == 3
 

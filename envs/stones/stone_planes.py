@@ -1,0 +1,67 @@
+"""The planes of a board of connected stones that a player sees."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.native import Library, operator, pointer
+
+from .joining import COLOUR
+from .stone_tensors import threads_for
+
+__all__ = ["OFF", "planes"]
+
+OFF = 3
+"""The colour of a place of a plane that is no cell of the board."""
+
+
+def _shape(codes: Tensor, places: Tensor | None, size: int, free: bool) -> tuple[int, int, int, int]:
+    cells = codes.shape[1] if places is None else len(places)
+    return len(codes), (3 if free else 2) * cells // (size * size) + 1, size, size
+
+
+@operator(
+    "stone_planes(Tensor codes, Tensor player, Tensor? places, int size, bool free) -> Tensor",
+    fake=lambda codes, player, places, size, free: codes.new_empty(_shape(codes, places, size, free), dtype=torch.int8),
+)
+def planes(codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool) -> Tensor:
+    """Return own stones, the opponent's, free cells, and 1 everywhere for Black: int8 [B, C, n, n].
+
+    Args:
+        codes: int32 [B, N].
+        player: int64 [B], who looks.
+        places: int64 [K n^2], the cell at each place of `K` planes, `N` where there is none; None if the cells are
+            numbered by their places.
+        size: `n`.
+        free: whether free cells have planes.
+    """
+    stones = codes & COLOUR
+    if places is not None:
+        stones = torch.nn.functional.pad(stones, (0, 1), value=OFF)[:, places]
+    grids, seat = stones.view(len(codes), -1, size, size), player.view(-1, 1, 1, 1)
+    parts = [grids == seat + 1, grids == 2 - seat, *([grids == 0] if free else [])]
+    return torch.cat((*parts, (seat == 0).expand(-1, 1, size, size)), 1).to(torch.int8)
+
+
+@planes.native
+def _native_planes(
+    native: Library, codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool
+) -> Tensor:
+    """Return `planes`, by `sources/stone_planes.cpp`."""
+    codes, player = codes.contiguous(), player.contiguous()
+    seen = torch.empty(_shape(codes, places, size, free), dtype=torch.int8, device="cpu")
+    games, cells = codes.shape
+    native.cellgames_stone_planes(
+        games,
+        threads_for(games),
+        cells,
+        cells if places is None else len(places),
+        size * size,
+        free,
+        None if places is None else pointer(places, torch.int64),
+        pointer(codes, torch.int32),
+        pointer(player, torch.int64),
+        pointer(seen, torch.int8),
+    )
+    return seen
