@@ -1,4 +1,4 @@
-"""The networks that a training run has kept, as agents, and how their games begin.
+"""The networks that a training run has kept.
 
 A run keeps snapshots in `pool/`, evenly spread over its steps, and its last network in `agent.safetensors`, as
 `agents.saved` writes them (`cellgames train --snapshot-every` and `--pool-limit` say how many).
@@ -6,36 +6,19 @@ A run keeps snapshots in `pool/`, evenly spread over its steps, and its last net
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
-from cellgames.agents import play_loop as loop
-from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
-from cellgames.agents.networks.saved import load_network, read_about
-from cellgames.agents.playouts.random_agent import has_compound_turns
-from cellgames.agents.selection import select
-from cellgames.arena.play.evaluation import play_evaluation
-from cellgames.arena.play.match import generator
-from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.record_lines import Record, Result, plain
+from cellgames.agents.networks.saved import read_about
 from cellgames.envs import registry
-from cellgames.envs.core import Game, State
-from cellgames.envs.core.seating import Seating
-from cellgames.runs.seeds import derive
+from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.version import __version__
 
-from .reader import make_reader
-
-__all__ = ["Checkpoint", "checkpoints", "first_steps", "game_of_run", "games_between", "load"]
+__all__ = ["Checkpoint", "checkpoints", "game_of_run"]
 
 POOL = "pool"
-_MOVES = 2  # of a seat, or turns of a game in turns, that are played of a beginning
 
 
 @dataclass(frozen=True)
@@ -93,75 +76,3 @@ def game_of_run(found: Sequence[Checkpoint]) -> Game:
     if any(game != games[0] for game in games):
         raise ValueError(f"expected networks of one game, got {games[0]} and others in {found[0].path.parent}")
     return games[0]
-
-
-def load(found: Sequence[Checkpoint]) -> dict[str, AnyAgent]:
-    """Return the networks as agents that sample their actions, by name."""
-    return {
-        checkpoint.name: load_network(checkpoint.path).network.agent(checkpoint.name, sample=True)
-        for checkpoint in found
-    }
-
-
-def games_between(game: Game, agents: Mapping[str, AnyAgent], games: int, seed: int) -> list[Record]:
-    """Play games of the first, the middle and the last agent against each other, from which positions can come.
-
-    Args:
-        game: The game with its parameters.
-        agents: Agents by name, in their order.
-        games: Games of each pair, an even number.
-        seed: Seed that all random draws follow from.
-    """
-    names = list(agents)
-    some = list(dict.fromkeys((names[0], names[len(names) // 2], names[-1])))
-    pairs = [(a, b) for place, a in enumerate(some) for b in some[place + 1 :]]
-    plies = 0 if has_compound_turns(game) else 2  # where turns are several actions chance makes no turns
-    found: list[Record] = []
-    for a, b in pairs:
-        options = MatchOptions(games=games, seed=derive(seed, a, b), opening_plies=plies)
-        found += play_evaluation(game, {a: agents[a], b: agents[b]}, options)
-    return found
-
-
-# ---------------------------------------------------------------- first steps
-
-
-def first_steps(game: Game, agent: AnyAgent, games: int, seed: int) -> Counter[str]:
-    """Count how games of an agent with itself begin, by the first one or two steps of an opening (`readers`).
-
-    Args:
-        game: The game with its parameters.
-        agent: The agent in all seats.
-        games: Number of games; the same ones for every agent.
-        seed: Seed that all random draws follow from.
-    """
-    seeds = torch.tensor([derive(seed, "first steps", number) for number in range(games)], device="cpu")
-    state: State = game.init(seeds)
-    chance, seats = generator(seed, "first steps", "agent"), game.info.num_players
-    seating = Seating(game, torch.zeros(games, seats, dtype=torch.int64, device="cpu"))
-    seating.deal(
-        torch.arange(games, device="cpu"),
-        seating.seats.clone(),
-        lambda _, places, env_ids: agent.start(game, places, env_ids),
-    )
-    played: list[torch.Tensor] = []
-    turns = torch.zeros(games, dtype=torch.int64, device="cpu")  # begun and ended
-    while not (done := state.done | (turns >= _MOVES)).all():
-        going = (~done).nonzero().squeeze(1)
-        actions = torch.zeros((games, *game.info.action_shape), dtype=torch.int64, device="cpu")
-        env_ids, places = seating.to_move(state, ~done)
-        chosen = select(agent, game, state, env_ids, chance, places)
-        actions[(env_ids, places) if game.info.simultaneous else env_ids] = chosen
-        before = state
-        state = state.put(going, game.step(state[going], actions[going], checked=False))
-        turns += ~done & ((state.current_player != before.current_player) | game.info.simultaneous)
-        played.append(actions)
-    parts = loop.Played(torch.stack(played), state.turn.long(), state)
-    reader, nothing = make_reader(game), Result((), (), 0, False)
-    found: Counter[str] = Counter()
-    for env_id, env_seed in enumerate(seeds.tolist()):
-        moves = tuple(loop.moves(game, parts, env_id))
-        names = (agent.name,) * seats
-        record = Record(game.id, __version__, plain(game.parameters), env_seed, names, 0, moves, nothing)
-        found.update(", ".join(opening.steps[:2]) for opening in reader.openings(record))
-    return found

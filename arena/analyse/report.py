@@ -78,7 +78,6 @@ def analyse_games(
     *,
     only: Sequence[str] = PARTS,
     behaviour: Callable[[], Sequence[Section]] | None = None,
-    extra: Sequence[Section] = (),
     sources: Sequence[str] = (),
     step: Callable[[str], None] = lambda part: None,
     warn: Callable[[str], None] = lambda message: None,
@@ -87,10 +86,9 @@ def analyse_games(
 
     Args:
         game: The game with its parameters.
-        records: The games, at least one unless there are `extra` parts.
+        records: The games, at least one.
         only: Out of `PARTS`; parts that say nothing about this game are left out.
         behaviour: Makes the sections for which agents have to be asked; None leaves them out.
-        extra: More sections, for the end.
         sources: Sentences on where the games came from.
         step: Called with the name of each part before its work begins.
         warn: Gets a line for each part left out since a library is missing.
@@ -100,13 +98,13 @@ def analyse_games(
     """
     if unknown := sorted(set(only) - set(PARTS)):
         raise ValueError(f"expected parts out of {', '.join(PARTS)}, got {', '.join(unknown)}")
-    if not records and not extra:
+    if not records:
         raise ValueError("expected at least one game, got none")
     if foreign := [r for r in records if (r.game, dict(r.parameters)) != (game.id, plain(game.parameters))]:
         raise ValueError(f"expected games of {game}, got one of {foreign[0].game} with {dict(foreign[0].parameters)}")
     sections: list[Section] = []
     for part in PARTS:
-        if part in only and (records or part == "behaviour"):
+        if part in only:
             step(part)
             try:
                 sections += _part(part, game, records, behaviour)
@@ -114,7 +112,7 @@ def analyse_games(
                 warn(f"no {part}: {error}")
     seats = Counter(name for record in records for name in record.agents)
     agents = {name: seats[name] for name in agents_of(records)}
-    return Report(game, len(records), distinct(records), tuple(sources), agents, (*sections, *extra))
+    return Report(game, len(records), distinct(records), tuple(sources), agents, tuple(sections))
 
 
 def _part(
@@ -184,11 +182,9 @@ def _about(report: Report) -> Iterator[str]:
     """Yield paragraphs on the games."""
     parameters = ", ".join(f"{name}={value}" for name, value in report.game.parameters.items())
     yield f"`{report.game.id}`, {parameters}."
-    if report.games:
-        yield f"{report.counted}."
-    if report.agents:
-        agents = ", ".join(f"{escape(name)} ({seats})" for name, seats in report.agents.items())
-        yield f"Agents, and how many seats they had: {agents}."
+    yield f"{report.counted}."
+    agents = ", ".join(f"{escape(name)} ({seats})" for name, seats in report.agents.items())
+    yield f"Agents, and how many seats they had: {agents}."
     yield from (f"Source: {escape(source)}." for source in report.sources)
 
 

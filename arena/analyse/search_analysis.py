@@ -7,7 +7,6 @@ Letters: `E` edges of the root of a search, `P` players.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +54,7 @@ __all__ = [
 DEFAULT_AGENTS = ("gumbel:256", "mcts:1000")
 """Agents that analyse unless the caller names one: the first that can search in the game."""
 
-SUFFIXES = (".svg", ".png", ".html")
+SUFFIXES = (".svg", ".png")
 """Suffixes of files that hold a drawn analysis."""
 
 _SEARCHING = ("gumbel", "mcts")  # names of the agents that search trees
@@ -256,23 +255,15 @@ def summary(analysis: Analysis) -> str:
 
 def table(analysis: Analysis, top: int = 8) -> str:
     """Return the most visited moves as columns of text, and a line on the others."""
-    return "\n".join([plain_table(_moves_table(analysis, top)), *_others(analysis, top)])
-
-
-def _moves_table(analysis: Analysis, top: int) -> Table:
     rows = []
     for move in analysis.moves[:top]:
         won = "-" if math.isnan(move.win_chance) else percent(move.win_chance)
         rows.append((move.name, str(move.visits), percent(move.share), won, percent(move.policy)))
-    return Table("", ("move", "visits", "visits %", "win chance %", "policy %"), rows)
-
-
-def _others(analysis: Analysis, top: int) -> list[str]:
-    others = analysis.moves[top:]
-    if not others:
-        return []
+    text = plain_table(Table("", ("move", "visits", "visits %", "win chance %", "policy %"), rows))
+    if not (others := analysis.moves[top:]):
+        return text
     moves = "1 more move has" if len(others) == 1 else f"{len(others)} more moves have"
-    return [f"{moves} {percent(sum(move.share for move in others))} % of the visits"]
+    return f"{text}\n{moves} {percent(sum(move.share for move in others))} % of the visits"
 
 
 def line_text(analysis: Analysis) -> str:
@@ -326,7 +317,7 @@ def draw(game: Game, state: State, analysis: Analysis) -> Picture:
     )
 
 
-def content(game: Game, state: State, analysis: Analysis, suffix: str, top: int = 8) -> str | bytes:
+def content(game: Game, state: State, analysis: Analysis, suffix: str) -> str | bytes:
     """Return the content of a file of a drawn analysis, by its suffix, one of `SUFFIXES`.
 
     Raises:
@@ -335,9 +326,7 @@ def content(game: Game, state: State, analysis: Analysis, suffix: str, top: int 
     """
     check_suffix(f"file{suffix}")
     shown = draw(game, state, analysis)
-    if suffix == ".png":
-        return to_png(shown)
-    return to_svg(shown) if suffix == ".svg" else _page(analysis, to_svg(shown), top)
+    return to_png(shown) if suffix == ".png" else to_svg(shown)
 
 
 def check_suffix(path: PathLike) -> None:
@@ -346,22 +335,3 @@ def check_suffix(path: PathLike) -> None:
         raise ValueError(f"expected a file that ends in {', '.join(SUFFIXES)}, got {path}")
     if PurePath(path).suffix == ".png":
         require_pillow()
-
-
-def _page(analysis: Analysis, svg: str, top: int) -> str:
-    """Return one HTML page without links: the drawing, the table, the line, the position."""
-    moves = _moves_table(analysis, top)
-    cells = ["".join(f"<td>{html.escape(str(text))}</td>" for text in row) for row in moves.rows]
-    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
-    title = html.escape(summary(analysis))
-    texts = [*_others(analysis, top), f"Line: {line_text(analysis)}", f"Position: {analysis.position}"]
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        f"<title>{title}</title>\n"
-        "<style>body { font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }\n"
-        "svg { max-width: 100%; height: auto } th, td { padding: 0.15em 0.8em; text-align: right }</style>\n"
-        f"<h1>{title}</h1>\n{svg}"
-        f"<table>\n<tr>{''.join(f'<th>{name}</th>' for name in moves.columns)}</tr>\n{body}\n</table>\n"
-        + "".join(f"<p>{html.escape(text)}</p>\n" for text in texts)
-        + "</html>\n"
-    )

@@ -46,7 +46,6 @@ EXPECTED = {
     "train torus-v0 --size 2 --total-steps 9": [
         'cellgames: weights need safetensors: pip install "cellgames[trained]"'
     ],
-    "leaderboard --export games.parquet": ['pip install "cellgames[research]"'],
     "serve": ['cellgames: the page needs uvicorn: pip install "cellgames[web]"'],
 }
 """The lines of each command on standard error."""

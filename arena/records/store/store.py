@@ -38,7 +38,7 @@ from cellgames.arena.records.variations import merged
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import clipped, shown
 
-from . import export_table, import_runs
+from . import import_runs
 from .schema import APPLICATION, SCHEMA, SCHEMA_VERSION, StoreError
 
 if TYPE_CHECKING:
@@ -497,15 +497,16 @@ class Store:
         tail: str = "",
     ) -> Iterator[Entry]:
         """Yield the entries of games in the order in which they were added; see `games`. `tail` ends the question."""
-        lines = self.table(
+        text = None if parameters is None else canonical(parameters)
+        wanted = {"game": game, "parameters": text, "version": version}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        lines = self._asked(
             "SELECT games.id, kind, place, games.added, settings.game, parameters, agents, identities, "
             "outcome, scores, forfeit, version, turns, truncated, seed, opening, start, course FROM games "
             "JOIN settings ON settings.id = setting JOIN lineups ON lineups.id = lineup JOIN ends ON ends.id = end "
-            "JOIN sources ON sources.id = source",
-            game,
-            parameters,
+            f"JOIN sources ON sources.id = source WHERE {' AND '.join(f'{name} = ?' for name in given) or '1'} "
             f"ORDER BY games.id{tail}",
-            version=version,
+            (*given.values(),),
         )
         with self._naming():
             for number, kind, place, added, name, values, players, identities, *columns in lines:
@@ -513,25 +514,6 @@ class Store:
                 if agents is None or {*names} <= {*agents}:
                     record = _light((name, _parsed(values)), names, columns)
                     yield Entry(number, record, _texts(identities), (kind, place), added)
-
-    def table(
-        self,
-        question: str,
-        game: str | None,
-        parameters: Mapping[str, Any] | None,
-        tail: str,
-        version: str | None = None,
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows that answer a question about the games of a setting; see `games` for the arguments."""
-        text = None if parameters is None else canonical(parameters)
-        wanted = {"game": game, "parameters": text, "version": version}
-        given = {name: value for name, value in wanted.items() if value is not None}
-        where = " AND ".join(f"{name} = ?" for name in given) or "1"
-        return self._asked(f"{question} WHERE {where} {tail}", (*given.values(),))
-
-    def export(self, path: PathLike, **which: Any) -> int:
-        """Write games to a file `.csv` or `.parquet`; see `export_table.export`."""
-        return export_table.export(self, path, **which)
 
 
 def _row(record: Record, identities: Mapping[str, str]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""`cellgames analyse` for games: openings, places, behaviour, and how they change.
+"""`cellgames analyse` for games: openings, places and behaviour.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
     from cellgames.arena.analyse.record_groups import Games
     from cellgames.arena.analyse.report import Report
-    from cellgames.arena.records.record_lines import Record
     from cellgames.envs.core import Game
     from cellgames.utils.report.model import Section
 
@@ -63,7 +62,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.opening_plies is not None and arguments.opening_plies < 0:
         raise UserError(f"--opening-plies must be at least 0, got {arguments.opening_plies}")
     given = arguments.records or arguments.store is not None
-    plays = arguments.agents and not given and arguments.training_run is None
+    plays = arguments.agents and not given
     for name in ("games", "opening_plies"):
         if getattr(arguments, name) is not None and not plays:
             raise UserError(
@@ -73,12 +72,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UserError("GAME is needed, so that --agents know what to play")
     if arguments.only and "behaviour" in arguments.only and not arguments.agents:
         raise UserError("--only behaviour needs --agents, since it asks them; records only name their agents")
-    if arguments.only and arguments.training_run is not None and not given:
-        raise UserError("--only chooses parts of an analysis of games; give --records or --store, or leave it out")
     if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
         raise UserError(f"--out {arguments.out} is a file; an analysis of games needs a folder")
     check_writable(arguments.out or Path("results"))
-    if arguments.out is not None and arguments.out.suffix in (".svg", ".png", ".html"):
+    if arguments.out is not None and arguments.out.suffix in (".svg", ".png"):
         raise UserError(f"--out {arguments.out}: an analysis of games writes a folder, not one picture")
 
 
@@ -86,8 +83,6 @@ def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
     """Return a report for each kind of game, and the folder where it belongs."""
     from cellgames.arena.analyse.report import analyse_games
 
-    if arguments.training_run is not None:
-        return [_run_report(arguments)]
     groups, sources, agents = _games(arguments)
     found = []
     for games in groups:
@@ -220,37 +215,12 @@ def _asking(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
-    """Return a report on how a run of training changed its play, with an analysis of the games if some are given."""
-    from cellgames.agents.loading import default_opponents
-    from cellgames.arena.analyse import network_checkpoints as checkpoints
-    from cellgames.arena.analyse.drift import drift_section
-    from cellgames.arena.analyse.report import analyse_games
-
-    found = checkpoints.checkpoints(arguments.training_run)
-    game = checkpoints.game_of_run(found)
-    records: tuple[Record, ...] = ()
-    sources = [str(arguments.training_run)]
-    if arguments.records or arguments.store is not None:
-        groups, more = _read(arguments)
-        same = [games for games in groups if games.game == game]
-        if not same:
-            raise UserError(f"the run learned {game}, but the games are {_kinds(groups)}")
-        records, sources = same[0].records, [*sources, *more, *_left_out(same[0])]
-    elif arguments.game is not None and make_game(arguments) != game:
-        raise UserError(f"the run in {arguments.training_run} learned {game}, not {make_game(arguments)}")
-    references = _load(arguments.agents or default_opponents(game)[::-1], game)
-    section = drift_section(game, found, references, records, **_asking(arguments))
-    report = analyse_games(game, records, only=arguments.only or PARTS, extra=[section], sources=sources, warn=warn)
-    return _folder(arguments, game, alone=True), report
-
-
 def _folder(arguments: argparse.Namespace, game: Game, *, alone: bool) -> Path:
     """Return the folder of a report; each of several kinds of games has one of its own."""
     name = file_name(_words(game))
     if arguments.out is not None:
         return Path(arguments.out) if alone else Path(arguments.out) / name
-    source = arguments.training_run or (arguments.records or [arguments.store])[0]
+    source = (arguments.records or [arguments.store])[0]
     words = [name, source.stem if source.stem != "games" else source.parent.name] if source is not None else [name]
     return Path("results") / "analyse" / file_name(words)
 
@@ -267,7 +237,7 @@ def _words(game: Game) -> list[str]:
 
 def _print(folder: Path, report: Report, files: Sequence[Path]) -> None:
     """Print a report."""
-    print_text(f"{report.title}: {report.counted}" if report.games else report.title)
+    print_text(f"{report.title}: {report.counted}")
     for section in report.sections:
         print_text(f"\n{section.title}\n{'-' * len(section.title)}\n{_plain(section.text)}")
     kinds = {suffix: sum(path.suffix == suffix for path in files) for suffix in (".csv", ".png")}

@@ -14,7 +14,7 @@ from strategy_records import a_game, played
 import cellgames
 from cellgames.arena.analyse.agent_games import play_some
 from cellgames.arena.analyse.record_groups import agents_of, grouped, read_paths, scores
-from cellgames.arena.analyse.report import FORMAT, analyse_games, write_report
+from cellgames.arena.analyse.report import FORMAT, Report, analyse_games, write_report
 from cellgames.arena.records.record_lines import append
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
@@ -96,11 +96,14 @@ def test_without_matplotlib_there_are_tables_and_a_word(tmp_path: Path) -> None:
     assert "![" not in (tmp_path / "out" / "report.md").read_text()
 
 
+def _with(section: Section) -> Report:
+    return dataclasses.replace(analyse_games(TORUS, GAMES, only=QUICK[:1]), sections=(section,))
+
+
 @pytest.mark.usefixtures("no_plots")
 def test_tables_hold_all_rows_and_the_page_the_first_ones(tmp_path: Path) -> None:
     table = Table("numbers", ("name", "value"), [(f"a|{n}", None if n == 1 else n) for n in range(30)], shown=3)
-    report = analyse_games(TORUS, [], extra=[Section("Numbers", ("Some.", table))])
-    write_report(tmp_path / "out", report)
+    write_report(tmp_path / "out", _with(Section("Numbers", ("Some.", table))))
     rows = list(csv.reader((tmp_path / "out" / "numbers.csv").open()))
     assert len(rows) == 31
     assert rows[2] == ["a|1", ""]
@@ -131,7 +134,7 @@ def test_wrong_games_and_parts_are_refused(tmp_path: Path) -> None:
         analyse_games(TORUS, GAMES, only=("opening",))
     twice = Section("Twice", (Plot("same", "", print), Plot("same", "", print)))
     with pytest.raises(ValueError, match=r"more than one same\.png"):
-        write_report(tmp_path / "out", analyse_games(TORUS, [], extra=[twice]))
+        write_report(tmp_path / "out", _with(twice))
 
 
 # ---------------------------------------------------------------- games of agents
@@ -253,24 +256,6 @@ def test_games_come_from_a_store_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["analyse", "--store", "none.sqlite"]) == 2
 
 
-@pytest.mark.usefixtures("no_plots")
-def test_a_run_of_training_is_looked_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from training_runs import network_for
-
-    from cellgames.agents.networks.saved import save_network
-
-    (tmp_path / "run" / "pool").mkdir(parents=True)
-    for steps in (0, 50):
-        path = tmp_path / "run" / "pool" / f"{steps:012d}.safetensors"
-        save_network(path, network_for(TORUS, steps), made={"steps": steps})
-    assert main(["analyse", "--run", "run", "--positions", "12", "--agents", "random", "--quiet"]) == 0
-    assert "2 networks of the run, from step 0 to 50" in capsys.readouterr().out
-    out = tmp_path / "results" / "analyse" / "torus-v0-size=3-run"
-    assert (out / "drift.csv").read_text().startswith("steps,from the one before %")
-    assert main(["analyse", "torus-v0", "--size", "2", "--run", "run"]) == 2
-    assert "learned Torus(size=3), not Torus(size=2)" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -302,8 +287,6 @@ def test_a_run_of_training_is_looked_at(tmp_path: Path, capsys: pytest.CaptureFi
         ("--records SPACES --only places", "of GridAdaptation(size=9"),
         ("--records TURNS --only openings", "expected 4 actions in a turn, got 5"),
         ("--records FILE --only flows", "--only flows: nothing of that is known of Torus(size=3)"),
-        ("--run .", "expected the networks of a run of `cellgames train`"),
-        ("--run . --only places", "--only chooses parts of an analysis of games"),
         ("torus-v0 --size 3 --agents random greedy --games 3", "games must be even"),
     ],
 )

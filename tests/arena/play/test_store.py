@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import random
@@ -381,19 +380,6 @@ def test_the_progress_of_an_import_is_shown_when_it_takes_long(
     assert re.fullmatch(rf"replay {re.escape(str(file))}: 4 of 4 games, \S+ a second\n", capsys.readouterr().err)
 
 
-def test_no_cell_of_a_table_is_a_formula(path: Path, tmp_path: Path) -> None:
-    names = ["=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2"]
-    games = [replace(game(number), version=name) for number, name in enumerate(names)]
-    with Store(path) as store:
-        store.add(games, source=("file", "=1+1"))
-        store.export(tmp_path / "games.csv")
-    with (tmp_path / "games.csv").open(newline="", encoding="utf-8") as file:
-        lines = list(csv.DictReader(file))
-    assert [line["version"] for line in lines] == ["'=cmd|' /C calc'!A0", "'@SUM(1)", "'+1+1", "-2"]
-    assert {line["source"] for line in lines} == {"'=1+1"}
-    assert [line["seed"] for line in lines] == ["1000", "1000", "1001", "1001"]
-
-
 def test_the_store_is_made_anew_from_the_files(tmp_path: Path) -> None:
     """Of runs below a folder, of games without a run with their identities, and of other stores."""
     path, cup = tmp_path / "store.sqlite", cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
@@ -455,28 +441,6 @@ def test_a_store_of_the_first_version_is_added_to_a_new_one(path: Path, tmp_path
 def test_a_page_of_the_list_has_a_number_that_the_file_can_hold(path: Path, offset: int, limit: int) -> None:
     with Store(path) as store, pytest.raises(ValueError, match=r"must be a whole number from 0 to 2\^63 - 1, got"):
         store.entries(offset=offset, limit=limit)
-
-
-def test_export_holds_every_game_with_its_record(path: Path, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    games = [game(0), game(1, ["x, y", 'z"'], ("draw", "draw")), replace(game(2), summary={"a": "b\nc"})]
-    games.append(game(3, size=7))
-    with Store(path) as store:
-        store.add(games, source=FILE, identities={"first": "aa"})
-        assert store.export(tmp_path / "games.csv") == 4
-        assert store.export(tmp_path / "games.parquet") == 4
-        assert store.export(tmp_path / "part.csv", game="torus-v0", parameters={"size": 7}) == 1
-        with pytest.raises(ValueError, match=r"ends in .csv or .parquet, got '.xlsx'"):
-            store.export(tmp_path / "games.xlsx")
-    with (tmp_path / "games.csv").open(newline="", encoding="utf-8") as file:
-        lines = list(csv.DictReader(file))
-    assert [Record.from_json(line["record"]) for line in lines] == games
-    assert json.loads(lines[0]["identities"]) == ["aa", ""]
-    table = parquet.read_table(tmp_path / "games.parquet").to_pylist()
-    assert [Record.from_json(line["record"]) for line in table] == games
-    assert table[1]["agents"] == ["x, y", 'z"']
-    assert (table[0]["scores"], table[0]["turns"], table[0]["truncated"]) == ([1.0, 0.0], 3, False)
-    assert not list(tmp_path.glob(".*.part"))
 
 
 # ---------------------------------------------------------------- runs feed it

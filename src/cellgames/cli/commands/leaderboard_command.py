@@ -8,18 +8,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cellgames.arena.records.store.export_table import check_path
 from cellgames.arena.records.store.import_runs import places_of
 from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.cli.console import UserError, print_table, print_text, program, terminal_width, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
 from cellgames.runs.run_folder import check_writable
-
-if TYPE_CHECKING:
-    from cellgames.arena.report.leaderboard import Leaderboard
 
 __all__ = ["add", "add_options", "run"]
 
@@ -33,7 +29,6 @@ _EXAMPLES = (
     "torus-v0 --param size=5",
     "--add results/torus5 results/other/games.jsonl",
     "torus-small-v0 --anchor greedy --agents random greedy trained --out results/leaderboard",
-    "--export games.parquet",
 )
 
 
@@ -58,7 +53,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--anchor", metavar="AGENT", help="agent that is rated 0 (default random, else the mean is 0)")
     command.add_argument("--version", metavar="VERSION", help="count only games of this version of cellgames")
     add_out(command, "a folder for pages, plots and data")
-    command.add_argument("--export", metavar="FILE", type=Path, help="write all games as a table, .csv or .parquet")
     add_json(command)
 
 
@@ -117,7 +111,6 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
         )
     if not boards:
         raise UserError("no games between different agents are left; take some of --agents and --version away")
-    exported = None if arguments.export is None else _exported(arguments, boards)
     if arguments.json:
         print(json_text(reports.to_data(boards, store.sources())), end="")
     else:
@@ -136,22 +129,6 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
         with waiting("Writing the report"):
             pages = reports.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())
         _say(arguments, f"\nWritten to {arguments.out}: {_names(arguments.out, pages)}")
-    if exported is not None:
-        count = store.export(arguments.export, **exported)
-        _say(arguments, f"\nWritten: {arguments.export}, {count} games")
-
-
-def _exported(arguments: argparse.Namespace, boards: Sequence[Leaderboard]) -> dict[str, Any]:
-    """Return the games to export: no entry for all, or one game with all its parameters. Check the options first."""
-    check_path(arguments.export)
-    if arguments.agents or arguments.version:
-        raise UserError("--export takes no --agents and no --version: it writes all games, or those of one GAME")
-    if arguments.game is None:
-        return {}
-    if len(boards) > 1:
-        found = "; ".join(board.title for board in boards)
-        raise UserError(f"--export of a part takes one game with its parameters; name them with --param: {found}")
-    return {"game": boards[0].game, "parameters": boards[0].parameters}
 
 
 def _names(folder: Path, pages: Sequence[Path]) -> str:

@@ -35,7 +35,6 @@ __all__ = ["add"]
 
 _TOP = 8
 
-_SOURCES = ("store", "run")
 _POSITION = ("moves", "position", "record", "ply", "top", "mistakes")
 _MORE = ("games", "opening_plies", "only", "positions", "draws")
 
@@ -43,9 +42,9 @@ _TEXT = (
     "Analyse a position, or games. For a position, an agent that searches shows how often it tried each move,\n"
     "what the move is worth, and the line that it expects; --out draws the same on the board. --record chooses\n"
     "the position from recorded games. --mistakes reviews every move of a game instead, and marks ?! ? ??.\n\n"
-    "With --records, --store, --run or several --agents the command analyses games: openings and their results,\n"
-    "where agents place, games over time, how differently agents behave, and how a run of training changed\n"
-    "its play. The folder gets report.md with plots, report.json, and all tables as CSV."
+    "With --records, --store or several --agents the command analyses games: openings and their results, where\n"
+    "agents place, games over time, and how differently agents behave. The folder gets report.md with plots,\n"
+    "report.json, and all tables as CSV."
 )
 _EXAMPLES = (
     'torus-v0 --size 5 --moves "c3 a1+ b2"',
@@ -55,7 +54,6 @@ _EXAMPLES = (
     "--records results/torus5 --agents greedy trained",
     "torus-small-v0 --agents greedy trained rollout:64 --games 200 --out results/how-they-play",
     "grid-adaptation-v0 --store results/matches.sqlite --only places flows",
-    "--run results/train/torus-small-v0-ppo-seed=0 --agents greedy rollout:64",
 )
 
 
@@ -69,7 +67,7 @@ def add(commands: Any) -> None:
         command,
         "for a position, the agent that searches (default gumbel:256 if there are weights for the game, else "
         "mcts:1000); for games, the agents whose behaviour is compared. Without other games several agents play some "
-        "first; with --run, the run is compared with them",
+        "first",
         required=False,
     )
     command.add_argument("--moves", metavar="TEXT", default="", help='moves played first, such as "c3 a1+ b2"')
@@ -82,7 +80,7 @@ def add(commands: Any) -> None:
         action="store_true",
         help="review each move of the record, or of --moves: mistakes with the better move and the lost win chance",
     )
-    add_out(command, "draw the position (.svg, .png, .html), or the folder for a report", "PATH")
+    add_out(command, "draw the position (.svg, .png), or the folder for a report", "PATH")
     add_json(command)
     add_quiet(command)
     _add_games(command)
@@ -107,13 +105,6 @@ def _add_games(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--opening-plies", metavar="N", type=int, help="random moves before --agents move (default 2 in Torus, else 0)"
     )
-    group.add_argument(
-        "--run",
-        dest="training_run",
-        metavar="DIR",
-        type=Path,
-        help="a folder of `cellgames train`: how its play changed",
-    )
     group.add_argument("--only", metavar="PART", nargs="+", choices=PARTS, help=f"parts out of {', '.join(PARTS)}")
     group.add_argument("--positions", metavar="N", type=int, help="positions that agents are asked about (default 200)")
     group.add_argument(
@@ -134,7 +125,7 @@ def _is_of_games(arguments: argparse.Namespace) -> bool:
         UserError: options that do not go together.
     """
     position = [name for name in _POSITION if _given(arguments, name)]
-    sources = [name for name in _SOURCES if _given(arguments, name)]
+    sources = ["store"] * _given(arguments, "store")
     several = len(arguments.agents or ()) > 1
     if not position and (sources or several or arguments.records):
         return True
@@ -147,14 +138,14 @@ def _is_of_games(arguments: argparse.Namespace) -> bool:
         )
     if more:
         raise UserError(
-            f"{_option(more[0])} is for an analysis of games; say of which with --records, --store, --run, or two or "
-            "more --agents that play some"
+            f"{_option(more[0])} is for an analysis of games; say of which with --records, --store, or two or more "
+            "--agents that play some"
         )
     return False
 
 
 def _given(arguments: argparse.Namespace, name: str) -> bool:
-    return getattr(arguments, "training_run" if name == "run" else name) not in (None, "", False)
+    return getattr(arguments, name) not in (None, "", False)
 
 
 def _option(name: str) -> str:
@@ -180,7 +171,7 @@ def _run_position(arguments: argparse.Namespace) -> int:
         print(analysis.table(found, arguments.top))
         print(f"\nLine: {analysis.line_text(found)}")
     if arguments.out is not None:
-        _save(arguments, analysis.content(game, state, found, arguments.out.suffix, arguments.top))
+        _save(arguments, analysis.content(game, state, found, arguments.out.suffix))
     return 0
 
 
