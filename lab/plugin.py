@@ -6,7 +6,7 @@ from cellgames.plugins import Additions
 
 __all__ = ["ADDITIONS"]
 
-_COMMANDS = "cellgames.cli.commands.research"
+_COMMANDS = "cellgames.lab.commands"
 _GRID = "cellgames.envs.grid_adaptation.game:GridAdaptation"
 _TALK = "cellgames.envs.grid_adaptation_talk.game:GridAdaptationTalk"
 _FLOWS = "cellgames.lab.life.score_flows:sections"

@@ -265,7 +265,7 @@ def test_an_export_that_is_stopped_leaves_no_file(
 def test_a_proof_that_is_checked_for_long_says_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("cellgames.cli.commands.research.solve_command._SILENT", 0.0)
+    monkeypatch.setattr("cellgames.lab.commands.solve_command._SILENT", 0.0)
     proof = ROOT / "results" / "proofs" / "torus-n4-square.proof"
     assert main(["solve", "--verify", str(proof)]) == 0
     shown = capsys.readouterr()

@@ -23,7 +23,7 @@ import cellgames
 from cellgames.cli.main import main
 
 def core(name):
-    return not name.startswith(("cellgames.lab", "cellgames.cli.commands.research.")) and not name.endswith("__main__")
+    return not name.startswith("cellgames.lab") and not name.endswith("__main__")
 
 def run(*words):
     with contextlib.redirect_stdout(io.StringIO()) as said:
