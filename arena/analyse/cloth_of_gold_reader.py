@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from typing_extensions import override
@@ -86,11 +86,6 @@ class ClothReader(Reader):
         parts = [f"{count} {name}" if count > 1 else name for name, count in sorted(found.items(), key=_frequent)]
         more = len(parts) - _MOST
         return " + ".join(parts[:_MOST] + ([f"{more} more shapes"] if more > 0 else [])) or "nothing"
-
-    @override
-    def draw(self, steps: Sequence[str]) -> None:
-        # Shapes are no moves.
-        return
 
     @override
     def placed(self, record: Record) -> Iterator[Placed]:

@@ -1,13 +1,15 @@
-"""Counts of claimed cells by agent, seat and phase, and of those who won and who lost.
+"""Places: which cells agents claim, by agent, seat and phase, and the section of a report on it.
 
-Letters: `N` cells of a frame, `T` phases.
+Letters: `N` cells, `T` phases.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,22 @@ import numpy.typing as npt
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Cell, Plot, Section, Table
+from cellgames.utils.report.text import escape
 
+from .layouts import maps
 from .reader import Frame, Reader, make_reader, read_all
 from .record_groups import agents_of, scores
 
-__all__ = ["Counts", "Places", "count_places", "effective", "share"]
+__all__ = ["Counts", "Places", "count_places", "effective", "section", "share"]
 
 Counts = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+
+_AGENTS = 8  # that plots show, those with most games
+_PHASES = 6
+_TOP = 5  # cells that the text names
+_FEW = 10  # claims; fewer make no map
 
 
 @dataclass(frozen=True)
@@ -44,17 +55,10 @@ class Places:
     counts: Counts
     ahead: Counts
 
-    def shares(self, agent: str | None = None, seat: int | None = None, phase: int | None = None) -> Any:
-        """Return the share of each cell among some of the claims, float [N]; zeros if there are none."""
-        return share(self.claims(agent, seat, phase))
-
-    def claims(self, agent: str | None = None, seat: int | None = None, phase: int | None = None) -> Counts:
-        """Return the number of claims of each cell, of an agent, seat or phase if given, int64 [N]."""
-        counts = self.counts
-        counts = counts if agent is None else counts[[self.agents.index(agent)]]
-        counts = counts if seat is None else counts[:, [seat]]
-        counts = counts if phase is None else counts[:, :, [phase]]
-        return np.asarray(counts.sum((0, 1, 2)))
+    def claims(self, agent: int | None = None, phase: int | None = None) -> Counts:
+        """Return the number of claims of each cell, of an agent or phase if given, int64 [N]."""
+        counts = self.counts if agent is None else self.counts[[agent]]
+        return np.asarray((counts if phase is None else counts[:, :, [phase]]).sum((0, 1, 2)))
 
     def lead(self, phase: int | None = None) -> Any:
         """Return each cell's share of the claims of those ahead minus its share among those behind, float [N]."""
@@ -124,3 +128,183 @@ def count_places(game: Game, records: Sequence[Record], reader: Reader | None = 
 
 def _ahead(score: float) -> int:
     return (score > 0.5) - (score < 0.5)
+
+
+# ---------------------------------------------------------------- the section
+
+
+def section(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Section | None:
+    """Return the section on places, None if the game's cells are not known; arguments as of `count_places`."""
+    places = [found for found in count_places(game, records, reader) if found.counts.any()]
+    if not places:
+        return None
+    plots = [plot for found in places for plot in (_agents_plot(found), _lead_plot(found)) if plot is not None]
+    lines = [
+        "Shares of all cells that a seat claimed of its own choice; forced openings do not count. *Effective cells* "
+        "are as many as would be equally varied if all were equally frequent (exp of the entropy).",
+        *(_text(found) for found in places),
+    ]
+    tables = (
+        Table("places_by_agent", _COLUMNS, [row for found in places for row in _rows(found)], shown=16),
+        Table("places", _CELLS, [row for found in places for row in _cells(found)], shown=0),
+    )
+    data = [
+        {
+            "frame": found.frame.name,
+            "claims": int(found.counts.sum()),
+            "by agent": {agent: _summary(found, place) for place, agent in enumerate(found.agents)},
+        }
+        for found in places
+    ]
+    return Section("Where agents place", (*lines, *tables, *plots), data)
+
+
+_COLUMNS = ("frame", "agent", "phase", "claims", "effective cells", "most frequent cells, %")
+_CELLS = ("frame", "agent", "seat", "phase", "cell", "claims", "share")
+
+
+def _rows(found: Places) -> Iterator[tuple[Cell, ...]]:
+    for place, agent in enumerate(found.agents):
+        for phase, name in enumerate(found.phases):
+            counts = found.counts[place, :, phase].sum(0)
+            if counts.any():
+                yield found.frame.name, agent, name, int(counts.sum()), round(effective(counts), 1), _top(found, counts)
+
+
+def _cells(found: Places) -> Iterator[tuple[Cell, ...]]:
+    totals = found.counts.sum(3)
+    for agent, seat, phase, cell in np.argwhere(found.counts).tolist():
+        count = int(found.counts[agent, seat, phase, cell])
+        yield (
+            found.frame.name,
+            found.agents[agent],
+            found.seats[seat],
+            found.phases[phase],
+            found.frame.layout.names[cell],
+            count,
+            round(count / int(totals[agent, seat, phase]), 6),
+        )
+
+
+def _top(found: Places, counts: Counts, most: int = _TOP) -> str:
+    order = np.argsort(-counts, kind="stable")[:most]
+    total = counts.sum()
+    return ", ".join(
+        f"{found.frame.layout.names[cell]} {100 * counts[cell] / total:.1f}" for cell in order if counts[cell]
+    )
+
+
+def _summary(found: Places, agent: int) -> dict[str, Any]:
+    counts = found.counts[agent].sum((0, 1))
+    cells = np.argsort(-counts, kind="stable")[:_TOP]
+    return {
+        "claims": int(counts.sum()),
+        "effective cells": round(effective(counts), 3),
+        "most frequent": {found.frame.layout.names[cell]: int(counts[cell]) for cell in cells if counts[cell]},
+    }
+
+
+def _text(found: Places) -> str:
+    total = found.claims()
+    parts = [
+        f"{escape(agent)} {effective(found.counts[place].sum((0, 1))):.1f}"
+        for place, agent in enumerate(found.agents)
+        if found.counts[place].any()
+    ]
+    frame, names = found.frame, found.frame.layout.names
+    start = f"On {frame.title}" if frame.marked < 0 else f"As {frame.title} (at {names[frame.marked]})"
+    text = (
+        f"{start}: {int(total.sum())} claims of {len(names)} cells, most of {_top(found, total)} %. "
+        f"Effective cells: {', '.join(parts)}. {_lead_text(found)}"
+    )
+    if total.sum() < _enough(found):
+        text += f" A map takes {_enough(found)} claims."
+    return text.strip()
+
+
+def _lead_text(found: Places) -> str:
+    """Return a sentence on the cells that those ahead claimed more or less often than chance explains."""
+    lead, apart, names = found.lead(), found.striking(), found.frame.layout.names
+    if not lead.any():
+        return ""
+    bound = NormalDist().inv_cdf(1 - 0.025 / len(names))  # of boards where chance rules one in twenty has such a cell
+    order = np.argsort(-np.abs(apart), kind="stable")
+    sides = [
+        [f"{names[cell]} ({100 * lead[cell]:+.1f})" for cell in order if sign * apart[cell] > bound][:3]
+        for sign in (1, -1)
+    ]
+    parts = [f"{', '.join(cells)} {word} often" for cells, word in zip(sides, ("more", "less"), strict=True) if cells]
+    if not parts:
+        return "No cell was claimed by those ahead and those behind so differently that chance does not explain it."
+    return (
+        f"Those ahead claimed {' and '.join(parts)} than those behind (points of share). Stronger agents are ahead "
+        "more often, so this tells of agents as well as of cells."
+    )
+
+
+def _enough(found: Places) -> int:
+    """Return the number of claims that make a map: a fifth of the cells drawn."""
+    layout = found.frame.layout
+    return max(_FEW, layout.shown(np.zeros(len(layout.names))).size // 5)
+
+
+def _agents_plot(found: Places) -> Plot | None:
+    """Return heat maps of the agents with most claims, by phase."""
+    busy = sorted(np.argsort(-found.counts.sum((1, 2, 3)), kind="stable")[:_AGENTS].tolist())
+    values = [[found.claims(agent, phase) for phase in (None, *_some_phases(found))] for agent in busy]
+    boards = np.array(
+        [[share(counts) if counts.sum() >= _enough(found) else counts * np.nan for counts in row] for row in values]
+    )
+    note = "Shares of all claims of the row in the column, in one scale. Boards with fewer than"
+    note = f"{note} {_enough(found)} claims are grey."
+    if (block := found.frame.layout.block) > 1:
+        note += f" Blocks of {block} x {block} cells."
+    return _plot(found, "by_agent", "Where agents place", note, [found.agents[agent] for agent in busy], boards)
+
+
+def _lead_plot(found: Places) -> Plot | None:
+    """Return heat maps of the shares among those ahead minus those among those behind, by phase."""
+    phases = (None, *_some_phases(found))
+    enough = [found.sides(phase).sum(1).min() >= _enough(found) for phase in phases]
+    boards = np.array(
+        [[found.lead(p) if many else found.lead(p) * np.nan for p, many in zip(phases, enough, strict=True)]]
+    )
+    note = (
+        "Orange: winners place there. Stronger agents are ahead more often, so this tells of agents as well as of "
+        f"cells. Boards with fewer than {_enough(found)} claims on either side are grey."
+    )
+    return _plot(found, "lead", "Those ahead minus those behind", note, [""], boards, signed=True)
+
+
+def _plot(
+    found: Places, name: str, words: str, note: str, rows: Sequence[str], boards: Numbers, *, signed: bool = False
+) -> Plot | None:
+    """Return a plot of boards [rows, 1 + phases, N], without rows and columns that are all grey."""
+    known, frame = np.asarray(np.isfinite(boards).all(axis=2)), found.frame
+    if not known.any():
+        return None
+    names = ["all", *(found.phases[phase] for phase in _some_phases(found))]
+    several = found.counts.any((0, 1, 3)).sum() > 1  # phases; a single one is all
+    columns = [place for place in range(len(names)) if (known[:, place].any() if place else several)]
+    lines = [place for place in range(len(rows)) if known[place].any()]
+    draw = partial(
+        maps,
+        title=f"{words}: {frame.title}",
+        layout=frame.layout,
+        rows=[rows[place] for place in lines],
+        columns=[names[place] for place in columns],
+        values=boards[np.ix_(lines, columns)],
+        signed=signed,
+        marked=frame.marked,
+    )
+    return Plot(f"places_{frame.name.replace(' ', '_')}_{name}", f"{words} ({frame.title}), by phase. {note}", draw)
+
+
+def _some_phases(found: Places) -> list[int]:
+    """Return the phases with at least as many claims as cells, since fewer show chance; of many phases, some."""
+    claims = found.counts.sum((0, 1, 3))
+    phases = [phase for phase, count in enumerate(claims.tolist()) if count >= found.counts.shape[3]]
+    phases = phases or [phase for phase, count in enumerate(claims.tolist()) if count]
+    if len(phases) <= _PHASES:
+        return phases
+    return sorted({phases[round(place)] for place in np.linspace(0, len(phases) - 1, _PHASES)})

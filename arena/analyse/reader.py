@@ -6,11 +6,10 @@ A reader knows how a game writes its moves and numbers its cells, never its rule
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +21,6 @@ from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
 from .layouts import Layout
-
-if TYPE_CHECKING:
-    from cellgames.envs.core.drawing import Picture
 
 __all__ = ["Frame", "Opening", "Placed", "Reader", "make_reader", "read_all", "symmetric_actions"]
 
@@ -117,15 +113,6 @@ class Reader:
     def placed(self, record: Record) -> Iterator[Placed]:
         """Yield all cells that agents chose, without those of forced openings."""
         return iter(())
-
-    def draw(self, steps: Sequence[str]) -> Picture | None:
-        """Draw the position after the steps of an opening; None if steps are not moves of a game in turns."""
-        from cellgames.arena.records.positions import after_moves
-
-        if self.game.info.simultaneous or self.game.info.stochastic:
-            return None
-        state = after_moves(self.game, list(steps))
-        return dataclasses.replace(self.game.draw(state), title="")
 
     def by_seat(self, move: str) -> list[str]:
         """Return the actions of a turn in which all act at once; raise a `ValueError` unless each seat has one."""

@@ -27,7 +27,7 @@ from cellgames.utils.report.model import Section
 from cellgames.utils.report.text import escape
 from cellgames.utils.version import __version__
 
-from . import opening_section, places_section
+from . import openings, places
 from .record_groups import agents_of
 
 __all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "to_data", "write_report"]
@@ -119,9 +119,9 @@ def _part(
     part: str, game: Game, records: Sequence[Record], behaviour: Callable[[], Sequence[Section]] | None
 ) -> list[Section]:
     if part == "openings":
-        return [opening_section.section(game, records)]
+        return [openings.section(game, records)]
     if part == "places":
-        return [section] if (section := places_section.section(game, records)) is not None else []
+        return [section] if (section := places.section(game, records)) is not None else []
     if part in additions().parts:
         return list(resolve(additions().parts[part])(game, records))
     if part == "flows":

@@ -186,7 +186,7 @@ def _load(specs: Sequence[str], game: Game) -> dict[str, AnyAgent]:
 def _behaviour(
     arguments: argparse.Namespace, games: Games, agents: Mapping[str, AnyAgent]
 ) -> Callable[[], Sequence[Section]] | None:
-    from cellgames.arena.analyse.behaviour_section import section
+    from cellgames.arena.analyse.behaviour import section
 
     plugin = registry.plugin_of(games.game)
     more = [resolve(target) for target in (*plugin.asked_sections, *additions().asked_sections.get(plugin.game, ()))]

@@ -19,8 +19,7 @@ from cellgames.agents import load
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.analyse.behaviour import Behaviour, compare, embed
-from cellgames.arena.analyse.behaviour_section import section, to_data
+from cellgames.arena.analyse.behaviour import Behaviour, compare, embed, section, to_data
 from cellgames.arena.analyse.queries import ask, draw_positions
 from cellgames.arena.records.replays import ReplayError, replay
 from cellgames.envs.core import Game

@@ -13,8 +13,7 @@ import cellgames
 from cellgames.arena.analyse import cell_shapes as shapes
 from cellgames.arena.analyse.cloth_of_gold_reader import ClothReader
 from cellgames.arena.analyse.grid_adaptation_reader import GridReader
-from cellgames.arena.analyse.opening_section import section
-from cellgames.arena.analyse.openings import Branch, find_openings
+from cellgames.arena.analyse.openings import Branch, find_openings, section
 from cellgames.arena.analyse.reader import make_reader
 from cellgames.arena.analyse.toroidal_cup_reader import CupReader
 from cellgames.arena.records.record_lines import Outcome

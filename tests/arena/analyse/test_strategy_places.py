@@ -10,8 +10,7 @@ from strategy_records import a_game
 
 import cellgames
 from cellgames.arena.analyse.layouts import Rectangle
-from cellgames.arena.analyse.places import count_places
-from cellgames.arena.analyse.places_section import section
+from cellgames.arena.analyse.places import count_places, section
 from cellgames.arena.analyse.torus_reader import TorusReader
 from cellgames.utils.report.files import png
 
@@ -45,8 +44,8 @@ def test_cells_are_counted_by_agent_seat_and_phase_but_not_where_they_were_force
     }
     assert found == expected
     assert board.counts.sum() == 6
-    assert board.shares(agent="x")[cell("a2")] == pytest.approx(1 / 3)
-    assert board.shares(seat=1, phase=1)[cell("a2")] == 1
+    assert board.claims(agent=0)[cell("a2")] == 1
+    assert board.claims(phase=0)[cell("a1")] == 1
 
 
 def test_answers_are_seen_from_the_stone_before_which_comes_to_the_middle() -> None:
@@ -125,7 +124,7 @@ def test_all_plots_of_a_section_can_be_drawn() -> None:
     found = section(TORUS, GAMES * 10)
     assert found is not None
     names = [plot.name for plot in found.plots]
-    assert len(set(names)) == len(names) == 8  # nobody who won answered a stone on a square
+    assert len(set(names)) == len(names) == 5  # nobody who won answered a stone on a square
     for plot in (found.plots[0], found.plots[-1]):
         assert png(plot).startswith(b"\x89PNG")
 
