@@ -12,6 +12,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.boards.board_planes import board_planes
 from cellgames.envs.core import chance
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
@@ -347,10 +348,8 @@ class ClothOfGold(Game[ClothState]):
         round (at most 32,767 either way), 1 for player_a.
         """
         boards, numbers = self.packed_observation(state, player)
-        cells = self._unpacked(boards).to(torch.int16)
-        everywhere = numbers[:, :, None, None].expand(-1, -1, self.height, self.width)
-        k, n = len(observation.BOARDS), len(observation.NUMBERS)  # of the base game, which come first
-        return torch.cat((cells[:, :k], everywhere[:, :n], cells[:, k:], everywhere[:, n:]), 1)
+        first = len(observation.BOARDS), len(observation.NUMBERS)  # those of the base game
+        return board_planes(self.grid, boards, numbers, *first)
 
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
         """Return the boards of `observe` as words, int64 [B, 7, S, N], and its numbers, int16 [B, 4]."""

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.envs.boards.board_planes import joined_planes
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
@@ -236,10 +237,6 @@ class GridAdaptation(Game[GridState]):
         for the fewest, are shown to those who vote, and to all when the match is over.
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        return torch.cat(self._observed(state, seat), 1)
-
-    def _observed(self, state: GridState, seat: Tensor) -> list[Tensor]:
-        """Return the parts of `observe`, int16 [B, C, H, W] each, for seats, int64 [B]."""
         env_ids = torch.arange(len(state), device=state.device)
         own = state.sequence[env_ids, seat]
         voting = (state.round > self.rounds) & ~state.done
@@ -262,9 +259,8 @@ class GridAdaptation(Game[GridState]):
             ),
             1,
         )
-        numbers = numbers.clamp(max=observation.LARGEST).to(torch.int16)
-        cells = self.grid.unpack(state.planes.movedim(0, -1)).to(torch.int16)
-        return [cells, numbers[:, :, None, None].expand(-1, -1, self.size, self.size)]
+        numbers = numbers.clamp(max=observation.LARGEST)
+        return joined_planes((self.grid.unpack(state.planes.movedim(0, -1)), numbers), torch.int16)
 
     @override
     def outcome(self, state: GridState) -> Tensor:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.envs.boards.board_planes import joined_planes
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.state import along_envs, choose_envs
@@ -234,11 +235,12 @@ class GridAdaptationTalk(GridAdaptation):
         )
 
     @override
-    def _observed(self, state: GridState, seat: Tensor) -> list[Tensor]:
+    def observe(self, state: GridState, player: Tensor | int) -> Tensor:
+        """Return the planes of the base game, one that is 1 in talk steps, and those of the words that were heard."""
         state = _with_talk(state)
+        seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         known = words.one_hot(self, words.history(self, state.said, state.arrived, seat))
-        now = self.talking(state).to(torch.int16)[:, None, None, None]
-        return [*super()._observed(state, seat), now.expand(-1, -1, self.size, self.size), known]
+        return joined_planes((super().observe(state, seat), self.talking(state)[:, None], known), torch.int16)
 
     @override
     def infos(self, state: GridState, player: int) -> dict[str, Tensor]:
