@@ -199,12 +199,12 @@ AGENTS: dict[str, AgentSpec] = {
         AgentSpec(
             "isolated:AGENT",
             "another agent, such as isolated:my_bots:MyBot, in a process of its own",
-            "programs.isolation:isolated",
+            "programs.isolation:Isolated",
         ),
         AgentSpec(
             "sandboxed:AGENT",
             "the same, without network, and with files that it can only read; needs bubblewrap",
-            "programs.isolation:sandboxed",
+            "programs.isolation:Sandboxed",
         ),
         *(AgentSpec(*arguments) for arguments in additions().agents),
         AgentSpec(

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent
+from cellgames.agents.base import BaseAgent, PartialAnswerError
+from cellgames.agents.views import View
 from cellgames.envs.core import Game
 
 from .process import BotProcess, Limits, ProgramError, command_of, identity_of_command, log_of
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "EngineError"]
+
+_SEEDS = 1 << 53  # numbers that every language reads
+
+
+class EngineError(ValueError):
+    """An answer of a program that is none; the text says what was expected and what came."""
+
+    goes_on: ClassVar[bool] = False
+    """True if the program goes on after it; else what it says next would be taken for another answer."""
 
 
 class Engine(BaseAgent):
@@ -36,8 +47,6 @@ class Engine(BaseAgent):
     """The beginning of its spec, before the command line."""
     farewell: ClassVar[bytes]
     """The line that asks the program to end."""
-    wrong_answer: ClassVar[type[ValueError]]
-    """The error of an answer that is none."""
 
     def __init__(
         self,
@@ -63,7 +72,7 @@ class Engine(BaseAgent):
         """Raise a `ValueError` unless the program starts and answers the first message."""
         try:
             self._open(game)
-        except (ProgramError, self.wrong_answer) as error:
+        except (ProgramError, EngineError) as error:
             self.close()
             raise ValueError(f"agent {self.name!r}: {error}") from None
 
@@ -72,6 +81,28 @@ class Engine(BaseAgent):
         if game != self._game:
             self.close()
         self._game = game
+
+    def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Ask the program about each game.
+
+        Raises:
+            PartialAnswerError: it failed in some of them.
+        """
+        width = len(views[0].game.info.action_nvec)
+        seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
+        chosen, failures = torch.full((len(views), width), -1, dtype=torch.int64, device="cpu"), dict[int, str]()
+        answers = self._asked_together(views, env_ids, seeds) if self.clock is None and len(views) > 1 else None
+        for row, env_id in enumerate(env_ids.tolist()):
+            try:
+                answer = self._asked(views[row], env_id, seeds[row]) if answers is None else answers[row]
+                chosen[row] = torch.tensor(answer, device="cpu")
+            except (ProgramError, EngineError) as error:
+                self._failed(error)
+                failures[row] = str(error)
+        actions = chosen.squeeze(1) if width == 1 else chosen
+        if failures:
+            raise PartialAnswerError(actions, failures)
+        return actions
 
     def close(self) -> None:
         """End the program; the next question starts it again."""
@@ -82,6 +113,21 @@ class Engine(BaseAgent):
     @abstractmethod
     def _greet(self, process: BotProcess, game: Game) -> None:
         """Exchange the first messages with a program that has just started."""
+
+    @abstractmethod
+    def _asked(self, view: View, env_id: int, seed: int) -> Sequence[int]:
+        """Return the program's action in one game, a choice for each component."""
+
+    def _asked_together(
+        self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]
+    ) -> Sequence[Sequence[int]] | None:
+        """Return the actions in several games; None if the program has to be asked about one by one."""
+        return None
+
+    def _failed(self, error: Exception) -> None:
+        """End a program that has failed, unless it goes on."""
+        if not (isinstance(error, EngineError) and error.goes_on):
+            self.close()
 
     def _open(self, game: Game) -> BotProcess:
         """Return the running program, which knows the game."""

@@ -7,24 +7,23 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import PartialAnswerError, must_start
+from cellgames.agents.base import must_start
 from cellgames.agents.views import View
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.solo import Solo
 from cellgames.utils.foreign_text import shown
 
-from .engine import Engine
+from .engine import Engine, EngineError
 from .gtp_server import COLOURS, action_of
-from .process import BotProcess, Limits, ProgramError
+from .process import BotProcess, Limits
 
 __all__ = ["GtpAgent", "GtpError"]
 
 
-class GtpError(ValueError):
+class GtpError(EngineError):
     """A response of an engine that is none, that refuses a command, or by which it resigns."""
 
 
@@ -38,7 +37,6 @@ class GtpAgent(Engine):
 
     prefix = "gtp:"
     farewell = b"quit\n"
-    wrong_answer = GtpError
 
     def __init__(self, command: str, limits: Limits | None = None) -> None:
         super().__init__(command, limits)
@@ -60,23 +58,6 @@ class GtpAgent(Engine):
             self._games.pop(env_id, None)
             self._moves[env_id] = []
 
-    def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Ask the engine about each game.
-
-        Raises:
-            PartialAnswerError: it failed in some of them.
-        """
-        chosen, failures = torch.full((len(views),), -1, dtype=torch.int64), {}
-        for row, (view, env_id) in enumerate(zip(views, env_ids.tolist(), strict=True)):
-            try:
-                chosen[row] = self._asked(view, env_id)
-            except (ProgramError, GtpError) as error:
-                self.close()
-                failures[row] = str(error)
-        if failures:
-            raise PartialAnswerError(chosen, failures)
-        return chosen
-
     @override
     def _greet(self, process: BotProcess, game: Game) -> None:
         self._on_board = None
@@ -88,7 +69,7 @@ class GtpAgent(Engine):
         """Return what the engine says to some commands."""
         assert self._process is not None
         lines = "".join(f"{command}\n" for command in commands).encode()
-        answers, _ = self._process.exchange_all(lines, len(commands), seconds, end=b"\n\n")
+        answers = self._process.exchange_all(lines, len(commands), seconds, end=b"\n\n")
         said = []
         for command, answer in zip(commands, answers, strict=True):
             text = answer.decode(errors="replace").lstrip("\n")
@@ -97,7 +78,8 @@ class GtpAgent(Engine):
             said.append(text[1:].strip())
         return said
 
-    def _asked(self, view: View, env_id: int) -> int:
+    @override
+    def _asked(self, view: View, env_id: int, seed: int) -> list[int]:
         until = time.perf_counter() + self._patience()
         if env_id not in self._moves:
             raise must_start(self)
@@ -124,7 +106,7 @@ class GtpAgent(Engine):
         except ValueError:
             raise GtpError(f"expected a move, got {shown(vertex)}") from None
         self._on_board = [*moves, f"{colour} {view.game.action_to_string(action)}"]
-        return action
+        return [action]
 
     def _moves_to(self, view: View, env_id: int) -> list[str]:
         """Return the moves that lead to the position, such as `b c4`; those since the last question are found."""

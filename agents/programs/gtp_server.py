@@ -51,12 +51,7 @@ class GtpServer:
 
     def _begin(self, game: Game) -> None:
         self.game, self.agent = game, self._load(game)
-        self._clear()
-
-    def _clear(self) -> None:
-        self.states: list[State] = [self.game.init(seeds(0, 1))]
-        self.agent.start(self.game, torch.tensor([0]), torch.tensor([0]))
-        self.agent.start(self.game, torch.tensor([1]), torch.tensor([0]))
+        self.clear_board()
 
     @property
     def state(self) -> State:
@@ -97,17 +92,20 @@ class GtpServer:
 
     def clear_board(self) -> str:
         """Begin anew."""
-        self._clear()
+        self.states: list[State] = [self.game.init(seeds(0, 1))]
+        for seat in range(2):
+            self.agent.start(self.game, torch.tensor([seat]), torch.tensor([0]))
         return ""
 
     def play(self, colour: str, vertex: str) -> str:
         """Play a move."""
-        player = self._player(colour)
+        player, state = self._player(colour), self.state
         try:
-            action = action_of(self.game, vertex)
+            if bool(state.done[0]) or int(state.current_player[0]) != player:
+                raise ValueError
+            self.states.append(self.game.step(state, torch.tensor([action_of(self.game, vertex)])))
         except ValueError:
             raise ValueError("illegal move") from None
-        self._move(player, action)
         return ""
 
     def genmove(self, colour: str) -> str:
@@ -148,29 +146,14 @@ class GtpServer:
         if not words:
             return self.game.state_to_string(self.state)
         state = self.game.string_to_state(" ".join(words))
-        self._clear()
+        self.clear_board()
         self.states = [state]
         return ""
 
-    # ---------------------------------------------------------------- parts
-
     def _player(self, colour: str) -> int:
-        player = _NAMES.get(colour.lower())
-        if player is None and colour in self.game.info.players:
-            player = self.game.info.players.index(colour)
-        if player is None:
+        if (player := _NAMES.get(colour.lower())) is None:
             raise ValueError(f"syntax error: expected b or w, got {shown(colour)}")
         return player
-
-    def _move(self, player: int, action: int) -> None:
-        state = self.state
-        if bool(state.done[0]) or int(state.current_player[0]) != player:
-            raise ValueError("illegal move")
-        try:
-            after = self.game.step(state, torch.tensor([action]))
-        except ValueError:
-            raise ValueError("illegal move") from None
-        self.states.append(after)
 
 
 COMMANDS: dict[str, tuple[int, int, Callable[..., str]]] = {

@@ -24,7 +24,7 @@ from .process import Limits, identity_of_command, namespaces
 from .program_agent import ProgramAgent
 from .supervisor import FILTER_FD
 
-__all__ = ["isolated", "sandboxed"]
+__all__ = ["Isolated", "Sandboxed"]
 
 _PROGRAM = "exec:"
 _START = 60.0  # seconds to import torch, and to load weights
@@ -39,32 +39,13 @@ _IO_URING_SETUP = 425  # whose requests make sockets, too
 _FAMILIES = (2, 10, 16)  # of sockets that remain: IPv4, IPv6 and netlink, in a network without devices
 
 
-def isolated(spec: str) -> ProgramAgent:
-    """Return an agent that plays in a process of its own.
-
-    Args:
-        spec: as `load` takes it; a program is in a process of its own anyway.
-    """
-    return _Isolated(spec)
-
-
-def sandboxed(spec: str) -> ProgramAgent:
-    """Return an agent in a process that can write to no file that lasts, and sees neither network nor results.
-
-    Args:
-        spec: as for `isolated`.
-
-    Raises:
-        ValueError: bubblewrap is missing, or cannot make a sandbox on this machine.
-    """
-    _check_bubblewrap()
-    return _Sandboxed(spec)
-
-
-class _Isolated(ProgramAgent):
+class Isolated(ProgramAgent):
     """An agent of any kind in a process of its own, which finds the modules that this one finds.
 
-    Who it is follows from its spec.
+    Args:
+        spec: as `load` takes it, from which its identity follows; a program is in a process of its own anyway.
+        environment: as for `Engine`.
+        filter: as for `Engine`.
     """
 
     def __init__(self, spec: str, environment: Mapping[str, str] = os.environ, filter: bytes = b"") -> None:
@@ -78,12 +59,22 @@ class _Isolated(ProgramAgent):
         self._spec = spec
 
 
-class _Sandboxed(_Isolated):
-    """An agent of any kind within bubblewrap, which starts when it is asked: then the folder of the run is known."""
+class Sandboxed(Isolated):
+    """An agent in a process that can write to no file that lasts, and sees neither network nor results.
+
+    Bubblewrap starts when it is asked: then the folder of the run is known.
+
+    Args:
+        spec: as for `Isolated`.
+
+    Raises:
+        ValueError: bubblewrap is missing, or cannot make a sandbox on this machine.
+    """
 
     _run: Path | None = None
 
     def __init__(self, spec: str) -> None:
+        _check_bubblewrap()
         super().__init__(spec, {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}, _filter())
 
     @override

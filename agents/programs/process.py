@@ -137,25 +137,14 @@ class BotProcess:
             raise ProgramError("its supervisor does not start") from None
         self._end = weakref.finalize(self, _end, self._process, self._control, self.pid, (self._stdin, self._stdout))
 
-    def exchange(self, line: bytes, seconds: float) -> tuple[bytes, float]:
-        """Send a line, and return the next line of the program and the seconds that it took.
+    def exchange(self, line: bytes, seconds: float) -> bytes:
+        """Send a line, and return the next line of the program; it raises the errors of `exchange_all`."""
+        return self.exchange_all(line, 1, seconds)[0]
 
-        The program sleeps after its answer until the next question, so that it takes no processor from others.
+    def exchange_all(self, lines: bytes, count: int, seconds: float, *, end: bytes = b"\n") -> list[bytes]:
+        """Send lines at once, and return as many answers of the program.
 
-        Args:
-            line: with the newline.
-            seconds: for which its answer is waited for.
-
-        Raises:
-            ProgramError: it has ended, took longer, or sent a line that is too long. It is ended then.
-        """
-        (answer,), took = self.exchange_all(line, 1, seconds)
-        return answer, took
-
-    def exchange_all(
-        self, lines: bytes, count: int, seconds: float, *, end: bytes = b"\n"
-    ) -> tuple[list[bytes], float]:
-        """Send lines at once, and return as many answers and the seconds that all of them took.
+        It sleeps after its last answer until the next question, so that it takes no processor from others.
 
         Args:
             lines: with their newlines; few enough that the program need not answer before it has read the last.
@@ -164,14 +153,13 @@ class BotProcess:
             end: of an answer.
 
         Raises:
-            ProgramError: as for `exchange`.
+            ProgramError: it has ended, took longer, or sent a line that is too long. It is ended then.
         """
-        start = time.perf_counter()
+        deadline = time.perf_counter() + seconds
         try:
             self.wake()
-            self._send(lines, start + seconds)
-            answers = [self._receive(start + seconds, end) for _ in range(count)]
-            took = time.perf_counter() - start
+            self._send(lines, deadline)
+            answers = [self._receive(deadline, end) for _ in range(count)]
             self._pause(True)
         except TimeoutError:
             raise self._failed(f"it did not answer within {seconds:g} s") from None
@@ -180,7 +168,7 @@ class BotProcess:
         except BaseException:  # Ctrl-C: the answer will come when nobody waits for it
             self.close()
             raise
-        return answers, took
+        return answers
 
     def tell(self, line: bytes) -> None:
         """Send a line that has no answer; a program that does not read it is found out by the next question."""
@@ -250,7 +238,8 @@ class BotProcess:
             return first
         how = f"it ended with exit code {first}" if first else "it closed its output"
         if first.startswith("-"):
-            how = f"it ended with signal {_signal(-int(first))}"
+            named = {str(-number): number.name for number in signal.Signals}
+            how = f"it ended with signal {named.get(first, first[1:])}"
         self._listener.join(_PATIENCE)
         last = next(
             (line for line in reversed(self._said.tail.decode(errors="replace").split("\n")) if line.strip()), ""
@@ -304,13 +293,6 @@ def namespaces() -> tuple[str, ...]:
         return _UNSHARE if subprocess.run([*_UNSHARE, "true"], capture_output=True, check=False).returncode == 0 else ()
     except OSError:
         return ()
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)
 
 
 def _end(process: subprocess.Popen[bytes], control: socket.socket, pid: int, pipes: Iterable[int]) -> None:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import PartialAnswerError, must_start
+from cellgames.agents.base import must_start
 from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game
 
 from . import protocol
-from .engine import Engine
+from .engine import Engine, EngineError
 from .process import BotProcess, Limits, ProgramError
 
 __all__ = ["ProgramAgent"]
 
-_SEEDS = 1 << 53  # numbers that every language reads
 _MOST = 1024  # games of a message of arrays
-_FAULTS = (ProgramError, protocol.ProtocolError)
 
 
 class ProgramAgent(Engine):
@@ -35,7 +31,6 @@ class ProgramAgent(Engine):
 
     prefix = "exec:"
     farewell = protocol.encoded({"type": "quit"})
-    wrong_answer = protocol.ProtocolError
     greeting: ClassVar[Mapping[str, str]] = {}
     """More fields of the first message."""
 
@@ -56,32 +51,6 @@ class ProgramAgent(Engine):
             self._untold.add((env_id, player))
             self._games += 1
 
-    def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Ask the program about each game.
-
-        Raises:
-            PartialAnswerError: it failed in some of them.
-        """
-        width = len(views[0].game.info.action_nvec)
-        chosen: list[list[int]] = []
-        failures: dict[int, str] = {}
-        seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
-        batched = None
-        if self.clock is None and len(views) > 1:
-            with contextlib.suppress(*_FAULTS), self._in_step():
-                batched = self._asked_together(views, env_ids, seeds)
-        for row, env_id in enumerate(env_ids.tolist()):
-            try:
-                chosen.append(batched[row] if batched is not None else self._asked(views[row], env_id, seeds[row]))
-            except _FAULTS as error:
-                failures[row] = str(error)
-                chosen.append([-1] * width)
-        actions = torch.tensor(chosen, device="cpu")
-        actions = actions.squeeze(1) if width == 1 else actions
-        if failures:
-            raise PartialAnswerError(actions, failures)
-        return actions
-
     def finish(self, players: Tensor, env_ids: Tensor, outcomes: Tensor) -> None:
         """Tell the program how games have ended; see `play_loop.play`."""
         rows = zip(players.tolist(), env_ids.tolist(), outcomes.tolist(), strict=True)
@@ -96,7 +65,7 @@ class ProgramAgent(Engine):
     def _greet(self, process: BotProcess, game: Game) -> None:
         self._untold = set(self._numbers)
         hello = {**protocol.hello(game, self._limits), **self.greeting}
-        answer, _ = process.exchange(protocol.encoded(hello), self._limits.start)
+        answer = process.exchange(protocol.encoded(hello), self._limits.start)
         self._ready = protocol.read_ready(protocol.parsed(answer))
 
     def _tell(self, process: BotProcess, env_id: int, player: int) -> int:
@@ -109,62 +78,35 @@ class ProgramAgent(Engine):
             self._untold.discard(key)
         return self._numbers[key]
 
-    def _question(self, process: BotProcess, view: View, env_id: int, seed: int) -> dict[str, object]:
-        self._questions += 1
-        return protocol.act(
-            view,
-            id=self._questions,
-            game=self._tell(process, env_id, view.player),
-            seed=seed,
-            ready=self._ready,
-            clock=self.clock,
-        )
-
-    @contextlib.contextmanager
-    def _in_step(self) -> Iterator[None]:
-        """End a program that fails, unless it says so: what it says next would be taken for another answer."""
-        try:
-            yield
-        except protocol.SaidError:
-            raise
-        except _FAULTS:
-            self.close()
-            raise
-
+    @override
     def _asked(self, view: View, env_id: int, seed: int) -> list[int]:
-        with self._in_step():
-            process = self._open(view.game)
-            question = self._question(process, view, env_id, seed)
-            answer, _ = process.exchange(protocol.encoded(question), self._patience())
-            return protocol.read_action(protocol.parsed(answer), view, self._questions)
-
-    def _asked_together(self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]) -> list[list[int]] | None:
-        """Return the answers to questions that were sent together; None if the program takes one by one."""
-        process = self._open(views[0].game)
-        if self._ready.arrays or self._takes_states(views[0].game):
-            given, tensors = env_ids.tolist(), Views.of(views)
-            parts = [slice(first, first + _MOST) for first in range(0, len(views), _MOST)]
-            answers = [self._by_arrays(process, tensors[part], given[part], seeds[part.start]) for part in parts]
-            return [answer for part in answers for answer in part]
-        if not self._ready.batch:
-            return None
-        rows = zip(views, env_ids.tolist(), seeds, strict=True)
-        questions = [self._question(process, view, env_id, seed) for view, env_id, seed in rows]
-        line = protocol.encoded(protocol.acts(questions))
-        answer, _ = process.exchange(line, self._patience() * len(views))
-        ids = range(self._questions - len(views) + 1, self._questions + 1)
-        return protocol.read_actions(protocol.parsed(answer), views, ids)
-
-    def _takes_states(self, game: Game) -> bool:
-        return self._ready.states and game.info.perfect_information and not game.info.simultaneous
-
-    def _by_arrays(self, process: BotProcess, views: Views, env_ids: Sequence[int], seed: int) -> list[list[int]]:
-        """Return the answers to one question about several games."""
-        keys = zip(env_ids, views.players.tolist(), strict=True)
-        numbers = [self._tell(process, env_id, player) for env_id, player in keys]
+        process = self._open(view.game)
+        number = self._tell(process, env_id, view.player)
         self._questions += 1
-        question = protocol.arrays(
-            views, id=self._questions, games=numbers, seed=seed, states=self._takes_states(views.game)
-        )
-        answer, _ = process.exchange(protocol.encoded(question), self._patience() * len(views))
-        return protocol.read_choices(protocol.parsed(answer), views.game, self._questions, len(views))
+        question = protocol.act(view, id=self._questions, game=number, seed=seed, ready=self._ready, clock=self.clock)
+        answer = process.exchange(protocol.encoded(question), self._patience())
+        return protocol.read_action(protocol.parsed(answer), view.game, self._questions)
+
+    @override
+    def _asked_together(self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]) -> list[list[int]] | None:
+        game, given = views[0].game, env_ids.tolist()
+        try:
+            process = self._open(game)
+            states = self._ready.states and game.info.perfect_information and not game.info.simultaneous
+            if not (self._ready.arrays or states):
+                return None
+            tensors, answers = Views.of(views), []
+            for first in range(0, len(views), _MOST):
+                part = slice(first, first + _MOST)
+                keys = zip(given[part], tensors[part].players.tolist(), strict=True)
+                games = [self._tell(process, env_id, player) for env_id, player in keys]
+                self._questions += 1
+                question = protocol.arrays(
+                    tensors[part], id=self._questions, games=games, seed=seeds[first], states=states
+                )
+                answer = process.exchange(protocol.encoded(question), self._patience() * len(games))
+                answers += protocol.read_choices(protocol.parsed(answer), game, self._questions, len(games))
+            return answers
+        except (ProgramError, EngineError) as error:
+            self._failed(error)
+            return None

@@ -17,9 +17,9 @@ from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.views import View
 from cellgames.envs.core import Game, seeds
 
+from .engine import EngineError
 from .process import Limits, ProgramError
 from .program_agent import ProgramAgent
-from .protocol import ProtocolError
 
 __all__ = ["Finding", "check_program"]
 
@@ -59,18 +59,15 @@ class _Checked(ProgramAgent):
         return actions
 
     @override
-    def _asked_together(self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]) -> list[list[int]] | None:
-        try:
-            return super()._asked_together(views, env_ids, seeds)
-        except (ProgramError, ProtocolError) as error:  # the games go on, and are asked about one by one
-            self._fault = self._fault or error
-            raise
+    def _failed(self, error: Exception) -> None:
+        self._fault = self._fault or error  # after one about several games, the games are asked about one by one
+        super()._failed(error)
 
     def greet(self, game: Game) -> str:
         """Start the program; return what it says of itself."""
         self._open(game)
         ready = self._ready
-        wants = [name for name in ("names", "batch", "arrays", "states") if getattr(ready, name)]
+        wants = [name for name in ("names", "arrays", "states") if getattr(ready, name)]
         wants += [f"observation as {ready.observation}"] * (ready.observation != "none")
         by = f" by {ready.author}" if ready.author else ""
         return f"name: {ready.name or 'none'}{by}; wants: {', '.join(wants) or 'nothing more than positions'}"
@@ -83,19 +80,19 @@ class _Checked(ProgramAgent):
         opening = random_openings(game, games, plies, chances[1]) if plies else None
         agents = (self, RandomAgent())
         played = play(game, agents, seats, seeds(seed, games), chances, opening=opening, forfeits=True)
-        if self._fault is not None:
-            raise self._fault
         for env_id, failure in played.failures.items():
             seat = failure.seats[0]
             position = game.view_to_string(played.state[env_id], seat)
-            raise ProtocolError(f"{failure.reason}; as {game.info.players[seat]} in the position {position!r}")
+            raise EngineError(f"{failure.reason}; as {game.info.players[seat]} in the position {position!r}")
+        if self._fault is not None:
+            raise self._fault
         times = sorted(self.times)
         return f"{len(times)} actions, {1000 * median(times):.2f} ms in the median, {1000 * times[-1]:.2f} ms at most"
 
     def quit(self) -> str:
         """Ask the program to end."""
-        process, start = self._process, time.perf_counter()
-        assert process is not None
+        assert (process := self._process) is not None
+        start = time.perf_counter()
         process.wake()
         process.tell(self.farewell)
         while process.alive:
@@ -129,7 +126,7 @@ def check_program(
         for what, step in steps:
             try:
                 detail = step()
-            except (ProgramError, ProtocolError) as error:
+            except (ProgramError, EngineError) as error:
                 yield Finding(False, what, str(error))
                 return
             yield Finding(True, what, detail)

@@ -1,19 +1,19 @@
 """Messages between the arena and a program that plays: one JSON object a line, in UTF-8.
 
 docs/bots.md describes the protocol for people who write such programs; `SCHEMAS` are its messages. The arena speaks
-first. It sends `hello`, `start`, `act`, `acts`, `arrays`, `result` and `quit`; a program answers `hello` by `ready`,
-`act` by `action`, `acts` by `actions`, and `arrays` by `choices`. It may answer anything by `error`.
+first. It sends `hello`, `start`, `act`, `arrays`, `result` and `quit`; a program answers `hello` by `ready`, `act` by
+`action`, and `arrays` by `choices`. It may answer anything by `error`.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,6 +22,7 @@ from cellgames.agents.views import View, Views
 from cellgames.envs.core import Game, State, chance
 from cellgames.utils.foreign_text import shown
 
+from .engine import EngineError
 from .process import Limits
 
 __all__ = [
@@ -31,15 +32,14 @@ __all__ = [
     "Ready",
     "SaidError",
     "act",
-    "acts",
     "arrays",
+    "checked",
     "decoded_arrays",
     "decoded_observation",
     "encoded",
     "hello",
     "parsed",
     "read_action",
-    "read_actions",
     "read_choices",
     "read_ready",
 ]
@@ -47,7 +47,7 @@ __all__ = [
 VERSION = 1
 """The version of the protocol."""
 
-_WHOLE, _TEXT = {"type": "integer", "minimum": 0}, {"type": "string"}
+_WHOLE, _TEXT = {"type": "integer", "minimum": 0, "maximum": (1 << 53) - 1}, {"type": "string"}
 _SECONDS, _FLAG = {"type": "number"}, {"type": "boolean"}
 
 
@@ -69,7 +69,8 @@ _MORE: dict[str, Any] = {
     "observation": {"oneOf": [{"type": "array"}, _TEXT]},
 }
 _HELLO: dict[str, Any] = {
-    **dict.fromkeys(("protocol", "max_turns"), _WHOLE),
+    "protocol": {"enum": [VERSION]},
+    "max_turns": _WHOLE,
     **dict.fromkeys(("game", "title"), _TEXT),
     **dict.fromkeys(("simultaneous", "perfect_information"), _FLAG),
     "parameters": {"type": "object"},
@@ -80,7 +81,7 @@ _HELLO: dict[str, Any] = {
 }
 _READY: dict[str, Any] = {
     **{"name": _TEXT, "author": _TEXT, "observation": {"enum": ["none", "list", "base64"]}},
-    **dict.fromkeys(("names", "batch", "arrays", "states"), _FLAG),
+    **dict.fromkeys(("names", "arrays", "states"), _FLAG),
 }
 _ARRAYS: dict[str, Any] = {
     "id": _WHOLE,
@@ -89,37 +90,40 @@ _ARRAYS: dict[str, Any] = {
     "seed": _WHOLE,
     "mask": _TEXT,
 }
-_ANSWER: dict[str, Any] = {"id": _WHOLE, "action": _ACTION}
 
 _FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # required and optional
     "hello": (_HELLO, {}),
-    "ready": ({"protocol": _WHOLE}, _READY),
+    "ready": ({"protocol": {"enum": [VERSION]}}, _READY),
     "start": (_GAME, {}),
     "act": (_QUESTION, _MORE),
-    "acts": ({"questions": _list(_object(_QUESTION, _MORE))}, {}),
     "arrays": (_ARRAYS, {"observation": _TEXT, "state": _TEXT}),
     "choices": ({"id": _WHOLE, "actions": _list(_ACTION)}, {}),
-    "action": (_ANSWER, {}),
-    "actions": ({"actions": _list(_object(_ANSWER))}, {}),
+    "action": ({"id": _WHOLE, "action": _ACTION}, {}),
     "result": ({**_GAME, "outcome": {"enum": [-1, 0, 1]}}, {}),
     "error": ({"message": _TEXT}, {}),
     "quit": ({}, {}),
 }
+_TYPES: dict[str, tuple[type, ...]] = {
+    **{"integer": (int,), "number": (int, float), "string": (str,)},
+    **{"boolean": (bool,), "array": (list,), "object": (dict,)},
+}
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 SCHEMAS: dict[str, dict[str, Any]] = {
-    kind: {"$schema": _DRAFT, "title": kind, **_object({"type": {"const": kind}, **required}, optional)}
+    kind: {"$schema": _DRAFT, "title": kind, **_object({"type": {"enum": [kind]}, **required}, optional)}
     for kind, (required, optional) in _FIELDS.items()
 }
 """JSON Schemas of the messages by their type."""
 
 
-class ProtocolError(ValueError):
-    """A message that is none; the text says what was expected and what came."""
+class ProtocolError(EngineError):
+    """A message that is none."""
 
 
 class SaidError(ProtocolError):
-    """An answer by `error`, after which the program goes on."""
+    """An answer by `error`."""
+
+    goes_on = True
 
 
 @dataclass(frozen=True)
@@ -131,8 +135,7 @@ class Ready:
         author: who wrote it, "" for nobody.
         observation: how it wants observations: "none", "list" for nested lists, "base64" for the numbers in C order.
         names: True if it wants the names of legal actions, in games whose actions have one component.
-        batch: True if it takes several questions at once (`acts`).
-        arrays: True if it takes them as arrays of observations and masks (`arrays`).
+        arrays: True if it takes several questions at once, as arrays of observations and masks (`arrays`).
         states: True if it takes them as states of this package instead, in games with perfect information.
     """
 
@@ -140,7 +143,6 @@ class Ready:
     author: str = ""
     observation: str = "none"
     names: bool = False
-    batch: bool = False
     arrays: bool = False
     states: bool = False
 
@@ -160,7 +162,7 @@ def parsed(line: bytes) -> dict[str, Any]:
         ProtocolError: no UTF-8, no JSON, no object with a `type` that the protocol has.
     """
     try:
-        message = json.loads(line.decode(), parse_constant=_no_constant)
+        message = json.loads(line.decode(), parse_constant=int)  # which refuses NaN and Infinity
     except UnicodeDecodeError:
         raise ProtocolError(f"expected a line in UTF-8, got {shown(line)}") from None
     except (ValueError, RecursionError):
@@ -171,8 +173,40 @@ def parsed(line: bytes) -> dict[str, Any]:
     return message
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
+def checked(message: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """Return a message that fits the schema of a type.
+
+    Raises:
+        ProtocolError: another message, or a value that the schema does not allow.
+    """
+    if message["type"] == "error" != kind:
+        raise SaidError(f"the program says: {shown(message.get('message'), 200)}")
+    if wrong := _misfit(message, SCHEMAS[kind], kind):
+        raise ProtocolError(wrong)
+    return message
+
+
+def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str:
+    """Return why a value does not fit a schema, "" if it does; of JSON Schema it knows what `SCHEMAS` have."""
+    if ways := schema.get("oneOf"):
+        fits, wanted = not all(_misfit(value, way, where) for way in ways), " or ".join(way["type"] for way in ways)
+    elif allowed := schema.get("enum"):
+        fits, wanted = any(one == value and type(one) is type(value) for one in allowed), f"one of {allowed}"
+    else:
+        wanted = schema["type"]
+        fits = type(value) in _TYPES[wanted]
+        fits = fits and ("minimum" not in schema or schema["minimum"] <= value <= schema["maximum"])
+    if not fits:
+        return f"expected {where} to be {wanted}, got {shown(value)}"
+    parts: Iterable[tuple[Any, Mapping[str, Any], str]] = ()
+    if "items" in schema:
+        parts = ((each, schema["items"], where) for each in value)
+    elif "properties" in schema:
+        if missing := [name for name in schema.get("required", ()) if name not in value]:
+            return f"expected {where} to have {missing[0]}, got {shown(value)}"
+        named = schema["properties"].items()
+        parts = ((value[name], inner, f"{name} of {where}") for name, inner in named if name in value)
+    return next(filter(None, (_misfit(*part) for part in parts)), "")
 
 
 # ---------------------------------------------------------------- from the arena
@@ -193,12 +227,11 @@ def hello(game: Game, limits: Limits) -> dict[str, Any]:
         "max_turns": info.max_turns,
         "limits": {name: getattr(limits, name) for name in ("move", "line", "memory", "processes")},
         "action_nvec": list(info.action_nvec),
-        "observation": {"shape": list(info.observation.shape), "dtype": _dtype(game)},
+        "observation": {
+            "shape": list(info.observation.shape),
+            "dtype": str(info.observation.dtype).removeprefix("torch."),
+        },
     }
-
-
-def _dtype(game: Game) -> str:
-    return str(game.info.observation.dtype).removeprefix("torch.")
 
 
 def act(
@@ -233,11 +266,6 @@ def act(
     elif ready.observation == "base64":
         message["observation"] = _bytes_of(view.observation)
     return message
-
-
-def acts(questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return several questions as one message."""
-    return {"type": "acts", "questions": [{k: v for k, v in each.items() if k != "type"} for each in questions]}
 
 
 def arrays(views: Views, *, id: int, games: Sequence[int], seed: int, states: bool = False) -> dict[str, Any]:
@@ -334,85 +362,46 @@ def read_ready(message: Mapping[str, Any]) -> Ready:
     """Return what a program says of itself in its first message.
 
     Raises:
-        ProtocolError: another message, another version, or a value that the schema does not allow.
+        ProtocolError: see `checked`.
     """
-    _expect(message, "ready")
-    if message.get("protocol") != VERSION or isinstance(message["protocol"], bool):
-        raise ProtocolError(f"expected version {VERSION} of the protocol, got {shown(message.get('protocol'))}")
-    ready = Ready(**{name: message[name] for name in Ready.__dataclass_fields__ if name in message})
-    for name, default in vars(Ready()).items():
-        value = getattr(ready, name)
-        if type(value) is not type(default):
-            raise ProtocolError(f"ready: expected {name} to be {_kind(default)}, got {shown(value)}")
-    allowed = SCHEMAS["ready"]["properties"]["observation"]["enum"]
-    if ready.observation not in allowed:
-        raise ProtocolError(f"ready: expected observation to be one of {allowed}, got {shown(ready.observation)}")
-    return ready
+    given = checked(message, "ready")
+    return Ready(**{name: given[name] for name in Ready.__dataclass_fields__ if name in given})
 
 
-def read_action(message: Mapping[str, Any], view: View, id: int) -> list[int]:
+def read_action(message: Mapping[str, Any], game: Game, id: int) -> list[int]:
     """Return the action of an answer, a choice for each component; legality is not checked.
 
     Raises:
-        ProtocolError: another message, another question's answer, or no action.
+        ProtocolError: see `checked`; another question's answer, or no action of the game.
     """
-    _expect(message, "action")
-    if message.get("id") != id or isinstance(message["id"], bool):
-        raise ProtocolError(f"expected the answer to question {id}, got that to {shown(message.get('id'))}")
-    return _action(message.get("action"), view.game)
-
-
-def read_actions(message: Mapping[str, Any], views: Sequence[View], ids: Sequence[int]) -> list[list[int]]:
-    """Return the actions of an answer to several questions, in the order of the questions.
-
-    Raises:
-        ProtocolError: another message, other questions' answers, or one that is no action.
-    """
-    _expect(message, "actions")
-    answers = message.get("actions")
-    if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
-        raise ProtocolError(f"expected a list of actions, got {shown(answers)}")
-    given = {each["id"]: each.get("action") for each in answers if type(each.get("id")) is int}
-    if missing := [id for id in ids if id not in given]:
-        raise ProtocolError(f"expected the answers to {len(ids)} questions, got none to question {missing[0]}")
-    return [_action(given[id], view.game) for id, view in zip(ids, views, strict=True)]
+    return _action(_answer(message, "action", id)["action"], game)
 
 
 def read_choices(message: Mapping[str, Any], game: Game, id: int, games: int) -> list[list[int]]:
     """Return the actions of an answer to `arrays`, in the order of its games.
 
     Raises:
-        ProtocolError: another message, another question's answer, or one that is no action.
+        ProtocolError: as for `read_action`; or not as many actions as games.
     """
-    _expect(message, "choices")
-    if type(message.get("id")) is not int or message["id"] != id:
-        raise ProtocolError(f"expected the answer to question {id}, got that to {shown(message.get('id'))}")
-    answers = message.get("actions")
-    if not isinstance(answers, list) or len(answers) != games:
-        raise ProtocolError(f"expected a list of {games} actions, got {shown(answers)}")
+    answers = _answer(message, "choices", id)["actions"]
+    if len(answers) != games:
+        raise ProtocolError(f"expected {games} actions, got {shown(answers)}")
     return [_action(answer, game) for answer in answers]
 
 
-def _action(given: object, game: Game) -> list[int]:
-    nvec = game.info.action_nvec
+def _answer(message: Mapping[str, Any], kind: str, id: int) -> Mapping[str, Any]:
+    if (given := checked(message, kind)["id"]) != id:
+        raise ProtocolError(f"expected the answer to question {id}, got that to {given}")
+    return message
+
+
+def _action(given: Any, game: Game) -> list[int]:
     if isinstance(given, str):
         try:
             return game.info.unravel_action(game.string_to_action(given))
         except ValueError as error:
             raise ProtocolError(f"expected the name of an action: {error}") from None
-    numbers: list[Any] = given if isinstance(given, list) else [given]
-    if len(numbers) != len(nvec) or any(type(number) is not int or abs(number) >= 1 << 53 for number in numbers):
-        wanted = "a whole number" if len(nvec) == 1 else f"a list of {len(nvec)} whole numbers"
-        raise ProtocolError(f"expected an action, {wanted} or a name; got {shown(given)}")
+    numbers: list[int] = given if isinstance(given, list) else [given]
+    if len(numbers) != len(game.info.action_nvec):
+        raise ProtocolError(f"expected an action of {len(game.info.action_nvec)} whole numbers, got {shown(given)}")
     return numbers
-
-
-def _expect(message: Mapping[str, Any], kind: str) -> None:
-    if message["type"] == "error":
-        raise SaidError(f"the program says: {shown(message.get('message'), 200)}")
-    if message["type"] != kind:
-        raise ProtocolError(f"expected a message of type {kind}, got {shown(message['type'])}")
-
-
-def _kind(default: object) -> str:
-    return "true or false" if isinstance(default, bool) else "a text"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import torch
@@ -62,38 +62,34 @@ class _Server:
     """
 
     def __init__(self, load: Callable[[Game], AnyAgent], hello: Mapping[str, Any]) -> None:
-        if hello.get("protocol") != protocol.VERSION:
-            raise ProtocolError(
-                f"expected version {protocol.VERSION} of the protocol, got {shown(hello.get('protocol'))}"
-            )
-        if not (isinstance(id := hello.get("game"), str) and isinstance(given := hello.get("parameters"), dict)):
-            raise ProtocolError(f"expected the id and the parameters of a game, got {shown(hello)}")
-        self.game = registry.make(id, **given)
+        protocol.checked(hello, "hello")
+        self.game = registry.make(hello["game"], **hello["parameters"])
         _seeded(0)
         self.agent: Any = load(self.game)
-        self.on_states = takes_states(self.agent, self.game)
-        self._on_views = takes_views(self.agent)
+        self._on_states, self._on_views = takes_states(self.agent, self.game), takes_views(self.agent)
+        self._reads = self._on_states or self._on_views
         if self._on_views and not self.game.info.perfect_information:
             raise ProtocolError(
                 f"{self.agent.name} reads positions, of which {self.game.id} hides a part; let it play in the arena's "
                 "process (--in-process)"
             )
         self._env_ids: dict[int, int] = {}
-        self._seats: dict[int, int] = {}
 
     @property
     def ready(self) -> dict[str, Any]:
         """The answer to `hello`."""
-        reads = self.on_states or self._on_views
-        wanted = {"observation": "none", "states": True} if reads else {"observation": "base64", "arrays": True}
+        wanted = {"observation": "none", "states": True} if self._reads else {"observation": "base64", "arrays": True}
         return {"type": "ready", "protocol": protocol.VERSION, "name": self.agent.name, **wanted}
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the answer to a message, None if it needs none."""
         kind = message["type"]
-        if kind == "arrays":
-            return self._choices(message)
-        self._check(message, kind)
+        if kind not in ("start", "act", "arrays", "result"):
+            raise ProtocolError(f"expected start, act, arrays, result or quit; got {kind}")
+        protocol.checked(message, kind)
+        seats = message["players"] if kind == "arrays" else [message["player"]]
+        if any(seat >= self.game.info.num_players for seat in seats):
+            raise ProtocolError(f"expected players below {self.game.info.num_players}, got {shown(seats)}")
         if kind == "start":
             self._start(message["game"], message["player"])
         elif kind == "result":
@@ -101,35 +97,13 @@ class _Server:
         elif kind == "act":
             return {"type": "action", "id": message["id"], "action": self._act(message)}
         else:
-            raise ProtocolError(f"expected start, act, arrays, result or quit; got {kind}")
+            return {"type": "choices", "id": message["id"], "actions": self._choices(message)}
         return None
-
-    def _check(self, message: Mapping[str, Any], kind: str) -> None:
-        """Raise a `ProtocolError` unless the fields that are used have values of the right kind."""
-        bounds = {"game": 1 << 53, "player": self.game.info.num_players}
-        if kind == "act":
-            bounds |= {"id": 1 << 53, "seed": 1 << 53}
-            legal, nvec = message.get("legal"), self.game.info.action_nvec
-            if not isinstance(legal, list) or len(legal) != len(nvec):
-                raise ProtocolError(
-                    f"expected a list of legal choices for each of {len(nvec)} components, got {shown(legal)}"
-                )
-            for choices, count in zip(legal, nvec, strict=True):
-                if not (isinstance(choices, list) and choices and all(_whole(choice, count) for choice in choices)):
-                    raise ProtocolError(f"expected choices from 0 to {count - 1}, got {shown(choices)}")
-            if not isinstance(message.get("position"), str):
-                raise ProtocolError(f"expected a position, got {shown(message.get('position'))}")
-        for name, bound in bounds.items():
-            if not _whole(message.get(name), bound):
-                raise ProtocolError(
-                    f"expected {name} to be a whole number below {bound}, got {shown(message.get(name))}"
-                )
 
     def _start(self, game: int, player: int) -> None:
         if game not in self._env_ids:
             taken = set(self._env_ids.values())
             self._env_ids[game] = next(number for number in range(len(taken) + 1) if number not in taken)
-        self._seats[game] = player
         self.agent.start(
             self.game, torch.tensor([player], device="cpu"), torch.tensor([self._env_ids[game]], device="cpu")
         )
@@ -142,35 +116,34 @@ class _Server:
         return torch.tensor([self._env_ids[game] for game in games], device="cpu")
 
     def _act(self, question: Mapping[str, Any]) -> Any:
-        """Return the answer to a question about one game."""
+        """Return the action in one game."""
         mask, first = torch.zeros((1, self.game.info.num_actions), dtype=torch.bool, device="cpu"), 0
-        for choices, count in zip(question["legal"], self.game.info.action_nvec, strict=True):
+        legal, nvec = question["legal"], self.game.info.action_nvec
+        if len(legal) != len(nvec) or any(max(each, default=n) >= n for each, n in zip(legal, nvec, strict=True)):
+            raise ProtocolError(f"expected legal choices of components with {nvec} choices, got {shown(legal)}")
+        for choices, count in zip(legal, nvec, strict=True):
             mask[0, [first + choice for choice in choices]] = True
             first += count
         env_ids, players = self._places([question["game"]], [question["player"]]), [question["player"]]
-        if self.on_states or self._on_views:
+        if self._reads:
             seen: Any = self.game.string_to_state(question["position"], question["seed"])
         else:
             seen = protocol.decoded_observation(question, self.game)[None]
         return self._chosen(seen, mask, players, env_ids, question["seed"])[0]
 
-    def _choices(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to a question about several games as arrays."""
-        games, players, most = message.get("games"), message.get("players"), self.game.info.num_players
-        if not (_wholes(games, 1 << 53) and _wholes(players, most) and len(games) == len(players)):
-            raise ProtocolError(f"expected the numbers of games and their players, got {shown(message)}")
-        if not (_whole(message.get("id"), 1 << 53) and _whole(message.get("seed"), 1 << 53)):
-            raise ProtocolError("expected id and seed to be whole numbers below 2^53")
-        states = self.on_states or self._on_views
-        seen, mask = protocol.decoded_arrays(message, self.game, len(games), states=states)
-        actions = self._chosen(seen, mask, players, self._places(games, players), message["seed"])
-        return {"type": "choices", "id": message["id"], "actions": actions}
+    def _choices(self, message: Mapping[str, Any]) -> list[Any]:
+        """Return the actions in several games, of which the question tells as arrays."""
+        games, players = message["games"], message["players"]
+        if not 0 < len(games) == len(players):
+            raise ProtocolError(f"expected games and as many players, got {shown(games)} and {shown(players)}")
+        seen, mask = protocol.decoded_arrays(message, self.game, len(games), states=self._reads)
+        return self._chosen(seen, mask, players, self._places(games, players), message["seed"])
 
     def _chosen(self, seen: Any, mask: Tensor, players: Sequence[int], env_ids: Tensor, seed: int) -> list[Any]:
         """Return the agent's actions from observations or states, in their order."""
         order = env_ids.argsort(stable=True)  # as agents are asked
         seen, mask, env_ids, chance = seen[order], mask[order], env_ids[order], _seeded(seed)
-        if self.on_states:
+        if self._on_states:
             actions = self.agent.act_on_state(seen, env_ids, chance)
         elif self._on_views:
             seats = torch.tensor(players, device="cpu")[order]
@@ -189,11 +162,3 @@ def _seeded(seed: int) -> torch.Generator:
     np.random.seed(seed % (1 << 32))  # noqa: NPY002  # the generator that agents draw from
     torch.manual_seed(seed)
     return torch.Generator().manual_seed(seed)
-
-
-def _wholes(values: object, bound: int) -> TypeGuard[list[int]]:
-    return isinstance(values, list) and bool(values) and all(_whole(value, bound) for value in values)
-
-
-def _whole(value: object, bound: int) -> bool:
-    return type(value) is int and 0 <= value < bound

@@ -24,7 +24,7 @@ from cellgames.agents import AnyAgent
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play
 from cellgames.agents.programs import protocol
-from cellgames.agents.programs.isolation import isolated
+from cellgames.agents.programs.isolation import Isolated
 from cellgames.agents.programs.process import BotProcess, Limits
 from cellgames.agents.programs.program_agent import ProgramAgent
 from cellgames.agents.views import views_of
@@ -107,7 +107,7 @@ def _isolation() -> list[tuple[str, str, float, float, float]]:
     found = []
     for game in GAMES:
         for spec in AGENTS:
-            inside, apart = load(spec, game), isolated(spec)
+            inside, apart = load(spec, game), Isolated(spec)
             pairs = [[_moves_per_second(agent, game) for agent in (inside, apart)] for _ in range(ROUNDS + 1)][1:]
             apart.close()
             speeds = [median(speeds) for speeds in zip(*pairs, strict=True)]

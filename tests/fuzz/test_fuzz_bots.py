@@ -23,11 +23,11 @@ from cellgames.envs.core import seeds
 
 IDS = ("torus-small-v0", "grid-adaptation-small-v0")
 ANSWERS = (
-    {"type": "ready", "protocol": 1, "name": "a bot", "observation": "list", "batch": True},
+    {"type": "ready", "protocol": 1, "name": "a bot", "observation": "list", "arrays": True},
     {"type": "action", "id": 4, "action": 3},
     {"type": "action", "id": 4, "action": [1, 2, 3, 4, 0, 0, 4]},
     {"type": "action", "id": 4, "action": "c4+"},
-    {"type": "actions", "actions": [{"id": 4, "action": 3}, {"id": 5, "action": 1}]},
+    {"type": "choices", "id": 4, "actions": [3, "c4+"]},
     {"type": "error", "message": "no idea"},
 )
 
@@ -53,8 +53,8 @@ def read(line: bytes) -> None:
     for id in IDS:
         for reader in (
             lambda: protocol.read_ready(message),
-            lambda: protocol.read_action(message, view(id), 4),  # noqa: B023  # called at once
-            lambda: protocol.read_actions(message, [view(id)] * 2, [4, 5]),  # noqa: B023
+            lambda: protocol.read_action(message, view(id).game, 4),  # noqa: B023  # called at once
+            lambda: protocol.read_choices(message, view(id).game, 4, 2),  # noqa: B023
         ):
             try:
                 reader()
@@ -76,14 +76,14 @@ def test_bytes_of_answers(answer: dict[str, Any], made: tuple[Edit, ...]) -> Non
 @fuzz(
     Inputs(short=150, share=4),
     answer=st.sampled_from(ANSWERS),
-    name=st.sampled_from(["type", "id", "action", "protocol", "name", "observation", "batch", "actions"]),
+    name=st.sampled_from(["type", "id", "action", "protocol", "name", "observation", "arrays", "actions"]),
     value=hostile_json() | hostile_text(),
 )
 def test_values_of_answers(answer: dict[str, Any], name: str, value: Any) -> None:
     with contextlib.suppress(ValueError, UnicodeEncodeError):  # no JSON, so nobody sends it
         read(json.dumps({**answer, name: value}, allow_nan=True).encode())
     with contextlib.suppress(ValueError, UnicodeEncodeError):
-        read(json.dumps({"type": "actions", "actions": [{"id": 4, "action": value}, {"id": value}]}).encode())
+        read(json.dumps({"type": "choices", "id": 4, "actions": [3, value]}).encode())
 
 
 # ---------------------------------------------------------------- our agents as programs
@@ -128,21 +128,7 @@ def test_bytes_of_questions(id: str, which: int, made: tuple[Edit, ...]) -> None
     Inputs(short=60, share=1),
     id=st.sampled_from(IDS),
     which=st.integers(0, 4),
-    name=st.sampled_from(
-        [
-            "type",
-            "protocol",
-            "game",
-            "parameters",
-            "player",
-            "position",
-            "legal",
-            "seed",
-            "id",
-            "observation",
-            "questions",
-        ]
-    ),
+    name=st.sampled_from(QUESTION_FIELDS),
     value=hostile_json() | hostile_text(),
 )
 def test_values_of_questions(id: str, which: int, name: str, value: Any) -> None:
