@@ -233,17 +233,16 @@ class BotProcess:
         """Return why the program has ended, or closed its output."""
         self._control.setblocking(False)
         said = self._control.recv(_CHUNK).decode() if self._process.poll() is not None else ""
-        first, *rest = said.split("\n")
-        if rest or " " in first:  # it could not be started, or exceeded a limit
+        first = said.partition("\n")[0]
+        if " " in first:  # it could not be started, or exceeded a limit
             return first
         how = f"it ended with exit code {first}" if first else "it closed its output"
         if first.startswith("-"):
             named = {str(-number): number.name for number in signal.Signals}
             how = f"it ended with signal {named.get(first, first[1:])}"
         self._listener.join(_PATIENCE)
-        last = next(
-            (line for line in reversed(self._said.tail.decode(errors="replace").split("\n")) if line.strip()), ""
-        )
+        lines = [line for line in self._said.tail.decode(errors="replace").split("\n") if line.strip()]
+        last = lines[-1] if lines else ""
         return how + (f"; its last words: {shown(last[-_TAIL:], _TAIL)}" if last else "")
 
 
