@@ -91,8 +91,8 @@ class _Checked(ProgramAgent):
 
     def quit(self) -> str:
         """Ask the program to end."""
-        assert (process := self._process) is not None
-        start = time.perf_counter()
+        process, start = self._process, time.perf_counter()
+        assert process is not None
         process.wake()
         process.tell(self.farewell)
         while process.alive:
