@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
-from every_game import QUICK, of_each
-from pettingzoo.utils.conversions import parallel_to_aec
-from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
-from cellgames.envs.adapters.pettingzoo_aec import AECGame, wrapped
-from cellgames.envs.adapters.pettingzoo_parallel import ParallelGame
 from cellgames.envs.core import Game
 
 REGISTERED: dict[str, Game] = {id: cellgames.make(id) for id in cellgames.games()}
-QUICKER = {id: cellgames.make(id, **QUICK[id]) if id in QUICK else game for id, game in REGISTERED.items()}
-IN_TURNS = {id: game for id, game in QUICKER.items() if not game.info.simultaneous}
-IN_TURNS |= {game.id: game for game in (Race(), TwoPartRace())}
-AT_ONCE = {id: game for id, game in QUICKER.items() if game.info.simultaneous}
-AT_ONCE |= {Sealed.id: Sealed()}
-
-game_in_turns, game_at_once, any_game = of_each(IN_TURNS), of_each(AT_ONCE), of_each(IN_TURNS | AT_ONCE)
-
-Dress = Callable[[AECGame], Any]
-either = pytest.mark.parametrize("dress", [lambda env: env, wrapped], ids=["raw", "wrapped"])
-
-
-def raw(game: Game, render_mode: str | None = None) -> Any:
-    """The environment without wrappers; its window does not wait."""
-    env = (ParallelGame if game.info.simultaneous else AECGame)(game, render_mode)
-    env.metadata["render_fps"] = 100_000
-    return env
-
-
-def aec(game: Game, render_mode: str | None = None) -> Any:
-    """The AEC environment as users get it, whatever the game's kind."""
-    if game.info.simultaneous:
-        return parallel_to_aec(raw(game, render_mode))
-    return wrapped(raw(game, render_mode))
 
 
 def parts(mask: Any) -> tuple[Any, ...]:
@@ -66,17 +35,14 @@ def play_on(env: Any, seed: int = 0, moves: int = 10_000) -> list[Any]:
     return steps
 
 
-def one_step(game: Game) -> int:
-    """How many agents act in one step of the game."""
-    return game.info.num_players if game.info.simultaneous else 1
-
-
 def same(one: Any, two: Any) -> bool:
-    """Nested dicts, tuples and arrays, by content."""
+    """Nested dicts, tuples and arrays, by content and dtype."""
     if isinstance(one, dict):
         return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
     if isinstance(one, tuple | list):
         return len(one) == len(two) and all(map(same, one, two))
     if isinstance(one, np.ndarray):
-        return one.dtype == two.dtype and np.array_equal(one, two)
+        if one.dtype == object:
+            return one.shape == two.shape and same(list(one), list(two))
+        return bool(one.dtype == two.dtype) and np.array_equal(one, two)
     return bool(one == two)

@@ -20,7 +20,7 @@ pytest.importorskip("pyspiel")
 
 import pyspiel
 from open_spiel.python import policy
-from open_spiel.python.algorithms import cfr, exploitability, generate_playthrough, mcts, minimax
+from open_spiel.python.algorithms import cfr, exploitability, generate_playthrough, minimax
 from open_spiel.python.observation import make_observation
 
 from cellgames.envs.adapters import openspiel
@@ -81,14 +81,6 @@ def test_minimax_agrees_with_the_solver() -> None:
         wins = bool(solver(2).wins(black[None], white[None], state.current_player))
         value, _ = minimax.alpha_beta_search(OpenSpielGame(game, position=line))
         assert value == (1 if wins else -1), line  # for the player to move
-
-
-def test_search_finds_the_moves_that_win() -> None:
-    game = cellgames.make("torus-v0", size=2)
-    theirs = OpenSpielGame(game, position=LATE)
-    random = np.random.RandomState(0)
-    bot = mcts.MCTSBot(theirs, 2, 200, mcts.RandomRolloutEvaluator(1, random), solve=True, random_state=random)
-    assert solver(2).winning_moves(game.string_to_state(LATE))[0, bot.step(theirs.new_initial_state())]
 
 
 def test_regret_minimization_learns() -> None:

@@ -8,14 +8,16 @@ import sys
 import warnings
 from typing import Any
 
+import gymnasium
 import pettingzoo
 import pytest
+from gymnasium.vector import SyncVectorEnv
 from pettingzoo_play import REGISTERED, play_on
 from toy_games import Sealed
 
 import cellgames
 from cellgames.envs import registry, torus_v0
-from cellgames.envs.adapters import register
+from cellgames.envs.adapters import SeatVectorEnv, register
 from cellgames.envs.adapters.pettingzoo_aec import make_aec
 from cellgames.envs.adapters.pettingzoo_parallel import make_parallel
 
@@ -65,11 +67,11 @@ def test_pettingzoos_registry_takes_parameters_and_finds_the_newest_version() ->
 
 
 def test_registering_twice_changes_nothing_and_does_not_warn() -> None:
-    before = dict(pettingzoo.aec_registry)
+    before = dict(pettingzoo.aec_registry), dict(gymnasium.registry)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         register()
-    assert pettingzoo.aec_registry == before
+    assert (pettingzoo.aec_registry, gymnasium.registry) == before
 
 
 def test_simultaneous_games_are_made_in_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,6 +85,26 @@ def test_simultaneous_games_are_made_in_both_ways(monkeypatch: pytest.MonkeyPatc
     env.reset(seed=0)
     play_on(env)
     assert not env.agents
+
+
+def test_gymnasiums_registry_takes_parameters_and_opponents() -> None:
+    env: Any = gymnasium.make("cellgames:cellgames/torus-v0", size=3, seat="black", opponents="greedy")
+    assert game_of(env) == cellgames.make("torus-v0", size=3)
+    env.reset(seed=1)
+    assert int(env.unwrapped.vector.player[0]) == 0
+    many: Any = gymnasium.make_vec("cellgames/torus-v0", num_envs=3, size=3, seat="white", opponents="greedy")
+    assert isinstance(many, SeatVectorEnv)
+    assert many.vector.player.tolist() == [1, 1, 1]
+    for vector in (env.unwrapped.vector, many.vector):
+        assert getattr(vector.opponents[0], "name", None) == "greedy"
+    # `make_vec` hands the arguments of the specification to `make`, which has an argument `id` of its own.
+    single = gymnasium.make_vec("cellgames/torus-v0", num_envs=2, vectorization_mode="sync", size=3)
+    assert isinstance(single, SyncVectorEnv)
+    for id in REGISTERED:
+        spec = gymnasium.spec(f"cellgames/{id}")
+        assert pickle.loads(pickle.dumps(spec)) == spec
+    with pytest.raises(ValueError, match="torus-v0: unknown parameter 'sizes'; known: size"):
+        gymnasium.make("cellgames/torus-v0", sizes=3)
 
 
 @pytest.mark.parametrize(

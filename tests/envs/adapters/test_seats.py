@@ -245,20 +245,6 @@ def test_every_env_waits_for_the_learner_and_the_mask_is_its_own(game: Game) -> 
     assert len(players) > 1  # seats are drawn
 
 
-@every_game
-def test_what_a_step_has_told_is_not_changed_by_later_steps(game: Game) -> None:
-    vector, random = SeatVector(game, 5, seed=2), generator()
-    told: list[tuple[Any, Any]] = []
-    for _ in range(20):
-        seen = (vector.observation, vector.action_mask)
-        moved = vector.step(random_learner(vector, random))
-        parts = [*seen, moved.rewards, moved.terminated, moved.truncated]
-        if moved.ended is not None:
-            parts += [moved.ended.observation, moved.ended.returns, moved.ended.outcome, *moved.ended.state.tensors()]
-        told += [(part, part.clone()) for part in parts]
-    assert all(torch.equal(now, then) for now, then in told)
-
-
 def test_opponents_in_one_env_never_see_anothers_games() -> None:
     """`Habit` fails when it is asked about a seat that is not its own, or before it was told of the game."""
     for game in (GAMES["torus-small-v0"], Race(), Sealed()):
@@ -394,13 +380,6 @@ def test_opponents_that_cannot_play_the_game_are_refused() -> None:
         SeatVector(Sealed(), 1, ["random", Peeker()])
 
 
-def test_greedy_beats_a_random_learner() -> None:
-    vector = SeatVector(cellgames.make("torus-v0", size=3), 40, "greedy", seed=1)
-    outcomes = torch.cat([moved.ended.outcome for moved in run(vector, 25) if moved.ended is not None])
-    assert len(outcomes) > 60
-    assert (outcomes == LOSS).float().mean() > 0.9
-
-
 class Peeker(agents.BaseAgent):
     """Notes the seeds that it is shown."""
 
@@ -498,17 +477,6 @@ def test_an_illegal_action_raises_or_loses_the_game() -> None:
     later = lenient.step(random_learner(lenient, generator()))
     assert not later.faults
     assert later.rewards[1] == 0
-
-
-def test_an_illegal_choice_is_replaced_where_all_act_at_once() -> None:
-    game = Sealed()
-    vector = SeatVector(game, 2, seed=2, illegal="forfeit")
-    moved = vector.step(torch.tensor([[4, 0], [1, 1]]))  # no guesses in the first round
-    assert set(moved.faults) == {0, 1}
-    assert "component 1: this round takes no guesses; played 2 instead" in moved.faults[0]
-    assert moved.ended is None
-    shown = vector.state.shown[torch.arange(2), vector.player]
-    assert shown.tolist() == [[4, 2], [1, 2]]
 
 
 def test_bad_arguments_are_refused() -> None:

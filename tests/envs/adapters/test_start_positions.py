@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from every_game import finished, generator, of_each, play
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from learner_play import REGISTERED, Habit, nth_legal, random_learner
+from every_game import generator, of_each, play
+from learner_play import REGISTERED, random_learner
 from torch import Tensor
 from toy_games import Race
 
 import cellgames
-from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv, TorchRLGame
+from cellgames.envs.adapters import SeatVector, TorchRLGame
 from cellgames.envs.core import Game, State, chance, seeds
 
 every_registered = of_each(REGISTERED)
@@ -28,101 +25,8 @@ def lines_of(game: Game) -> list[str]:
     return [game.state_to_string(state[env_id]) for env_id in (~state.done).nonzero().flatten().tolist()]
 
 
-def mover_of(game: Game, line: str) -> int:
-    return int(game.string_to_state(line).current_player)
-
-
 def shown(game: Game, state: State) -> list[str]:
     return [game.state_to_string(state[env_id]) for env_id in range(len(state))]
-
-
-# ---------------------------------------------------------------- adapters
-
-
-def pettingzoo(game: Game, line: str) -> Any:
-    return ParallelGame(game) if game.info.simultaneous else AECGame(game)
-
-
-ADAPTERS: dict[str, Callable[[Game, str], Any]] = {
-    "pettingzoo": pettingzoo,
-    "gymnasium": lambda game, line: SeatEnv(game, seat=mover_of(game, line)),
-    "gymnasium vector": lambda game, line: SeatVectorEnv(game, 3, seat=mover_of(game, line)),
-    "sb3": lambda game, line: SeatVecEnv(game, 3, seat=mover_of(game, line)),
-    "torchrl": lambda game, line: TorchRLGame(game, 3),
-}
-
-
-def reset(env: Any, options: Any) -> None:
-    if isinstance(env, SeatVecEnv):
-        env.set_options(options)
-        env.reset()
-    else:
-        env.reset(options=options)
-
-
-def core_state(env: Any) -> State:
-    state: State = env.vector.state if hasattr(env, "vector") else env.core_state()
-    return state
-
-
-@every_registered
-@pytest.mark.parametrize("make", ADAPTERS.values(), ids=ADAPTERS)
-def test_a_reset_starts_from_a_position(game: Game, make: Callable[[Game, str], Any]) -> None:
-    line = lines_of(game)[0]
-    env = make(game, line)
-    reset(env, {"position": line})
-    assert set(shown(game, core_state(env))) == {line}
-    assert not core_state(env).rewards.any()
-    before = core_state(env)
-    over = game.state_to_string(finished(game, 1))
-    for wrong in ("no such position", 7, over):
-        with pytest.raises(ValueError, match="expected"):
-            reset(env, {"position": wrong})
-        assert core_state(env).equal(before), "a refused position has changed the games"
-    reset(env, {})
-    assert line not in shown(game, core_state(env))
-
-
-@pytest.mark.parametrize("make", ADAPTERS.values(), ids=ADAPTERS)
-def test_unknown_options_are_named(make: Callable[[Game, str], Any]) -> None:
-    env = make(TORUS, lines_of(TORUS)[0])
-    if isinstance(env, AECGame):  # PettingZoo's own test of environments passes an option that no game knows
-        with pytest.warns(UserWarning, match="reset ignores the unknown option 'postion'; known: position"):
-            reset(env, {"postion": "x"})
-    else:
-        with pytest.raises(ValueError, match="torus-v0: reset knows the option 'position', got 'postion'"):
-            reset(env, {"postion": "x"})
-
-
-@pytest.mark.parametrize("name", ["gymnasium vector", "sb3", "torchrl"])
-def test_every_env_may_have_a_position_of_its_own(name: str) -> None:
-    game, start = TORUS, TORUS.state_to_string(TORUS.init(seeds(0, 1)))
-    lines = [line for line in lines_of(game) if mover_of(game, line) == 0][:2]
-    assert len(lines) == 2
-    env = ADAPTERS[name](game, lines[0])
-    own = [lines[1], None, lines[0]]
-    reset(env, [{} if line is None else {"position": line} for line in own] if name == "sb3" else {"position": own})
-    assert shown(game, core_state(env)) == [lines[1], start, lines[0]]
-    if name != "sb3":
-        with pytest.raises(ValueError, match=r"torus-v0: expected a position .* or one for each of 3 envs"):
-            reset(env, {"position": lines})
-
-
-@every_registered
-def test_gymnasiums_vectors_agree_on_games_from_positions(game: Game) -> None:
-    """Only the games of this reset start there; those that follow in the same env start as always."""
-    line = lines_of(game)[0]
-
-    def one() -> SeatEnv:
-        return SeatEnv(game, Habit(2))
-
-    ours, theirs = SeatVectorEnv(game, 2, Habit(2)), SyncVectorEnv([one, one], autoreset_mode=AutoresetMode.SAME_STEP)
-    first, again = (env.reset(seed=4, options={"position": line}) for env in (ours, theirs))
-    assert np.array_equal(first[0], again[0])
-    for step in range(min(game.info.max_turns, 12)):
-        actions = torch.stack([nth_legal(game, mask, step) for mask in torch.from_numpy(ours.action_masks())]).numpy()
-        for one_of, two_of in zip(ours.step(actions)[:4], theirs.step(actions)[:4], strict=True):
-            assert np.array_equal(one_of, two_of)
 
 
 def test_torchrl_resets_only_the_envs_that_are_asked_for_from_a_position() -> None:

@@ -1,0 +1,416 @@
+"""One suite for all adapters: the libraries' own checks, and seeds, positions, illegal actions, pictures, copies.
+
+How a game runs move for move is in `test_adapter_play.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from adapter_doors import ADAPTERS, Adapter, adapters, core_state, game_of, legal, outcome_of
+from every_game import finished
+from pettingzoo_play import play_on, same
+from toy_games import Race, Sealed, TwoPartRace
+
+import cellgames
+from cellgames.envs import torus_v0
+from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVectorEnv
+from cellgames.envs.adapters.window import Window
+from cellgames.envs.core import Game, chance, seeds
+from cellgames.envs.core.drawing import to_svg
+from cellgames.envs.core.raster import to_rgb
+
+TORUS: Game = cellgames.make("torus-v0", size=2)
+FEW = {game.id: game for game in (cellgames.make("torus-small-v0"), Race(), TwoPartRace(), Sealed())}
+
+pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:UserWarning")
+
+
+@pytest.fixture(autouse=True)
+def _no_display(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    yield
+    if sys.modules.get("pygame"):
+        sys.modules["pygame"].display.quit()
+
+
+def of_seat(adapter: Adapter, game: Game, state: Any) -> dict[str, Any]:
+    """The options by which a learner moves first in a state."""
+    return {"seat": int(state.current_player[0])} if adapter.learner else {}
+
+
+@adapters()
+def test_the_librarys_own_checks_pass(adapter: Adapter, game: Game) -> None:
+    adapter.check(game)
+
+
+# ---------------------------------------------------------------- seeds and positions
+
+
+@adapters()
+def test_a_seed_gives_its_games_and_those_that_follow(adapter: Adapter, game: Game) -> None:
+    env, other = adapter.make(game), adapter.make(game)
+    fresh = set()
+    for one in (env, other):
+        adapter.reset(one)
+        fresh |= set(core_state(one).seed.tolist())
+    assert adapter is ADAPTERS["torchrl"] or len(fresh) == 2 * adapter.num_envs  # random without a seed
+    given = adapter.seeds(9)
+    adapter.reset(env, seed=9)
+    adapter.step(env, legal(env, 0))
+    for one in (env, other):
+        adapter.reset(one, seed=9)
+    assert core_state(env).equal(core_state(other))
+    if not adapter.learner:  # a learner's first turn may come later
+        assert core_state(env).equal(game.init(given))
+    for _ in range(2):
+        adapter.step(env, legal(env, 1))
+        following = chance.next_seed(core_state(env).seed)
+        adapter.reset(env)
+        if not adapter.learner:
+            assert core_state(env).equal(game.init(following))
+
+
+@adapters(lambda adapter: adapter not in (ADAPTERS["sb3"], ADAPTERS["torchrl"]), games=FEW)
+@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "7", True])
+def test_a_bad_seed_is_refused(adapter: Adapter, game: Game, seed: Any) -> None:
+    env = adapter.make(game)
+    adapter.reset(env, seed=1)
+    before = core_state(env)
+    with pytest.raises((ValueError, gymnasium.error.Error), match=r"(?i)seed"):
+        adapter.reset(env, seed=[0, 0, seed] if isinstance(env, SeatVectorEnv) else seed)
+    assert core_state(env).equal(before)
+
+
+def lines_of(game: Game, count: int = 6) -> list[str]:
+    """Positions in the middle of games, which go on."""
+    state = game.init(seeds(1, count))
+    for number in range(max(1, game.info.max_turns // 3)):
+        state = game.step(state, game.random_actions(state, torch.Generator().manual_seed(number)))
+    return [game.state_to_string(state[i]) for i in (~state.done).nonzero().flatten().tolist()]
+
+
+@adapters()
+def test_a_reset_starts_from_a_position(adapter: Adapter, game: Game) -> None:
+    line = lines_of(game)[0]
+    env = adapter.make(game, **of_seat(adapter, game, game.string_to_state(line)))
+
+    def shown() -> set[str]:
+        return {game.state_to_string(core_state(env)[i]) for i in range(adapter.num_envs)}
+
+    adapter.reset(env, options={"position": line})
+    assert shown() == {line}
+    assert not core_state(env).rewards.any()
+    before, over = core_state(env), game.state_to_string(finished(game, 1))
+    for wrong in ("no such position", 7, over):
+        with pytest.raises(ValueError, match="expected"):
+            adapter.reset(env, options={"position": wrong})
+        assert core_state(env).equal(before), "a refused position has changed the games"
+    adapter.reset(env, options={})
+    assert line not in shown()
+
+
+@adapters(games=FEW)
+def test_unknown_options_are_named(adapter: Adapter, game: Game) -> None:
+    env = adapter.make(game)
+    if adapter.learner or adapter is ADAPTERS["torchrl"]:
+        with pytest.raises(ValueError, match="'postion'"):
+            adapter.reset(env, options={"postion": "x"})
+    else:  # PettingZoo's own test of environments passes an option that no game knows
+        with pytest.warns(UserWarning, match="'postion'"):
+            adapter.reset(env, options={"postion": "x"})
+
+
+@pytest.mark.parametrize("name", ["gymnasium vector", "sb3", "torchrl"])
+def test_every_env_may_have_a_position_of_its_own(name: str) -> None:
+    adapter, start = ADAPTERS[name], TORUS.state_to_string(TORUS.init(seeds(0, 1)))
+    lines = [line for line in lines_of(TORUS) if not int(TORUS.string_to_state(line).current_player)][:2]
+    env, own = adapter.make(TORUS, **({"seat": 0} if adapter.learner else {})), [lines[1], None, lines[0]]
+    each = [{} if line is None else {"position": line} for line in own]
+    adapter.reset(env, options=each if name == "sb3" else {"position": own})
+    assert [TORUS.state_to_string(core_state(env)[i]) for i in range(3)] == [lines[1], start, lines[0]]
+    if name != "sb3":
+        with pytest.raises(ValueError, match="for each of 3 envs"):
+            adapter.reset(env, options={"position": lines})
+
+
+# ---------------------------------------------------------------- illegal actions
+
+
+def with_a_fault(env: Any, number: int) -> Any:
+    """Actions of which the first player's are illegal in one component; None if all is legal. And a legal one."""
+    game = game_of(env)
+    good = legal(env, number)
+    mask = env.vector.action_mask[0] if hasattr(env, "vector") else game.legal_actions(core_state(env))[0]
+    mask = mask.reshape(-1, game.info.num_actions)[0]
+    for component, part in enumerate(mask.split(list(game.info.action_nvec))):
+        if not part.all():
+            wrong = good.clone()
+            wrong.view(-1, len(game.info.action_nvec))[0, component] = part.int().argmin()
+            return wrong, component, part
+    return None
+
+
+def same_play(one: Any, two: Any) -> bool:
+    """Compare all that a step gives but the infos."""
+    return same(list(one)[:-1], list(two)[:-1])
+
+
+@adapters()
+def test_an_illegal_action_does_what_the_adapter_says(adapter: Adapter, game: Game) -> None:
+    env, policy = adapter.make(game), adapter.illegal[game.info.simultaneous]
+    adapter.reset(env, seed=3)
+    found, number = with_a_fault(env, 0), 0
+    while found is None:
+        number += 1
+        adapter.step(env, legal(env, number))
+        found = with_a_fault(env, number)
+    (wrong, component, part), before = found, core_state(env).clone()
+    if policy == "raise":
+        with pytest.raises(ValueError, match=f"^{game.id}: illegal action .* in env 0"):
+            adapter.step(env, wrong)
+        assert core_state(env).equal(before)
+        adapter.step(env, legal(env, number))
+        return
+    if policy == "replace":
+        fair = adapter.make(game)
+        adapter.reset(fair, seed=3)
+        for turn in range(1, number + 1):
+            adapter.step(fair, legal(fair, turn))
+        replaced = wrong.clone()
+        replaced.view(-1, len(game.info.action_nvec))[0, component] = game.fallback(component, part)
+        result, expected = adapter.step(env, wrong), adapter.step(fair, replaced)
+        assert core_state(env).equal(core_state(fair))
+        assert result is None or ("instead" in str(result) and same_play(result, expected))
+        return
+    worst = game.info.reward_range[0]
+    if not adapter.learner:
+        mover, owed = env.agent_selection, dict(env.unwrapped._cumulative_rewards)
+        adapter.step(env, wrong)
+        assert core_state(env).equal(before)
+        assert env.rewards == {agent: worst if agent == mover else 0 for agent in env.possible_agents}
+        assert all(env.terminations.values())
+        for agent, _, reward, *_ in play_on(env):
+            assert reward == (worst if agent == mover else owed[agent])
+        return
+    reward, ended, infos = outcome_of(adapter.step(env, wrong))
+    assert (np.ravel(reward)[0], np.ravel(ended)[0]) == (worst, True)
+    assert "the game is lost" in str(infos)
+
+
+@adapters(lambda adapter: adapter.learner, games=FEW)
+def test_a_number_outside_the_space_is_refused(adapter: Adapter, game: Game) -> None:
+    env = adapter.make(game)
+    adapter.reset(env, seed=3)
+    before = core_state(env).clone()
+    for number in (-1, 10**6):
+        wrong = legal(env, 0)
+        wrong.view(-1)[-1] = number
+        with pytest.raises(ValueError, match=f"^{game.id}: illegal action {number}"):
+            adapter.step(env, wrong)
+    assert core_state(env).equal(before)
+
+
+@pytest.mark.parametrize("game", [Race(), TwoPartRace()], ids=lambda game: game.id)
+def test_pettingzoos_wrappers_assert_that_actions_are_in_the_space(game: Game) -> None:
+    env = ADAPTERS["wrapped"].make(game)
+    env.reset(seed=0)
+    for wrong in (-1, 10**6, None, "e4", 0.5):
+        with pytest.raises(AssertionError, match="action is not in action space"):
+            env.step(wrong)
+
+
+def test_every_illegal_choice_of_a_simultaneous_game_is_reported() -> None:
+    env = ParallelGame(Sealed())
+    env.reset(seed=3)
+    env.step({"player_0": [1, 2], "player_1": [2, 2], "player_2": [4, 2]})
+    # In round 1 guesses are open; card 1 of player_0 is spent, 9 is no card, -1 no guess.
+    *_, infos = env.step({"player_0": [1, 0], "player_1": [9, -1], "player_2": np.array([0, 1])})
+    told = {agent: info.get("illegal_action", "").splitlines() for agent, info in infos.items()}
+    assert [len(lines) for lines in told.values()] == [1, 2, 0]
+    assert [line.rpartition("; ")[2] for lines in told.values() for line in lines] == [
+        *("played 4 instead", "played 4 instead", "played 2 instead")
+    ]
+
+
+@pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.array])
+def test_actions_may_be_numbers_of_any_integer_type(kind: Callable[[int], Any]) -> None:
+    for env in (torus_v0.env(size=3), torus_v0.raw_env(size=3)):
+        env.reset(seed=0)
+        env.step(kind(4))
+        assert env.state()[4] == 1
+
+
+# ---------------------------------------------------------------- pictures
+
+
+@adapters(lambda adapter: adapter.modes)
+def test_pictures_and_text_are_those_of_the_core(adapter: Adapter, game: Game) -> None:
+    texts: dict[str, Callable[[Any], Any]] = {"rgb_array": lambda state: to_rgb(game.draw(state)), "ansi": game.text}
+    for mode, show in texts.items():
+        if mode not in adapter.modes:
+            continue
+        env = adapter.make(game, mode)
+        adapter.reset(env, seed=2)
+        adapter.step(env, legal(env, 1))
+        state, got = core_state(env), env.render()
+        if adapter.num_envs > 1:
+            got = env.get_images() if hasattr(env, "get_images") else got
+            assert all(same(one, show(state[i])) for i, one in enumerate(got))
+        else:
+            assert same(got, show(state))
+            assert getattr(env, "unwrapped", env)._repr_html_() == to_svg(game.draw(state))
+    silent = adapter.make(game)
+    adapter.reset(silent, seed=2)
+    if adapter is not ADAPTERS["sb3"]:
+        with pytest.warns(UserWarning, match="without specifying any render mode"):
+            assert silent.render() is None
+    for mode in {"svg", "human"} - set(adapter.modes):
+        with pytest.raises(ValueError, match="expected a render_mode of"):
+            adapter.make(game, mode)
+
+
+def test_images_of_sb3s_envs_stand_side_by_side() -> None:
+    env = ADAPTERS["sb3"].make(TORUS, "rgb_array")
+    env.reset()
+    height, width, _ = env.get_images()[0].shape
+    assert env.render().shape == (2 * height, 2 * width, 3)
+
+
+@adapters(lambda adapter: "human" in adapter.modes, games=FEW)
+def test_a_window_follows_resets_and_steps_until_it_is_closed(
+    adapter: Adapter, game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pygame = pytest.importorskip("pygame")
+    shown: list[Any] = []
+    show = Window.show
+
+    def noting(self: Window, image: Any, frames_per_second: float) -> bool:
+        shown.append(image)
+        return show(self, image, frames_per_second)
+
+    monkeypatch.setattr(Window, "show", noting)
+    env = adapter.make(game, "human")
+    assert not pygame.display.get_init()
+    adapter.reset(env, seed=2)
+    adapter.step(env, legal(env, 0))
+    assert len(shown) == 2
+    assert env.render() is None
+    assert len(shown) == 3
+    screen = np.swapaxes(pygame.surfarray.array3d(pygame.display.get_surface()), 0, 1)
+    assert np.array_equal(screen, shown[-1])
+    if not adapter.learner:
+        adapter.step(copy.deepcopy(env), legal(env, 0))
+        assert len(shown) == 3  # a copy that searches does not flicker in the window
+    env.close()
+    env.close()
+    assert not pygame.display.get_init()
+    env.render()
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    adapter.step(env, legal(env, 0))
+    assert not pygame.display.get_init()  # the person has closed it
+    adapter.step(env, legal(env, 0)) if env.unwrapped.core_state().done.sum() == 0 else None
+    assert len(shown) == 5
+
+
+@pytest.mark.parametrize("missing", ["pygame", "PIL"])
+def test_a_window_without_its_packages_names_the_extra(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=r'pip install "cellgames\[human\]"'):
+        torus_v0.env(render_mode="human")
+    torus_v0.env(render_mode="rgb_array")
+
+
+@pytest.mark.slow
+def test_nothing_graphical_is_imported_unless_asked() -> None:
+    code = (
+        "import sys; from cellgames.envs import torus_v0; env = torus_v0.env(size=3, render_mode='ansi')\n"
+        "env.reset(seed=1); env.step(0); env.render(); env.close()\n"
+        "assert not {'pygame', 'PIL', 'matplotlib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_representations() -> None:
+    env: Any = torus_v0.raw_env(size=3)
+    assert repr(env) == "AECGame(Torus(size=3), not yet reset)"
+    assert env._repr_html_() is None
+    with pytest.raises(AttributeError, match="did you forget to call reset"):
+        env.state()
+    env.reset(seed=1)
+    env.step(0)
+    assert repr(env) == "AECGame(Torus(size=3), 1 steps played, white to act)"
+    one = SeatEnv("torus-v0", seat="white", size=3)
+    assert repr(one) == "SeatEnv(Torus(size=3), learner is white, 1 steps played)"
+    many = SeatVectorEnv("torus-small-v0", 3)
+    assert repr(many) == "SeatVectorEnv(Torus(size=5), 3 envs)"
+    assert many._repr_html_() == many.game.draw_batch(many.vector.state)._repr_html_()
+    wrapped: Any = torus_v0.env(size=3)
+    wrapped.reset(seed=1)
+    assert wrapped._repr_html_().startswith("<svg")
+
+
+# ---------------------------------------------------------------- copies, bad arguments
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
+}
+
+
+@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
+@adapters(lambda adapter: not adapter.learner and adapter.num_envs == 1)
+def test_a_copy_goes_on_from_where_the_game_is(adapter: Adapter, game: Game, duplicate: Callable[[Any], Any]) -> None:
+    env = adapter.make(game)
+    adapter.reset(env, seed=8)
+    adapter.step(env, legal(env, 2))
+    before, twin, witness = core_state(env), duplicate(env), duplicate(env)
+    actions = legal(env, 3)
+    adapter.step(twin, actions)
+    assert not core_state(twin).equal(before)
+    for one in (env, witness):
+        assert core_state(one).equal(before)  # not moved by its twin
+        adapter.step(one, actions)
+        assert core_state(one).equal(core_state(twin))
+    if adapter is not ADAPTERS["parallel"]:
+        while not core_state(env).done.all():
+            adapter.step(env, legal(env, 1))
+        env.step(None)  # between the last steps rewards are still owed
+        assert same(play_on(duplicate(env)), play_on(env))
+    for one in (env, twin):
+        adapter.reset(one)  # the seeds that follow are copied too
+    assert core_state(env).equal(core_state(twin))
+
+
+@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
+def test_a_copy_has_action_spaces_of_its_own(duplicate: Callable[[Any], Any]) -> None:
+    env: Any = torus_v0.env()
+    env.action_space("black").seed(3)
+    twin = duplicate(env)
+    drawn = [twin.action_space("black").sample() for _ in range(5)]
+    assert [env.action_space("black").sample() for _ in range(5)] == drawn
+    spaces = [env.action_space(agent) for agent in env.possible_agents]
+    assert spaces[0] is not spaces[1]  # each is seeded for itself
+
+
+@pytest.mark.parametrize("name", ["gymnasium vector", "sb3", "torchrl"])
+def test_a_batch_without_envs_is_refused(name: str) -> None:
+    kind: Any = type(ADAPTERS[name].make(TORUS))
+    with pytest.raises(ValueError, match="torus-v0: expected from 1 to"):
+        kind(TORUS, 0)
+
+
+def test_a_game_of_the_other_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="use ParallelGame"):
+        AECGame(Sealed())
+    with pytest.raises(ValueError, match="use AECGame"):
+        ParallelGame(Race())
