@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import http.client
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,8 @@ import pytest
 from fuzzing import Inputs, fuzz
 from hypothesis import strategies as st
 from mutations import Edit, applied, changed, changes, edits, hostile_json, line_of
-from web_server import played, served
+from web_records import recorded
+from web_server import served
 
 from cellgames.arena.records.record_lines import append
 from cellgames.arena.records.store.store import Store
@@ -25,7 +25,7 @@ httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
 SCHEMA = schemathesis.openapi.from_dict(create_app().openapi())
 OPERATIONS = {f"{found.ok().method} {found.ok().path}": found.ok() for found in SCHEMA.get_all_operations()}
 MODES = list(schemathesis.GenerationMode)
-RECORD = played("torus-small-v0", size=2).to_json()
+RECORD = recorded("torus-small-v0", size=2).to_json()
 WISH = {"game": "torus-small-v0", "parameters": {"size": 3}, "seat": "black", "seed": 5}
 
 
@@ -58,7 +58,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
     results = folder / "results"
     (results / "run").mkdir(parents=True)
-    record = played("torus-small-v0", size=2)
+    record = recorded("torus-small-v0", size=2)
     append(results / "run" / "games.jsonl", [record, record])
     with Store(folder / "store.sqlite") as store:
         store.add([record], source=("file", "run"))
@@ -193,26 +193,6 @@ def test_bytes_of_requests(site: Site, target: str, made: tuple[Edit, ...]) -> N
     else:
         answer = site.client.post(path, content=content, headers={"content-type": "application/json"})
     check_answer(answer, content)
-
-
-@fuzz(Inputs(short=15, share=1), made=edits(), name=st.sampled_from(["GET /static/app.js", "GET /", "POST /api/play"]))
-def test_bytes_of_connections(site: Site, made: tuple[Edit, ...], name: str) -> None:
-    """Uvicorn refuses bytes that no client would send, and the server answers the next request."""
-    body = json.dumps(WISH) if name.startswith("POST") else ""
-    head = f"{name} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-    raw = applied(f"{head}Connection: close\r\n\r\n{body}".encode(), made)
-    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
-    connection.connect()
-    assert connection.sock is not None
-    with connection.sock as opened:
-        try:
-            opened.sendall(raw)
-            opened.shutdown(1)
-            answer = opened.recv(1 << 16)
-        except OSError:  # the server has hung up
-            answer = b""
-    assert not answer.startswith(b"HTTP/1.1 5"), answer[:500]
-    assert b"root:" not in answer
 
 
 def test_the_schema_names_every_route() -> None:

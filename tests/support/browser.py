@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["DESKTOP", "FORM", "PHONE", "Watched", "browser", "close", "expect", "fill_form", "page"]
+__all__ = ["DESKTOP", "FORM", "PHONE", "Watched", "browser", "click", "close", "expect", "fill_form", "page", "point"]
 
 FORM = "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"
 """The button of the form of a game when it can be sent."""
@@ -20,6 +20,15 @@ FORM = "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
 
+_AT = """([shown, cell]) => {
+  const { board, canvas } = Cellgames.app[shown], point = () => {
+    const at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
+    return { x: box.left + at.x, y: box.top + at.y };
+  };
+  const { y } = point();
+  if (y < 0 || y > innerHeight) window.scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
+  return point();
+}"""
 _WAIT_MS = 30_000  # a machine may be busy; only a test that fails waits so long
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -120,3 +129,13 @@ def fill_form(p: Any, site: str, id: str, **settings: object) -> None:
         box.fill(str(value))
         box.press("Tab")
     p.wait_for_selector(FORM)
+
+
+def point(p: Any, cell: int, shown: str = "game") -> dict[str, float]:
+    """Return where a cell is on the screen, scrolled to; `shown` is "game" or "analysis"."""
+    return dict(p.evaluate(_AT, [shown, cell]))
+
+
+def click(p: Any, cell: int, shown: str = "game") -> None:
+    """Click on a cell of the board."""
+    p.mouse.click(**point(p, cell, shown))

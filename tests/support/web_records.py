@@ -39,7 +39,7 @@ def registered_toy(patch: pytest.MonkeyPatch) -> Game:
 
 def recorded(id: str, agents: Sequence[str] = (), *, seed: int = 3, **parameters: Any) -> Record:
     """A whole game, of random agents by default, with the `SMALL` parameters where none are given."""
-    game: Game = cellgames.make(id, **(parameters or SMALL[id]))
+    game: Game = cellgames.make(id, **(parameters or SMALL.get(id, {})))
     specs = tuple(agents) or ("random",) * game.info.num_players
     names = list(dict.fromkeys(specs))
     seats = torch.tensor([[names.index(name) for name in specs]])

@@ -1,4 +1,4 @@
-"""A server of the page on a free port, on a thread of the test's own process; and records to show."""
+"""A server of the page on a free port, on a thread of the test's own process."""
 
 from __future__ import annotations
 
@@ -11,20 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install cellgames[web]")
 uvicorn = pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
 
-import cellgames  # noqa: E402  # after the word on what is missing
-from cellgames.agents.loading import load  # noqa: E402
-from cellgames.agents.play_loop import play  # noqa: E402
-from cellgames.arena.play.match import generator, records_of  # noqa: E402
-from cellgames.arena.records.record_lines import Record  # noqa: E402
-from cellgames.web.routes.server import create_app  # noqa: E402
+from cellgames.web.routes.server import create_app  # noqa: E402  # after the word on what is missing
 from cellgames.web.routes.timed_protocol import uvicorn_config  # noqa: E402
 
-__all__ = ["played", "served"]
+__all__ = ["served"]
 
 
 @contextmanager
@@ -47,12 +41,3 @@ def served(results: Path, store: Path | None = None, **options: Any) -> Iterator
         finally:
             server.should_exit = True
             thread.join(10)
-
-
-def played(id: str, seed: int = 3, **parameters: Any) -> Record:
-    """A finished game of random players."""
-    game = cellgames.make(id, **parameters)
-    seats = torch.zeros((1, game.info.num_players), dtype=torch.int64)
-    done = play(game, [load("random", game)], seats, torch.tensor([seed]), [generator(seed)])
-    agents = ("random",) * game.info.num_players
-    return records_of(game, done, seeds=[seed], agents=[agents], openings=[0])[0]

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import browser
 import pytest
 from browser import PHONE, expect, page
-from web_server import played, served
+from web_records import recorded
+from web_server import served
 
 import cellgames
 from cellgames.arena.records.positions import after_moves
@@ -22,10 +24,6 @@ from cellgames.arena.records.replays import result
 # Torus of size 5: cell a5 closes Black's ring or White's bracelet, so whoever takes it wins.
 RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"
 
-_AT = """(cell) => {
-  const { board, canvas } = Cellgames.app.analysis, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
-  return { x: box.left + at.x, y: box.top + at.y };
-}"""
 _PLIES = ".tree .ply span:not(.chip)"
 
 
@@ -40,8 +38,8 @@ def lost_game() -> Record:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a page with records of three games."""
     folder = tmp_path_factory.mktemp("analysis")
-    cup = played("toroidal-cup-small-v0", max_generations=30)
-    append(folder / "games.jsonl", [lost_game(), played("cloth-of-gold-small-v0"), cup])
+    cup = recorded("toroidal-cup-small-v0", max_generations=30)
+    append(folder / "games.jsonl", [lost_game(), recorded("cloth-of-gold-small-v0"), cup])
     with served(folder) as address:
         yield address
 
@@ -51,8 +49,7 @@ def click(p: Any, cell: int) -> None:
     p.wait_for_function(
         "() => Cellgames.app.analysis && (Cellgames.app.analysis.free() || Cellgames.app.analysis.mode === 'setup')"
     )
-    at = p.evaluate(_AT, cell)
-    p.mouse.click(at["x"], at["y"])
+    browser.click(p, cell, "analysis")
 
 
 def tree(p: Any) -> list[str]:
@@ -153,8 +150,7 @@ def test_a_position_is_set_up_linked_and_played_on(chromium: Any, site: str) -> 
         p.select_option("select[aria-label='Opponent']", "random")
         p.click("details button.main:has-text('Play')")
         p.wait_for_selector(".game[data-state=yours]")
-        at = p.evaluate(_AT.replace("Cellgames.app.analysis", "Cellgames.app.game"), 20)
-        p.mouse.click(at["x"], at["y"])
+        browser.click(p, 20)
         expect(p.locator(".status")).to_contain_text("You win")
         p.click("a:has-text('Analyse')")
         expect(p.locator(".tree .ply")).to_have_count(1)

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 import browser
 import pytest
 
-from cellgames.web.assistant_games import MOST_GAMES, AssistantGames, RefusedError
-
 if TYPE_CHECKING:
     import mcp
     import mcp.types as types
 else:
     mcp = pytest.importorskip("mcp", reason="needs mcp: pip install mcp")
     types = pytest.importorskip("mcp.types")
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from cellgames.web.mcp_server import MOST_GAMES, AssistantGames
 
 TOOLS = {
     *("list_games", "read_rules", "start_game", "show_position", "show_picture"),
@@ -99,60 +101,56 @@ def test_an_assistant_plays_a_game_over_standard_input_and_output(tmp_path: Path
 def test_games_of_all_kinds_and_their_ends() -> None:
     games = AssistantGames()
     for id in ("cloth-of-gold-small-v0", "grid-adaptation-small-v0", "toroidal-cup-small-v0", "torus-small-v0"):
-        text = games.start(id, "random", seed=1)
+        text = games.start_game(id, "random", seed=1)
         number = int(text.split()[3].rstrip(":"))
         turns = 0
-        while "It is your move" in games.position(number) and turns < 6:
-            options = games.legal_moves(number)
+        while "It is your move" in games.show_position(number) and turns < 6:
+            options = games.list_legal_moves(number)
             first = options.rpartition("gives the move ")[2] if "several parts" in options else options.split()[3]
-            games.play(number, first)
+            games.play_move(number, first)
             turns += 1
         if id == "toroidal-cup-small-v0":
-            assert "The game is over" in games.position(number)
-        assert games.picture(number).startswith(b"\x89PNG")
-    assert "You have resigned" in games.resign(4)
-    with pytest.raises(RefusedError, match="the game is over"):
-        games.play(4, "a1")
+            assert "The game is over" in games.show_position(number)
+    assert "You: loss" in games.resign(4)
+    with pytest.raises(ToolError, match="the game is over"):
+        games.play_move(4, "a1")
 
 
 def test_secrets_of_the_others_stay_hidden() -> None:
     games = AssistantGames()
-    text = games.start("grid-adaptation-small-v0", "random", seat="player_1", seed=2)
+    text = games.start_game("grid-adaptation-small-v0", "random", seat="player_1", seed=2)
     assert "sequences:?," in text
-    played = games.play(1, "r0c0,r0c1,r0c2")
+    played = games.play_move(1, "r0c0,r0c1,r0c2")
     assert "The answer" not in played
 
 
 def test_bad_requests_are_refused_in_words() -> None:
     games = AssistantGames({"mine": "random"})
-    games.start("torus-small-v0", "mine", seed=1)
+    games.start_game("torus-small-v0", "mine", seed=1)
     refused: dict[str, Callable[[], str]] = {
-        "expected a game of": lambda: games.start("chess", "random"),
-        "expected an agent of": lambda: games.start("torus-v0", "exec:touch hacked"),
-        "amaf:N": lambda: games.start("torus-v0", "isolated"),
-        "one that the page lists": lambda: games.start("torus-v0", "my_bots:MyBot"),
-        "from 2 to 16": lambda: games.start("torus-v0", "random", parameters={"size": 1000}),
-        "expected a seat of black, white": lambda: games.start("torus-v0", "random", seat="red"),
-        "expected a seed": lambda: games.start("torus-v0", "random", seed=-1),
-        "there is no game 7; games: 1": lambda: games.play(7, "a1"),
-        "expected the name of a move": lambda: games.play(1, " "),
-        "got 'z9'": lambda: games.play(1, "z9"),
+        "expected a game of": lambda: games.start_game("chess", "random"),
+        "expected an agent of": lambda: games.start_game("torus-v0", "exec:touch hacked"),
+        "amaf:N": lambda: games.start_game("torus-v0", "isolated"),
+        "one that the page lists": lambda: games.start_game("torus-v0", "my_bots:MyBot"),
+        "from 2 to 16": lambda: games.start_game("torus-v0", "random", parameters={"size": 1000}),
+        "expected a seat of black, white": lambda: games.start_game("torus-v0", "random", seat="red"),
+        "expected a seed": lambda: games.start_game("torus-v0", "random", seed=-1),
+        "there is no game 7; games: 1": lambda: games.play_move(7, "a1"),
+        "expected the name of a move": lambda: games.play_move(1, " "),
+        "got 'z9'": lambda: games.play_move(1, "z9"),
     }
     for words, call in refused.items():
-        with pytest.raises(RefusedError) as caught:
+        with pytest.raises(ToolError) as caught:
             call()
         assert words in str(caught.value)
-    with pytest.raises(RefusedError, match="played before it: a1"):
-        games.play(1, "a1 a1")
+    with pytest.raises(ToolError, match="played before it: a1"):
+        games.play_move(1, "a1 a1")
 
 
 def test_the_number_of_games_is_bounded() -> None:
     games = AssistantGames()
     for _ in range(MOST_GAMES):
-        games.start("torus-v0", "random", parameters={"size": 2})
-    with pytest.raises(RefusedError, match="finish or resign one first"):
-        games.start("torus-v0", "random")
-    games.resign(3)
-    assert f"This is game {MOST_GAMES + 1}:" in games.start("torus-v0", "random", parameters={"size": 2})
-    with pytest.raises(RefusedError, match="there is no game 3"):
-        games.position(3)
+        games.start_game("torus-v0", "random", parameters={"size": 2})
+    assert f"This is game {MOST_GAMES + 1}:" in games.start_game("torus-v0", "random", parameters={"size": 2})
+    with pytest.raises(ToolError, match="there is no game 1; games: 2"):
+        games.show_position(1)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from web_server import played, served
+from web_records import recorded
+from web_server import served
 
 import cellgames
 from cellgames.arena.analyse.move_review import best_lines, review
@@ -27,7 +28,7 @@ RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A client of a running server, with a record in its folder that has variations."""
     folder = tmp_path_factory.mktemp("analysis")
-    record = played("torus-small-v0", size=3)
+    record = recorded("torus-small-v0", size=3)
     append(folder / "games.jsonl", [record])
     with (folder / "games.jsonl").open("a") as file:
         file.write(json.dumps({**record.to_data(), "variations": [[-1, "a1", "a comment"]]}) + "\n")

@@ -140,7 +140,7 @@ def test_where_all_act_at_once_every_seat_has_a_clock() -> None:
     while not one.done:
         view = one.view()
         offset, choices = 0, []
-        mask = game.legal_actions(one._now)[0, 0].tolist()
+        mask = game.legal_actions(one.state)[0, 0].tolist()
         for count in game.info.action_nvec:
             choices.append(mask[offset : offset + count].index(True))
             offset += count

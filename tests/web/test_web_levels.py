@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from benchmarks.agents.levels import APART, CANDIDATES, spread
 from browser import DESKTOP, page
-from web_server import served
 
 import cellgames
 from cellgames.arena.records.record_lines import plain
 from cellgames.plugins.levels import FILE, NAMES, levels
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the page."""
-    with served(tmp_path_factory.mktemp("levels")) as address:
-        yield address
 
 
 def test_levels_are_agents_that_are_clearly_apart() -> None:

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-from browser import DESKTOP, PHONE, expect, page
-from web_server import served
+from browser import DESKTOP, PHONE, click, expect, page, point
 
 _MADE = """async ([game, parameters, seat, agents, seed]) => {
   const headers = { "content-type": "application/json" }, body = { game, parameters, seat, agents, seed };
   return (await fetch("/api/play", { method: "POST", headers, body: JSON.stringify(body) })).json();
 }"""
-_AT = """(cell) => {
-  const { board, canvas } = Cellgames.app.game, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
-  return { x: box.left + at.x, y: box.top + at.y };
-}"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the page."""
-    with served(tmp_path_factory.mktemp("life")) as address:
-        yield address
 
 
 def start(p: Any, site: str, id: str, seat: str, agents: list[str], seed: int = 4, **parameters: object) -> str:
@@ -34,12 +20,6 @@ def start(p: Any, site: str, id: str, seat: str, agents: list[str], seed: int = 
     p.goto(f"{site}/#/game/{made['view']['id']}")
     p.wait_for_selector(".game[data-state=yours]")
     return f"{site}/api/play/{made['view']['id']}"
-
-
-def click(p: Any, cell: int) -> None:
-    """Click on a cell of the board."""
-    at = p.evaluate(_AT, cell)
-    p.mouse.click(at["x"], at["y"])
 
 
 def test_the_board_of_the_cup_scrolls_and_zooms_on_a_phone(chromium: Any, site: str) -> None:
@@ -197,15 +177,14 @@ def test_a_pattern_is_turned_mirrored_and_placed_with_one_click(chromium: Any, s
         turned = sorted((col, 2 - row) for row, col in glider)
         mirrored = sorted((row, 2 - col) for row, col in turned)
         p.get_by_role("button", name="Glider, 5 units", exact=False).click()
-        at = p.evaluate(_AT, 12 * 24 + 12)
-        p.mouse.move(at["x"], at["y"])
+        p.mouse.move(**point(p, 12 * 24 + 12))
         hover = "() => Cellgames.app.game.controls.marks().hover.cells"
         assert shape(p.evaluate(hover)) == glider
         p.keyboard.press("r")
         assert shape(p.evaluate(hover)) == turned
         p.get_by_role("button", name="Mirror").click()
         assert shape(p.evaluate(hover)) == mirrored
-        p.mouse.click(at["x"], at["y"])
+        click(p, 12 * 24 + 12)
         units_placed(p, 5)
         assert shape(p.evaluate(_OWN)) == mirrored
         assert p.evaluate("() => Cellgames.app.game.moves.length") == 5

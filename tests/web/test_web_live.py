@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-from browser import DESKTOP, PHONE, expect, fill_form, page
-from web_server import served
-
-_AT = """(cell) => {
-  const { board, canvas } = Cellgames.app.game, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
-  return { x: box.left + at.x, y: box.top + at.y };
-}"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the page."""
-    with served(tmp_path_factory.mktemp("live")) as address:
-        yield address
+from browser import DESKTOP, PHONE, click, expect, fill_form, page
 
 
 def begin(p: Any, site: str, id: str, seat: str, agent: str = "random", **settings: int) -> None:
@@ -41,8 +26,7 @@ def start(p: Any) -> None:
 def play(p: Any) -> None:
     """Click on the first cell that can be chosen, and wait until the move is on the board."""
     turn = p.evaluate("() => Cellgames.app.game.view.turn")
-    at = p.evaluate(_AT, p.evaluate("() => [...Cellgames.app.game.controls.marks().legal][0]"))
-    p.mouse.click(at["x"], at["y"])
+    click(p, p.evaluate("() => [...Cellgames.app.game.controls.marks().legal][0]"))
     p.wait_for_function("(turn) => Cellgames.app.game.view.turn > turn && !Cellgames.app.game.showing", arg=turn)
 
 
@@ -128,7 +112,7 @@ def test_three_people_pass_the_device_and_see_no_secret_of_another(chromium: Any
 
 def test_agents_pause_and_go_on_by_single_moves_and_think_no_further(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "torus-small-v0", "none: agents play all seats", Board_size=3)
+        begin(p, site, "torus-small-v0", "none: agents play all seats", Board_size=2, Seed=1)
         start(p)
         moves = p.locator(".moves li")
         p.wait_for_selector(".moves li", state="attached")

@@ -1,4 +1,4 @@
-"""Seasons in the browser: standings, schedule and bracket, every game watched by a click; filters of lists."""
+"""Seasons and series in the browser: standings, bracket, final table, every game watched; filters of lists."""
 
 from __future__ import annotations
 
@@ -10,20 +10,31 @@ from urllib.parse import urlencode
 
 import pytest
 from browser import DESKTOP, PHONE, expect, page
-from web_server import played, served
+from web_records import recorded
+from web_server import served
 
+from cellgames.arena.season import season_reports
 from cellgames.cli.main import main
 from cellgames.web.record_library import Library
 from cellgames.web.season_folders import season_data, season_list
 
+RUNS = {
+    "cup/first": "season torus-small-v0 --agents greedy random --teams 8 --days 3",
+    "patterns": "season toroidal-cup-v0 --patterns donutrandom --param max_generations=12 --teams 8 --days 3",
+    "tables": "season grid-adaptation-small-v0 --agents random greedy --teams 8 --days 3",
+    "series": "series grid-adaptation-small-v0 --agents random greedy --series 2",
+}
+_LINKS = "() => [...document.querySelectorAll('main a[href^=\"#/watch?\"]')].map((link) => link.getAttribute('href'))"
+
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a season of eight teams, and beside it what looks like one."""
+    """A folder with a small run of each kind, and beside them what looks like one."""
     folder = tmp_path_factory.mktemp("seasons")
-    agents = ["--agents", "greedy", "random"]
-    options = ["--teams", "8", "--days", "3", "--seed", "1", "--out", str(folder / "cup" / "first")]
-    assert main(["season", "torus-small-v0", *agents, *options, "--no-store"]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(season_reports, "to_png", lambda picture: b"")
+        for name, line in RUNS.items():
+            assert main([*line.split(), "--seed", "1", "--no-store", "--quiet", "--out", str(folder / name)]) == 0
     (folder / "other").mkdir()
     (folder / "other" / "season.json").write_text("[]")
     return folder
@@ -38,10 +49,13 @@ def site(results: Path) -> Iterator[str]:
 
 def test_seasons_are_found_and_read_below_the_folder_only(results: Path) -> None:
     library = Library(results)
-    (found,) = season_list(library)
+    listed = season_list(library)
+    assert sorted((one["folder"], one["kind"]) for one in listed) == sorted(
+        (name, line.split()[0]) for name, line in RUNS.items()
+    )
+    found = next(one for one in listed if one["folder"] == "cup/first")
     champion = json.loads((results / "cup" / "first" / "bracket.json").read_text())["champion"]
-    assert (found["folder"], found["kind"], found["game"]) == ("cup/first", "season", "torus-v0")
-    assert (found["players"], found["champion"]) == (8, champion)
+    assert (found["game"], found["players"], found["champion"]) == ("torus-v0", 8, champion)
     season = season_data(library, "cup/first")
     lines = (results / "cup" / "first" / "games.jsonl").read_text().splitlines()
     assert [game["number"] for game in season["games"]] == list(range(1, len(lines) + 1))
@@ -65,12 +79,9 @@ def test_a_damaged_file_hides_no_season(tmp_path: Path) -> None:
     assert found == {"whole": (2, "Ants"), "torn": (3, None)}
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
-def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(
-    chromium: Any, site: str, results: Path, size: tuple[int, int]
-) -> None:
+def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(chromium: Any, site: str, results: Path) -> None:
     bracket = json.loads((results / "cup" / "first" / "bracket.json").read_text())
-    with page(chromium, size) as (p, complaints):
+    with page(chromium, PHONE) as (p, complaints):
         p.goto(f"{site}/#/seasons")
         p.click("a:has-text('cup/first')")
         expect(p.locator(".champion")).to_have_text(f"Champion: {bracket['champion']}")
@@ -89,13 +100,71 @@ def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(
         assert not complaints
 
 
+def opened(p: Any, site: str, name: str) -> None:
+    """Go to a run as a visitor does."""
+    p.goto(f"{site}/#/seasons")
+    p.click(f"a:has-text('{name}')")
+    p.wait_for_selector("table.standings")
+
+
+@pytest.mark.parametrize("name", ["patterns", "tables", "series"])
+def test_every_game_of_a_run_is_watched_from_its_page(chromium: Any, site: str, results: Path, name: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        opened(p, site, name)
+        links = sorted(set(p.evaluate(_LINKS)))
+        games = (results / name / "games.jsonl").read_text().splitlines()
+        assert links == sorted(f"#/watch?file={name}%2Fgames.jsonl&number={place + 1}" for place in range(len(games)))
+        for link in links[:: 1 if len(links) < 12 else 7]:
+            answer = p.request.get(f"{site}/api/records/replay?{link.partition('?')[2]}")
+            assert answer.ok, answer.text()
+        shown = p.locator("details[open] a").first
+        names = shown.inner_text()
+        shown.click()
+        p.wait_for_selector(".cg-viewer input[type=range]")
+        slider = p.locator(".cg-viewer input[type=range]").first
+        slider.fill(str(slider.get_attribute("max")))
+        record = json.loads(games[0])
+        assert record["season"]["teams"][0] in names
+        expect(p.locator(".cg-viewer")).to_contain_text(record.get("agents", record["season"]["teams"])[0])
+        assert not complaints
+
+
+def test_a_season_of_tables_shows_its_final_table(chromium: Any, site: str, results: Path) -> None:
+    final = json.loads((results / "tables" / "final.json").read_text())
+    with page(chromium, DESKTOP) as (p, complaints):
+        opened(p, site, "tables")
+        panel = p.locator("section", has=p.locator("h2:has-text('Final table')"))
+        expect(panel.locator(".champion")).to_have_text(f"Champion: {final['champion']}")
+        assert panel.locator("tbody th").all_inner_texts() == final["teams"]
+        winner = panel.locator("tbody tr").nth(final["teams"].index(final["champion"]))
+        assert winner.locator("td").first.inner_text() == str(max(final["wins"]))
+        assert winner.locator("b").count() == max(final["wins"])
+        result = final["results"][-1]
+        cell = winner.locator("td a").last
+        assert cell.inner_text() == f"{result['scores'][result['teams'].index(final['champion'])]:g}"
+        cell.click()
+        p.wait_for_selector(".cg-viewer input[type=range]")
+        assert not complaints
+
+
+def test_a_series_shows_the_order_of_each_and_its_matches(chromium: Any, site: str, results: Path) -> None:
+    series = json.loads((results / "series" / "standings.json").read_text())["series"]
+    with page(chromium, DESKTOP) as (p, complaints):
+        opened(p, site, "series")
+        assert p.locator("table.standings").count() == len(series) == 2
+        for one, panel in zip(series, p.locator("section:has(table.standings)").all(), strict=True):
+            assert panel.locator("h2").inner_text() == f"Series {one['series']}"
+            assert panel.locator(".champion").inner_text() == f"Winner: {one['order'][0]['name']}"
+            assert panel.locator("tbody th").all_inner_texts() == [player["name"] for player in one["order"]]
+        matches = p.locator("details", has_text="Match 1").locator("li")
+        assert [text.split(" series ")[-1] for text in matches.all_text_contents()] == ["1", "2"]
+        assert not complaints
+
+
 FILTERS = [
     {"only-agent": "RANDOM", "only-least": "7"},
-    {"only-result": "decided", "only-most": "8"},
     {"only-result": "forfeit"},
-    {"only-result": "draw"},
-    {"only-game": "orus", "only-agent": "greedy"},
-    {"only-game": "hex"},
+    {"only-game": "hex", "only-most": "200"},
 ]
 
 
@@ -107,7 +176,7 @@ def mixed(results: Path) -> Path:
     for record, reason in zip(records, ("resigned", "ran out of time: 3 s", "it crashed"), strict=False):
         record["result"]["forfeit"] = {"seat": 0, "reason": reason}
     file = results / "mixed.jsonl"
-    lines = [*map(json.dumps, records), first[: len(first) // 2], played("hex-v0", size=3).to_json()]
+    lines = [*map(json.dumps, records), first[: len(first) // 2], recorded("hex-v0", size=3).to_json()]
     file.write_text("\n".join(lines) + "\n")
     return file
 
@@ -127,8 +196,7 @@ def test_a_file_of_ones_own_is_filtered_as_a_file_of_the_server_is(chromium: Any
             found[urlencode(filters)] = rows_of(p)
             p.goto("about:blank")
         assert 0 < len(found[urlencode(FILTERS[0])]) < len(found[""]) == 21
-        assert len(found[urlencode(FILTERS[2])]) == 3
-        assert [len(found[urlencode(one)]) for one in FILTERS[3:]] == [0, len(found[urlencode(FILTERS[4])]), 1]
+        assert [len(found[urlencode(one)]) for one in FILTERS[1:]] == [3, 1]
         p.goto(f"{site}/#/watch")
         p.set_input_files("#record-file", mixed)
         p.wait_for_selector("form.filters")

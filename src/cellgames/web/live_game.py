@@ -35,14 +35,13 @@ from .frames import frame, layout, step_data, trial_data
 from .views import view_of
 from .views.view import legal_bits
 
-__all__ = ["PERSON", "BusyError", "Event", "RefusedError", "Session"]
+__all__ = ["PERSON", "Event", "RefusedError", "Session"]
 
 PERSON = "human"
 """The name of people in records."""
 
 _BACK = 300  # turns that can be taken back
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
-_UNSEEN_S = 60.0  # without a request, after which agents wait for the next one; a page asks every 20 s
 _LATE_S = 1.0  # after the end of its time, an agent that was not interrupted has lost
 _STEPS_KEPT = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
 _NO_PICTURES: Mapping[str, Any] = {"frames": [], "film": None}
@@ -50,11 +49,7 @@ _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents th
 
 
 class RefusedError(ValueError):
-    """The game does not allow this now; the message says why."""
-
-
-class BusyError(RefusedError):
-    """The request came at the wrong time: agents are thinking, or the page has not seen the last moves."""
+    """A request that the game does not allow now; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +96,8 @@ class Session:
     Raises:
         ValueError: The number of seats is wrong, an agent cannot play, or the position is none of this game, or one in
             which the game is over.
+
+    Requests raise a `RefusedError` if the game does not allow them now, or if the page has not seen the last moves.
     """
 
     def __init__(
@@ -133,8 +130,6 @@ class Session:
         self._events: list[Event] = []
         self._epoch = 0
         self._thinking = False
-        self._paused = False
-        self._asked_at = time.monotonic()
         self._closed = False
         self._forfeit: Forfeit | None = None
         self._clocks = None if time_control is None else Clocks(time_control)
@@ -157,7 +152,22 @@ class Session:
     def done(self) -> bool:
         """True if the game has ended, by its rules or by a forfeit; whose time is over forfeits when this is asked."""
         self._look_at_clock()
-        return bool(self._now.done) or self._forfeit is not None
+        return bool(self.state.done) or self._forfeit is not None
+
+    @property
+    def turn(self) -> int:
+        """The number of turns played."""
+        return len(self._events)
+
+    @property
+    def moves(self) -> list[str]:
+        """The moves played, as records write them."""
+        return [event.move for event in self._events]
+
+    @property
+    def state(self) -> State:
+        """The position, a batch of one."""
+        return self._states[self.turn]
 
     @property
     def mark(self) -> tuple[int, int, bool]:
@@ -173,22 +183,16 @@ class Session:
         Args:
             choices: A number for each component of an action.
             turn: Number of turns that the person has seen; another number belongs to a move that came twice or too
-                late.
+                late. This and `epoch` are the same in all requests.
             epoch: The epoch that the person has seen, -1 for any; another one belongs to a line of play that was taken
                 back.
             seat: The person's; None for whoever is to act.
 
         Raises:
-            BusyError: It is not the person's turn, or not this turn any more.
-            RefusedError: The game is over, or the action is not legal; the message says why.
+            RefusedError: It is not the person's turn, or not this turn any more, or the action is not legal.
         """
         with self._lock:
-            if self.done:
-                raise RefusedError("the game is over")
-            mover = self._to_act()
-            if self._thinking or mover is None or seat not in (None, mover) or self._curtain() is not None:
-                raise BusyError("it is not your turn yet")
-            self._check_seen("the move", turn, epoch)
+            mover = self._mover("the move", turn, epoch, seat)
             chosen = self._checked(choices, mover)
             self._stop_clock()
             if self._forfeit is not None:  # it came too late
@@ -203,75 +207,50 @@ class Session:
         played.wait(_OWN_S)
 
     def sit(self, seat: int, turn: int, epoch: int = -1) -> None:
-        """Show the game to the person of a seat, who is to act and has the screen now.
-
-        Args:
-            seat: The person's.
-            turn: Number of turns played, as in `move`.
-            epoch: As in `move`.
-
-        Raises:
-            BusyError: It is not this person's turn.
-        """
+        """Show the game to the person of a seat, who is to act and has the screen now."""
         with self._lock:
             self._check_seen("a request", turn, epoch)
             if self.done or self._thinking or seat != self._to_act():
-                raise BusyError("it is not your turn yet")
+                raise RefusedError("it is not your turn yet")
             self._sitting = seat
             if self._clocks is not None and self._clocks.running is None:
                 self._start_clock()
 
     def go(self, until: int) -> None:
-        """Let agents that play all seats go on until so many turns are played; fewer than before stops them there.
-
-        Raises:
-            RefusedError: A person plays.
-        """
+        """Let agents that play all seats go on until so many turns are played; fewer than before stops them there."""
         with self._lock:
             if self.people:
                 raise RefusedError("agents of a game with people go on by themselves")
             self._until = until
-            if self._turn < until and not self._thinking and not self.done and not self._closed:
+            if self.turn < until and not self._thinking and not self.done and not self._closed:
                 self._think(None)
 
     def resign(self, seat: int, epoch: int = -1) -> None:
-        """Let the person of a seat lose the game; also while agents think.
-
-        Args:
-            seat: The person's.
-            epoch: As in `move`.
-
-        Raises:
-            BusyError: The person looks at another position, or it is the turn of another person at this screen.
-            RefusedError: The game is over, agents play the seat, or more than two play.
-        """
+        """Let the person of a seat, of two, lose the game; also while agents think."""
         with self._lock:
-            self._check_may_end(seat, epoch)
+            if self.done:
+                raise RefusedError("the game is over")
+            if seat not in self.people:
+                raise RefusedError("agents play this seat")
+            if (count := len(self.names)) != 2:
+                raise RefusedError(f"expected a game of two players, got one of {count}: the others would go on")
+            if epoch not in (-1, self._epoch) or seat != self._seat():
+                raise RefusedError("it is the turn of somebody else; reload the game")
             self._stop_clock()
             if self._forfeit is None:
                 self._forfeit = Forfeit(seat, RESIGNED)
                 self._leave_place()
 
     def undo(self, turn: int | None = None, epoch: int = -1) -> None:
-        """Go back to where the person last decided; agents start anew and remember nothing.
-
-        Args:
-            turn: Number of turns that the person has seen, None for any; another number belongs to a request that came
-                twice or too late.
-            epoch: The epoch that the person has seen, -1 for any.
-
-        Raises:
-            BusyError: Agents are thinking, or the person has seen another position.
-            RefusedError: There is nothing to take back, or all act at once.
-        """
+        """Go back to where the person last decided, in a game in turns; agents start anew and remember nothing."""
         with self._lock:
             if self.game.info.simultaneous:
                 raise RefusedError("where all play at once, moves cannot be taken back: you have seen the others'")
             if self._clocks is not None:
                 raise RefusedError("in games with clocks, moves cannot be taken back")
             if self._thinking:
-                raise BusyError("agents are thinking; wait for their move")
-            self._check_seen("an undo", self._turn if turn is None else turn, epoch)
+                raise RefusedError("agents are thinking; wait for their move")
+            self._check_seen("an undo", self.turn if turn is None else turn, epoch)
             own_turns = self._own_turns()
             if not own_turns:
                 raise RefusedError("there is no move of yours to take back")
@@ -286,29 +265,16 @@ class Session:
         """Return a film of what would happen if nobody placed anything more (see `frames.trial_data`).
 
         Args:
-            choices: What the person would place now, an action; None for what is on the board.
+            choices: An action that the person would choose now; None for what is on the board.
             turn: As for `move`.
             epoch: As for `move`.
-
-        Raises:
-            BusyError: It is not the person's turn, or not this turn any more.
-            RefusedError: The game is over, or has nothing to try; the message says why.
         """
         with self._lock:
-            if self.done:
-                raise RefusedError("the game is over")
-            seat = self._to_act()
-            if self._thinking or seat is None or self._curtain() is not None:
-                raise BusyError("it is not your turn yet")
-            self._check_seen("a trial run", turn, epoch)
-            state = self._now
+            seat, state = self._mover("a trial run", turn, epoch), self.state
+            if choices is not None:
+                self._check_choices(choices, seat)
         if not self.layout["trials"]:
             raise RefusedError(f"{self.game.info.title} has no trial runs: nothing lives in it by itself")
-        nvec = self.game.info.action_nvec
-        if choices is not None and (
-            len(choices) != len(nvec) or not all(0 <= one < count for one, count in zip(choices, nvec, strict=True))
-        ):
-            raise RefusedError(f"expected {len(nvec)} numbers from 0 to less than {list(nvec)}, got {list(choices)}")
         try:
             return trial_data(self.game, state, seat, choices)
         except ValueError as error:
@@ -318,13 +284,6 @@ class Session:
         """Let agents stop after their present move."""
         self._closed = True
 
-    def look(self) -> None:
-        """Note that somebody asks for the game; agents that waited for that go on."""
-        with self._lock:
-            self._asked_at = time.monotonic()
-            if self._paused and not self._thinking and not self._closed and not self.done:
-                self._think(None)
-
     def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
         """Return what the person may see and the events that the page has not shown, as JSON.
 
@@ -333,7 +292,7 @@ class Session:
             since: Number of events that the page has shown.
         """
         with self._lock:
-            state, done, curtain, viewer = self._now, self.done, self._curtain(), self._viewer(self._now)
+            state, done, curtain, viewer = self.state, self.done, self._curtain(), self._viewer(self.state)
             seat = self._seat()
             yours = not done and not self._thinking and curtain is None and seat is not None and seat == self._to_act()
             fresh = self._events[since:] if epoch == self._epoch and not curtain else []
@@ -341,7 +300,7 @@ class Session:
             return {
                 "id": self.id,
                 "epoch": self._epoch,
-                "turn": self._turn,
+                "turn": self.turn,
                 "seed": self.seed if done else None,  # hidden draws follow from it
                 "events": [event.to_data(viewer) | {"move": self._move_text(event)} for event in fresh],
                 "frame": shown,
@@ -385,15 +344,11 @@ class Session:
             last: Give `view` the last event, for a person who has not seen it.
         """
         with self._lock:
-            view = self.view(self._epoch, max(0, self._turn - 1)) if last else self.view()
+            view = self.view(self._epoch, max(0, self.turn - 1)) if last else self.view()
             return {"about": self.description(), "view": view}
 
     def record(self) -> Record:
-        """Return the record of the finished game.
-
-        Raises:
-            RefusedError: The game is not finished.
-        """
+        """Return the record of the finished game."""
         with self._lock:
             if not self.done:
                 raise RefusedError("the game is not finished, so there is no record of it yet")
@@ -404,29 +359,20 @@ class Session:
                 seed=self.seed,
                 agents=self.names,
                 opening=0,
-                moves=tuple(event.move for event in self._events),
+                moves=tuple(self.moves),
                 result=self._result(),
                 position=self._position,
-                summary=self.game.summary(self._now),
+                summary=self.game.summary(self.state),
                 seconds=() if self._clocks is None else self._clocks.times(0, len(self.names)),
             )
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    @property
-    def _turn(self) -> int:
-        """The number of turns played."""
-        return len(self._events)
-
-    @property
-    def _now(self) -> State:
-        return self._states[self._turn]
-
     def _to_act(self) -> int | None:
         """Return the seat of the person whose action is awaited next; None while it is the agents' turn."""
         if self.game.info.simultaneous:
             return next((seat for seat in self.people if seat not in self._chosen), None)
-        mover = int(self._now.current_player)
+        mover = int(self.state.current_player)
         return mover if mover in self.people else None
 
     def _seat(self) -> int | None:
@@ -451,7 +397,7 @@ class Session:
     def _own_turns(self, seats: Sequence[int] = ()) -> list[int]:
         """Return the turns in which people have decided, as far back as positions are kept; `seats`: not of all."""
         among = seats or self.people
-        past = sorted(turn for turn in self._states if turn < self._turn)
+        past = sorted(turn for turn in self._states if turn < self.turn)
         return [turn for turn in past if int(self._states[turn].current_player) in among]
 
     def _begin(self) -> None:
@@ -463,33 +409,27 @@ class Session:
         else:
             self._start_clock()
 
-    def _check_may_end(self, seat: int, epoch: int) -> None:
-        """Refuse the wish of a seat to end the game where it has no say."""
+    def _mover(self, request: str, turn: int, epoch: int, seat: int | None = None) -> int:
+        """Return the seat of the person who is to act and sees the present position; refuse other requests."""
         if self.done:
             raise RefusedError("the game is over")
-        if seat not in self.people:
-            raise RefusedError("agents play this seat")
-        if len(self.names) != 2:
-            raise RefusedError(f"expected a game of two players, got one of {len(self.names)}: the others would go on")
-        if epoch not in (-1, self._epoch) or seat != self._seat():
-            raise BusyError("it is the turn of somebody else; reload the game")
+        mover = self._to_act()
+        if self._thinking or mover is None or seat not in (None, mover) or self._curtain() is not None:
+            raise RefusedError("it is not your turn yet")
+        self._check_seen(request, turn, epoch)
+        return mover
 
     def _check_seen(self, request: str, turn: int, epoch: int) -> None:
         """Refuse a request that belongs to another position than the present one."""
         if epoch not in (-1, self._epoch):
-            raise BusyError(f"moves were taken back before {request} came; reload the game")
-        if turn != self._turn:
-            raise BusyError(f"expected {request} of turn {self._turn}, got one of turn {turn}; reload the game")
+            raise RefusedError(f"moves were taken back before {request} came; reload the game")
+        if turn != self.turn:
+            raise RefusedError(f"expected {request} of turn {self.turn}, got one of turn {turn}; reload the game")
 
     def _checked(self, choices: Sequence[int], seat: int) -> Tensor:
         """Return the action of the person at `seat` as int64 [K]; refuse an illegal one."""
-        game, state = self.game, self._now
-        nvec = game.info.action_nvec
-        if len(choices) != len(nvec):
-            raise RefusedError(f"expected {len(nvec)} numbers, one for each part of an action, got {len(choices)}")
-        for component, choice in enumerate(choices):
-            if not 0 <= choice < nvec[component]:  # before a tensor has to hold it
-                raise RefusedError(game.why_illegal(state, seat, component, choice))
+        self._check_choices(choices, seat)
+        game, state = self.game, self.state
         chosen = torch.tensor(list(choices), device="cpu")
         mask = game.legal_actions(state)[0]
         legal = game.info.admits(mask[seat] if game.info.simultaneous else mask, chosen)
@@ -497,6 +437,15 @@ class Session:
             component = int((~legal).nonzero()[0])
             raise RefusedError(game.why_illegal(state, seat, component, choices[component]))
         return chosen
+
+    def _check_choices(self, choices: Sequence[int], seat: int) -> None:
+        """Refuse choices that are no action of any position, before a tensor has to hold them."""
+        nvec = self.game.info.action_nvec
+        if len(choices) != len(nvec):
+            raise RefusedError(f"expected {len(nvec)} numbers, one for each part of an action, got {len(choices)}")
+        for component, choice in enumerate(choices):
+            if not 0 <= choice < nvec[component]:
+                raise RefusedError(self.game.why_illegal(self.state, seat, component, choice))
 
     def _think(self, chosen: Tensor | None) -> threading.Event:
         """Let agents play on a thread until it is a person's turn.
@@ -508,7 +457,7 @@ class Session:
             An event that is set as soon as the person's own action has been played, if it is a step of its own.
         """
         played = threading.Event()
-        self._thinking, self._paused = True, False
+        self._thinking = True
         threading.Thread(target=self._work, args=(chosen, played), daemon=True, name=f"agents of {self.id}").start()
         return played
 
@@ -522,13 +471,10 @@ class Session:
                         return
             played.set()
             while not self._closed:
-                with self._lock:
-                    if not self._chosen and time.monotonic() - self._asked_at > _UNSEEN_S:
-                        self._paused = True
-                        return
-                self._take_place()
+                _THINKING.acquire()
+                self._place = True
                 try:
-                    found = self._agents.act(self._now, self._chosen, self._clocks)
+                    found = self._agents.act(self.state, self._chosen, self._clocks)
                     step = None if isinstance(found, Forfeit) else self._step(found)
                 finally:
                     self._leave_place()
@@ -549,11 +495,7 @@ class Session:
 
     def _waits(self) -> bool:
         """Return True if a person is to act, or if agents have gone as far as somebody asked."""
-        return self._to_act() is not None if self.people else self._turn >= self._until
-
-    def _take_place(self) -> None:
-        _THINKING.acquire()
-        self._place = True
+        return self._to_act() is not None if self.people else self.turn >= self._until
 
     def _leave_place(self) -> None:
         """Let another game's agents think; also while an agent of this one, which has lost, does not answer."""
@@ -566,7 +508,7 @@ class Session:
 
     def _start_clock(self) -> None:
         """Let a person's clock run if it is the person's turn, and the person sees the game."""
-        if self._clocks is None or self._forfeit is not None or bool(self._now.done) or self._curtain() is not None:
+        if self._clocks is None or self._forfeit is not None or bool(self.state.done) or self._curtain() is not None:
             return
         if (mover := self._to_act()) is not None:
             self._clocks.start(0, mover)
@@ -609,7 +551,7 @@ class Session:
 
     def _step(self, actions: Tensor) -> tuple[State, Event]:
         """Return the position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
-        before = self._now
+        before = self.state
         after = self.game.step(before, actions)
         own: dict[int, tuple[int, ...]] = {}
         if self.game.info.simultaneous:
@@ -625,15 +567,15 @@ class Session:
         played = Played(actions[None], torch.ones(1, dtype=torch.int64, device="cpu"), after)
         (move,) = moves(self.game, played, 0)
         seat = None if self.game.info.simultaneous else int(before.current_player)
-        return after, Event(self._turn + 1, seat, move, move_in_words(self.game, before, move), shown, own)
+        return after, Event(self.turn + 1, seat, move, move_in_words(self.game, before, move), shown, own)
 
     def _keep(self, after: State, event: Event) -> None:
         """Go on to a position of `_step`; positions of long ago are dropped, and of their steps only the names stay."""
         self._events.append(event)
         self._chosen.clear()
-        self._states[self._turn] = after
-        self._states.pop(self._turn - _BACK, None)
-        if (old := self._turn - _STEPS_KEPT) > 0:
+        self._states[self.turn] = after
+        self._states.pop(self.turn - _BACK, None)
+        if (old := self.turn - _STEPS_KEPT) > 0:
             self._events[old - 1] = replace(self._events[old - 1], shown={})
 
     def _move_text(self, event: Event) -> str:
@@ -656,14 +598,14 @@ class Session:
         """Return the position since which changes are marked: the one after the last move of who looks."""
         seat = self._seat()
         if self.game.info.simultaneous or seat is None:
-            return self._states.get(self._turn - 1)
+            return self._states.get(self.turn - 1)
         own_turns = self._own_turns([seat])
-        if own_turns and own_turns[-1] == self._turn - 1:
-            return self._states.get(self._turn - 1)
+        if own_turns and own_turns[-1] == self.turn - 1:
+            return self._states.get(self.turn - 1)
         return self._states.get(own_turns[-1] + 1 if own_turns else 0)
 
     def _result(self) -> Result:
-        state, forfeit = self._now, self._forfeit
+        state, forfeit = self.state, self._forfeit
         if forfeit is None:
             return result(self.game, state)
         outcome = forfeit.outcome(self.game.info.num_players)

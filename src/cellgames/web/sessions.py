@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from .live_game import Session
 
@@ -15,6 +16,14 @@ _MOST_WATCHED = 4  # games of agents alone that one visitor has at the same time
 
 class FullError(Exception):
     """The server cannot keep another session."""
+
+
+class _Kept(NamedTuple):
+    """A session, the visitor who has it, and when it was last asked for."""
+
+    session: Session
+    visitor: str
+    asked: float
 
 
 class Sessions:
@@ -29,9 +38,7 @@ class Sessions:
 
     def __init__(self, most: int = 64, idle: float = 3600.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._idle, self._clock = most, idle, clock
-        self._kept: dict[str, Session] = {}
-        self._asked: dict[str, float] = {}
-        self._visitors: dict[str, str] = {}
+        self._kept: dict[str, _Kept] = {}  # the one that was left alone for longest first
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -49,51 +56,46 @@ class Sessions:
             FullError: Agents think in all of them.
         """
         with self._lock:
-            now = self._clock()
-            for id in [id for id, asked in self._asked.items() if now - asked > self._idle]:
-                self._drop(id)
+            self._drop([id for id, kept in self._kept.items() if self._clock() - kept.asked > self._idle])
             if agents_alone:
-                watched = [id for id in self._kept if not self._kept[id].people]
-                own = [id for id in watched if self._visitors[id] == visitor]
+                own = [id for id, kept in self._kept.items() if not kept.session.people and kept.visitor == visitor]
                 self._shrink(own, _MOST_WATCHED, "games of agents alone, as many as a visitor has,")
-                watched = [id for id in watched if id in self._kept]
+                watched = [id for id, kept in self._kept.items() if not kept.session.people]
                 self._shrink(watched, max(1, self._most // 2), "games of agents alone")
             self._shrink([*self._kept], self._most, "games")
 
     def _shrink(self, ids: list[str], most: int, kind: str) -> None:
         """Drop sessions in which no agent thinks, the longest left alone first, until fewer than `most` stay."""
-        quiet = sorted((id for id in ids if not self._kept[id].thinking), key=self._asked.__getitem__)
+        quiet = [id for id in ids if not self._kept[id].session.thinking]
         surplus = max(0, len(ids) + 1 - most)
         if len(quiet) < surplus:
             raise FullError(f"{most} {kind} are being played; try again in a moment")
-        for id in quiet[:surplus]:
-            self._drop(id)
+        self._drop(quiet[:surplus])
 
     def add(self, session: Session, visitor: str = "") -> None:
         """Keep a session of a visitor; call `make_room` first."""
         with self._lock:
-            self._kept[session.id], self._visitors[session.id] = session, visitor
-            self._asked[session.id] = self._clock()
+            self._kept[session.id] = _Kept(session, visitor, self._clock())
 
     def get(self, id: str) -> Session:
-        """Return the session; raise a `KeyError` if there is none."""
+        """Return the session; raise a `LookupError` if there is none."""
         with self._lock:
-            session = self._kept[id]
-            self._asked[id] = self._clock()
-        session.look()
-        return session
+            if (kept := self._kept.pop(id, None)) is None:
+                raise LookupError("there is no such game any more; begin a new one")
+            self._kept[id] = kept._replace(asked=self._clock())
+            return kept.session
 
     def drop(self, id: str) -> None:
-        """Forget a session; raise a `KeyError` if there is none."""
+        """Forget a session; raise a `LookupError` if there is none."""
+        self.get(id)
         with self._lock:
-            self._drop(id)
+            self._drop([id])
 
     def close(self, seconds: float) -> bool:
         """Drop all sessions and wait some seconds for their agents; return True if all have ended their move."""
         with self._lock:
-            sessions = list(self._kept.values())
-            for id in list(self._kept):
-                self._drop(id)
+            sessions = [kept.session for kept in self._kept.values()]
+            self._drop([*self._kept])
         end = time.monotonic() + seconds
         while any(session.thinking for session in sessions):
             if time.monotonic() > end:
@@ -101,10 +103,10 @@ class Sessions:
             time.sleep(0.01)
         return True
 
-    def _drop(self, id: str) -> None:
-        session = self._kept.pop(id)
-        del self._asked[id], self._visitors[id]
-        session.close()
+    def _drop(self, ids: Sequence[str]) -> None:
+        for id in ids:
+            if (kept := self._kept.pop(id, None)) is not None:
+                kept.session.close()
 
 
 def specs_of(people: Sequence[int], agents: Sequence[str], players: Sequence[str]) -> list[str | None]:
@@ -122,5 +124,5 @@ def specs_of(people: Sequence[int], agents: Sequence[str], players: Sequence[str
     if others and len(agents) not in (1, len(others)):
         raise ValueError(f"expected one agent, or one for each of {len(others)} seats, got {len(agents)}")
     given = [*agents] * (len(others) if len(agents) == 1 else 1)
-    named: Mapping[int, str] = dict(zip(others, given, strict=False))
+    named = dict(zip(others, given, strict=False))
     return [named.get(seat) for seat in range(len(players))]

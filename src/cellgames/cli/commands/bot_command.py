@@ -75,8 +75,7 @@ def _mcp(arguments: argparse.Namespace) -> int:
         raise UserError(f'the MCP server needs mcp: pip install "cellgames[mcp]" ({error})') from error
     from cellgames.agents.agent_names import by_name
     from cellgames.agents.loading import load
-    from cellgames.web.assistant_games import AssistantGames
-    from cellgames.web.mcp_server import make_server
+    from cellgames.web.mcp_server import AssistantGames, make_server
 
     agents = {name: str(spec) for name, spec in by_name(arguments.agents or ()).items()}
     for name, spec in agents.items():

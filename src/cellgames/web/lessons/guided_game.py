@@ -77,7 +77,7 @@ class GuidedGame(Session):
     def _own(self) -> int:
         """The number of moves that the person has played."""
         if self.game.info.simultaneous:
-            return self._turn
+            return self.turn
         return sum(event.seat in self.people for event in self._events)
 
     def _open(self) -> tuple[Step, list[dict[str, Any]]] | None:
@@ -121,7 +121,7 @@ class GuidedGame(Session):
             if self.done:
                 return
             try:
-                self.move(action, self._turn)
+                self.move(action, self.turn)
             except RefusedError:
                 return
 

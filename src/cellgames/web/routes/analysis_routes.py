@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import Field
 
-from cellgames.arena.records.store.store import StoreError
 from cellgames.web.analysis_board import AnalysisBoard, Wish, positions
 from cellgames.web.record_library import MOST_LINE
 from cellgames.web.sessions import Sessions
@@ -93,16 +92,9 @@ def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -
     ) -> dict[str, str]:
         """Return a record as its line: of a file, of the store, or of a game that was just played."""
         if game:
-            try:
-                return {"record": sessions.get(game).record().to_json()}
-            except KeyError:
-                raise HTTPException(404, "there is no such game any more") from None
+            return {"record": sessions.get(game).record().to_json()}
         if store is None:
             return {"record": state.library.line(file, number)}
-        with state.open_store() as kept:
-            try:
-                return {"record": kept.record(store).to_json()}
-            except StoreError:
-                raise HTTPException(404, f"the store has no game {store}") from None
+        return {"record": state.stored(store).to_json()}
 
     return router

@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import HTTPException
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.store import Store
+from cellgames.arena.records.store.store import Store, StoreError
 from cellgames.arena.report.leaderboard import Leaderboard, leaderboards
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.plugins import additions, resolve
@@ -93,6 +93,14 @@ class AppState:
         if self.store is None or not self.store.is_file():
             raise HTTPException(404, "there is no store of games yet")
         return Store(self.store, create=False)
+
+    def stored(self, number: int) -> Record:
+        """Return a record of the store; raise a `LookupError` if there is none."""
+        with self.open_store() as kept:
+            try:
+                return kept.record(number)
+            except StoreError:
+                raise LookupError(f"the store has no game {number}") from None
 
     def leaderboards(self) -> list[dict[str, Any]]:
         """Return all leaderboards of the store; they are made again when it has grown."""

@@ -16,8 +16,7 @@ from cellgames.web.lessons.lesson import Lesson, lesson_of
 from cellgames.web.sessions import Sessions
 
 from .app_state import AppState
-from .play_routes import json_object
-from .schemas import GuideStart
+from .schemas import GuideStart, Parameters, json_object
 
 __all__ = ["lesson_routes"]
 
@@ -38,9 +37,7 @@ def lesson_routes(state: AppState, sessions: Sessions) -> APIRouter:
         return lesson(game).to_data()
 
     @router.get("/api/levels")
-    def list_levels(
-        game: Annotated[str, Query(max_length=100)], parameters: Annotated[str, Query(max_length=2000)] = "{}"
-    ) -> list[dict[str, Any]]:
+    def list_levels(game: Annotated[str, Query(max_length=100)], parameters: Parameters = "{}") -> list[dict[str, Any]]:
         """Return opponents by level, the weakest first; `parameters` is a JSON object as in a new game."""
         made = check_parameters(game, json_object(parameters))
         can = {one["name"] for one in offered(made, state.agents())}

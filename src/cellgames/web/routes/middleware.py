@@ -7,20 +7,15 @@ its own at 127.0.0.1 (DNS rebinding).
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
 from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cellgames.utils.foreign_text import shown
 
 __all__ = ["LOCAL", "MOST_BODY", "Guard"]
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -49,7 +44,7 @@ class Guard:
         hosts: Host names that requests may use for this server; None for any, if it is open to a network.
     """
 
-    def __init__(self, app: App, hosts: tuple[str, ...] | None = LOCAL) -> None:
+    def __init__(self, app: ASGIApp, hosts: tuple[str, ...] | None = LOCAL) -> None:
         self._app, self._hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,15 +52,17 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
         async def guarded_send(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *_HEADERS]
             await send(message)
 
-        if (refusal := self._refusal(scope["method"], headers)) is not None:
-            await _answer(guarded_send, *refusal)
+        async def refuse(status: int, reason: str) -> None:
+            await JSONResponse({"error": reason}, status)(scope, receive, guarded_send)
+
+        if (refusal := self._refusal(scope["method"], Headers(scope=scope))) is not None:
+            await refuse(*refusal)
             return
         if scope["method"] in ("GET", "HEAD"):
             await self._app(scope, receive, guarded_send)
@@ -77,7 +74,7 @@ class Guard:
                 return
             body += message.get("body", b"")
             if len(body) > MOST_BODY:
-                await _answer(guarded_send, 413, _too_large(f"more than {MOST_BODY}"))
+                await refuse(413, _too_large(f"more than {MOST_BODY}"))
                 return
             if not message.get("more_body", False):
                 break
@@ -88,7 +85,7 @@ class Guard:
 
         await self._app(scope, replay, guarded_send)
 
-    def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _refusal(self, method: str, headers: Headers) -> tuple[int, str] | None:
         """Return status and reason of a refusal; None if the request may pass."""
         host = headers.get("host", "")
         if self._hosts is not None and _name_of(host) not in self._hosts:
@@ -118,10 +115,3 @@ def _name_of(host: str) -> str:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
-
-
-async def _answer(send: Send, status: int, reason: str) -> None:
-    body = json.dumps({"error": reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
@@ -22,11 +21,9 @@ from cellgames.web.live_game import Session
 from cellgames.web.sessions import Sessions, specs_of
 
 from .app_state import AppState
-from .schemas import Goal, Move, NewGame, Nothing, Resignation, Seat, Trial, Undo, download
+from .schemas import Goal, Move, NewGame, Nothing, Parameters, Resignation, Seat, Trial, Undo, download, json_object
 
-__all__ = ["json_object", "play_routes"]
-
-T = TypeVar("T")
+__all__ = ["play_routes"]
 
 _QUICK_S = 0.1  # a move's answer waits so long for agents, so that quick ones answer in it
 _LONG_S = 20.0  # an answer waits so long for something new to show
@@ -49,9 +46,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         return games()
 
     @router.get("/api/agents")
-    def list_agents(
-        game: Annotated[str, Query(max_length=100)], parameters: Annotated[str, Query(max_length=2000)] = "{}"
-    ) -> list[dict[str, Any]]:
+    def list_agents(game: Annotated[str, Query(max_length=100)], parameters: Parameters = "{}") -> list[dict[str, Any]]:
         """Return the agents that can play a game; `parameters` is a JSON object as in a new game."""
         return offered(playable(game, json_object(parameters)), state.agents())
 
@@ -99,87 +94,86 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         id: str, epoch: int = -1, since: Annotated[int, Query(ge=0)] = 0, wait: bool = False
     ) -> dict[str, Any]:
         """Return the position and the events after `since`; with `wait`, when there is something new or after 20 s."""
-        session = _session(sessions, id)
+        session = sessions.get(id)
         if wait:
             await settled(session, _LONG_S, (epoch, since, True))
         if epoch < 0:
-            return await _aside(snapshot, session)
-        return {"view": await _aside(session.view, epoch, since)}
+            return await asyncio.to_thread(snapshot, session)
+        return {"view": await asyncio.to_thread(session.view, epoch, since)}
 
     @router.post("/api/play/{id}/move")
     async def make_move(id: str, move: Move) -> dict[str, Any]:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
-        session = _session(sessions, id)
+        session = sessions.get(id)
         end = time.monotonic() + _QUICK_S
-        await _aside(session.move, move.action, move.turn, move.epoch, move.seat)
+        await asyncio.to_thread(session.move, move.action, move.turn, move.epoch, move.seat)
         await settled(session, end - time.monotonic())
-        return {"view": await _aside(session.view, move.epoch, move.since)}
+        return {"view": await asyncio.to_thread(session.view, move.epoch, move.since)}
 
     @router.post("/api/play/{id}/trial")
     def try_out(id: str, trial: Trial) -> dict[str, Any]:
         """Return a film of Life from this position if nobody placed anything more; the game stays as it is."""
-        session = _session(sessions, id)
+        session = sessions.get(id)
         with state.turn():
             return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
 
     @router.post("/api/play/{id}/sit")
     async def sit(id: str, who: Seat) -> dict[str, Any]:
         """Show the game to the next of several people at one screen; until then it is hidden."""
-        session = _session(sessions, id)
-        await _aside(session.sit, who.seat, who.turn, who.epoch)
-        return await _aside(snapshot, session, True)
+        session = sessions.get(id)
+        await asyncio.to_thread(session.sit, who.seat, who.turn, who.epoch)
+        return await asyncio.to_thread(snapshot, session, True)
 
     @router.post("/api/play/{id}/go")
     async def go(id: str, goal: Goal) -> dict[str, Any]:
         """Let agents that play all seats go on; answered as a move is."""
-        session = _session(sessions, id)
-        await _aside(session.go, goal.until)
+        session = sessions.get(id)
+        await asyncio.to_thread(session.go, goal.until)
         await settled(session, _QUICK_S)
-        return {"view": await _aside(session.view, goal.epoch, goal.since)}
+        return {"view": await asyncio.to_thread(session.view, goal.epoch, goal.since)}
 
     @router.post("/api/play/{id}/resign")
     async def resign(id: str, who: Resignation) -> dict[str, Any]:
         """Give the game up; only in games of two players."""
-        session = _session(sessions, id)
-        await _aside(session.resign, who.seat, who.epoch)
-        return await _aside(snapshot, session)
+        session = sessions.get(id)
+        await asyncio.to_thread(session.resign, who.seat, who.epoch)
+        return await asyncio.to_thread(snapshot, session)
 
     @router.post("/api/play/{id}/undo")
     async def undo(id: str, seen: Undo) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
-        session = _session(sessions, id)
-        await _aside(session.undo, seen.turn, seen.epoch)
-        return await _aside(snapshot, session)
+        session = sessions.get(id)
+        await asyncio.to_thread(session.undo, seen.turn, seen.epoch)
+        return await asyncio.to_thread(snapshot, session)
 
     @router.delete("/api/play/{id}", status_code=204)
     def leave(id: str) -> None:
         """Forget a game."""
-        _session(sessions, id)
         sessions.drop(id)
 
     @router.get("/api/play/{id}/record.jsonl")
     def game_record(id: str) -> Response:
         """Return the finished game as a line of a file of records."""
-        record = _session(sessions, id).record()
+        record = sessions.get(id).record()
         return download(PlainTextResponse(record.to_json() + "\n", media_type="application/x-ndjson"), record, "jsonl")
 
     @router.get("/api/play/{id}/record.html")
     def game_html(id: str) -> Response:
         """Return the finished game as one HTML file that plays offline."""
-        record = _session(sessions, id).record()
+        record = sessions.get(id).record()
         return download(HTMLResponse(state.html(record)), record, "html")
 
     @router.get("/api/play/{id}/replay")
     def game_replay(id: str) -> dict[str, Any]:
         """Return the finished game for the viewer."""
-        return state.replay(_session(sessions, id).record())
+        return state.replay(sessions.get(id).record())
 
     @router.post("/api/play/{id}/store")
     def keep_game(id: str, nothing: Nothing) -> dict[str, Any]:
         """Add the finished game to the store, unless moves were taken back in it."""
         from cellgames.agents.identity import identities
 
-        session = _session(sessions, id)
+        session = sessions.get(id)
         record = session.record()
         if state.store is None:
             raise HTTPException(409, "this server was started without a store")
@@ -195,27 +189,3 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         return {"new": new}
 
     return router
-
-
-def _session(sessions: Sessions, id: str) -> Session:
-    try:
-        return sessions.get(id)
-    except KeyError:
-        raise HTTPException(404, "there is no such game any more; begin a new one") from None
-
-
-async def _aside(function: Callable[..., T], *arguments: Any) -> T:
-    """Call the function on another thread."""
-    called: Awaitable[T] = asyncio.to_thread(function, *arguments)
-    return await called
-
-
-def json_object(text: str) -> Mapping[str, Any]:
-    """Return the JSON object that a query holds; anything else is refused."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise HTTPException(422, f"parameters must be a JSON object, got {shown(text)}")
-    return found

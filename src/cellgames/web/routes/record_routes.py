@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.store import StoreError
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.plugins import additions
 from cellgames.web.record_library import MOST_SEARCHED, GameFilter, parse, summary
@@ -91,13 +90,6 @@ def record_routes(state: AppState) -> APIRouter:
     def html(record: Record | CupRecord) -> Response:
         return download(HTMLResponse(state.html(record)), record, "html")
 
-    def stored(number: int) -> Record:
-        with state.open_store() as kept:
-            try:
-                return kept.record(number)
-            except StoreError:
-                raise HTTPException(404, f"the store has no game {number}") from None
-
     def add(name: str, made: Callable[[Record | CupRecord], Any], about: str) -> None:
         """Add the routes to an answer about a record: of a file, of the store, or of a visitor, which is not kept."""
 
@@ -105,7 +97,7 @@ def record_routes(state: AppState) -> APIRouter:
             return made(state.library.record(file, number))
 
         def of_store(number: Annotated[int, Query(ge=1, lt=1 << 63)]) -> Any:
-            return made(stored(number))
+            return made(state.stored(number))
 
         def of_visitor(line: Line) -> Any:
             return made(parse(line.record))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import Annotated, Any, TypeAlias
 
+from fastapi import HTTPException, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.utils.foreign_text import shown
 from cellgames.web.record_library import MOST_LINE
 
 __all__ = [
@@ -19,14 +22,19 @@ __all__ = [
     "Move",
     "NewGame",
     "Nothing",
+    "Parameters",
     "Resignation",
     "Seat",
     "Trial",
     "Undo",
     "download",
+    "json_object",
 ]
 
 _Name = Annotated[str, Field(max_length=100)]
+_Choice = Annotated[int, Field(ge=0, lt=1 << 31)]
+Parameters: TypeAlias = Annotated[str, Query(max_length=2000)]
+"""The parameters of a game in a query, which `json_object` reads."""
 
 
 class Body(BaseModel):
@@ -61,59 +69,62 @@ class GuideStart(Body):
     """A guided game to start, or to take up again."""
 
     game: str = Field(max_length=100)
-    actions: list[Annotated[list[Annotated[int, Field(ge=0, lt=1 << 31)]], Field(max_length=16)]] = Field(
+    actions: list[Annotated[list[_Choice], Field(max_length=16)]] = Field(
         default_factory=list, max_length=100, description="The learner's actions of an earlier visit."
     )
 
 
-class Move(Body):
-    """An action: a number for each of its components."""
+class Epoch(Body):
+    """A request about the line of play that the page has seen."""
 
-    action: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(min_length=1, max_length=16)
-    turn: int = Field(ge=0, description="Turns played, as the page has seen it; another number is refused.")
     epoch: int = Field(
         default=-1, ge=-1, description="The epoch that the page has seen; another one is refused, -1 is not checked."
     )
+
+
+class Seen(Epoch):
+    """A request about the position that the page has seen."""
+
+    turn: int = Field(ge=0, description="Turns played, as the page has seen it; another number is refused.")
+
+
+class Move(Seen):
+    """An action: a number for each of its components."""
+
+    action: list[_Choice] = Field(min_length=1, max_length=16)
     since: int = Field(default=0, ge=0)
     seat: int | None = Field(default=None, ge=0, lt=256, description="Whose action it is; null is not checked.")
 
 
-class Seat(Body):
+class Seat(Seen):
     """A person at the screen."""
 
     seat: int = Field(ge=0, lt=256)
-    turn: int = Field(ge=0, description="As in a move.")
-    epoch: int = Field(default=-1, ge=-1, description="As in a move.")
 
 
-class Resignation(Body):
+class Resignation(Epoch):
     """The request of a player to give the game up."""
 
     seat: int = Field(ge=0, lt=256)
-    epoch: int = Field(default=-1, ge=-1, description="As in a move.")
 
 
-class Goal(Body):
+class Goal(Epoch):
     """The request that agents who play all seats go on to a turn."""
 
-    until: int = Field(ge=0, lt=1 << 31, description="Number of turns played; fewer than before stop them there.")
-    epoch: int = Field(default=-1, ge=-1)
+    until: _Choice = Field(description="Number of turns played; fewer than before stop them there.")
     since: int = Field(default=0, ge=0)
 
 
-class Trial(Body):
+class Trial(Seen):
     """The request for a trial run: with an action placed first, or null for the board as it is."""
 
-    action: list[Annotated[int, Field(ge=0, lt=1 << 31)]] | None = Field(default=None, min_length=1, max_length=16)
-    turn: int = Field(ge=0, description="As in a move.")
-    epoch: int = Field(default=-1, ge=-1, description="As in a move.")
+    action: list[_Choice] | None = Field(default=None, min_length=1, max_length=16)
 
 
-class Undo(Body):
+class Undo(Epoch):
     """The position from which a move is taken back."""
 
     turn: int | None = Field(default=None, ge=0, description="As in a move; null is not checked.")
-    epoch: int = Field(default=-1, ge=-1, description="As in a move.")
 
 
 class Nothing(Body):
@@ -131,3 +142,14 @@ def download(response: Response, record: Record | CupRecord, suffix: str) -> Res
     name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in record.game)[:60] or "game"
     response.headers["content-disposition"] = f'attachment; filename="{name}.{suffix}"'
     return response
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a query holds; anything else is refused."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise HTTPException(422, f"parameters must be a JSON object, got {shown(text)}")
+    return found
