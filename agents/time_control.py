@@ -9,7 +9,7 @@ from time import perf_counter
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["OUT_OF_TIME", "Clocks", "TimeControl", "clock_text"]
+__all__ = ["OUT_OF_TIME", "Clocks", "TimeControl"]
 
 OUT_OF_TIME = "ran out of time: "
 """The beginning of the reason of a game that was lost on time."""
@@ -120,12 +120,3 @@ class Clocks:
     def times(self, env_id: int, players: int) -> tuple[tuple[float, ...], ...]:
         """Return the seconds of each move of a game, by seat."""
         return tuple(tuple(self.used.get((env_id, player), ())) for player in range(players))
-
-
-def clock_text(seconds: float) -> str:
-    """Return a time as clocks show it, such as 4:59, or 0:07.3 in the last ten seconds."""
-    if seconds < 10:
-        return f"0:{math.floor(10 * max(seconds, 0.0)) / 10:04.1f}"
-    minutes, rest = divmod(math.floor(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_text, warn
+from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_json,
@@ -103,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print(json.dumps({**explanation_report.to_data(found), "folder": str(folder)}, indent=1, ensure_ascii=False))
     else:
         lines = ["", *explanation_report.lines(found, arguments.top), "", f"Written to {folder}: report.md"]
-        print_text("\n".join(lines))
+        print("\n".join(lines))
     _save(arguments, record, found)
     return 0
 

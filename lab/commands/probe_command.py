@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_text, warn
+from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import add_command, add_json, add_out, add_quiet, add_seed, file_name
 from cellgames.runs.run_folder import check_writable
 from cellgames.utils.progress import waiting, waiting_steps
@@ -84,7 +84,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**section.data, "folder": str(folder)}, indent=1))
     else:
-        print_text("\n".join(["", *probe_section.lines(found), "", f"Written to {folder}: report.md"]))
+        print("\n".join(["", *probe_section.lines(found), "", f"Written to {folder}: report.md"]))
     return 0
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from cellgames.cli.console import UserError, print_text
+from cellgames.cli.console import UserError
 from cellgames.cli.shared_options import (
     GameId,
     add_command,
@@ -68,8 +68,7 @@ _TORUS_ONLY = ("proof", "solved", "table", "journal", "ray", "time")
 
 def add(commands: Any) -> None:
     """Add the command."""
-    moved = {"--resume": "--solved FILE"}
-    command = add_command(commands, "solve", "[GAME] ", _run, _TEXT, _EXAMPLES, moved)
+    command = add_command(commands, "solve", "[GAME] ", _run, _TEXT, _EXAMPLES)
     command.add_argument(
         "game", metavar="GAME", nargs="?", type=GameId, help="Torus, Hex or Y, such as torus-v0 (with --verify: none)"
     )
@@ -131,7 +130,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"proved": text}))
     else:
-        print_text(f"{text}, checked in {time.monotonic() - began:.1f} s")
+        print(f"{text}, checked in {time.monotonic() - began:.1f} s")
     return 0
 
 

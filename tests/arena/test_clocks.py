@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import signal
 import time
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,7 +14,7 @@ from torch import Tensor
 import cellgames
 from cellgames.agents import BaseAgent, load
 from cellgames.agents.play_loop import play
-from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, clock_text
+from cellgames.agents.time_control import Clocks, TimeControl
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record
@@ -25,7 +22,6 @@ from cellgames.arena.report.rating_tables import forfeit_notes
 from cellgames.arena.report.run_report import ratings_table
 from cellgames.arena.stats.tables import Forfeits, make_tables
 from cellgames.cli.main import main
-from cellgames.cli.terminal import Table
 from cellgames.envs.core import seeds
 
 GAME = cellgames.make("torus-v0", size=2)
@@ -160,85 +156,3 @@ def test_a_season_with_clocks(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- at the terminal
-
-
-def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> list[str]:
-    """Have lines typed at the terminal, and nothing after them; return the list of all prompts."""
-    prompts: list[str] = []
-
-    def read(prompt: str) -> str:
-        prompts.append(prompt)
-        if len(prompts) > len(lines):
-            time.sleep(1e6)
-        return lines[len(prompts) - 1]
-
-    monkeypatch.setattr("builtins.input", read)
-    return prompts
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
-def test_a_person_at_the_terminal_loses_on_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    prompts, file = typing(monkeypatch, "undo", "help", "a1"), tmp_path / "game.jsonl"
-    words = ["play", "torus-v0", "--size", "3", "--agents", "greedy", "--clock", "900+1", "--move-time", "1"]
-    assert main([*words, "--out", str(file)]) == 0
-    said = capsys.readouterr().out
-    assert prompts[0] == "\nblack (you), 0:01.0 left, your move: "
-    assert "moves cannot be taken back" in said
-    assert re.search(r"black \(you\) plays a1 \(15:00 left\)", said)
-    assert re.search(r"white \(greedy\) plays \w+ \(15:0[01] left\)", said)
-    assert "The game is over after 2 turns: black (you) loses, white (greedy) wins." in said
-    assert re.search(r"black \(you\) ran out of time: thinking took 1\.\d\d s, and 1 s a move are allowed\.", said)
-    record = Record.from_json(file.read_text())
-    assert record.result.forfeit is not None
-    assert record.result.forfeit.seat == 0
-    assert [len(own) for own in record.seconds] == [2, 1]
-    assert record.seconds[0][1] > 1
-    assert main(["replay", str(file)]) == 0
-
-
-def test_a_person_that_answers_late_has_lost(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As on systems whose terminals cannot be interrupted."""
-    monkeypatch.setattr("cellgames.cli.terminal.interrupted", lambda seconds: nullcontext())
-
-    def read(prompt: str) -> str:
-        time.sleep(0.2)
-        return "a1"
-
-    monkeypatch.setattr("builtins.input", read)
-    assert main(["play", "torus-v0", "--size", "2", "--move-time", "0.1"]) == 0
-    assert "The game is over after 0 turns: black (you) loses, white (random) wins." in capsys.readouterr().out
-
-
-def test_where_all_act_at_once_each_move_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The third move of the line is illegal, so agents are asked twice for that round, and charged for no move."""
-    file = tmp_path / "game.jsonl"
-    typing(monkeypatch, "r0c0,r0c1,r1c1/buy r0c3+r0c2 none", "resign")
-    words = ["play", "grid-adaptation-small-v0", "--agents", "random", "--seed", "3", "--clock", "600"]
-    assert main([*words, "--out", str(file)]) == 0
-    record = Record.from_json(file.read_text())
-    assert len(record.moves) == 2
-    assert [len(own) for own in record.seconds] == [2] * len(record.agents)
-    assert record.seconds[0][1] == 0.0, "the first move of a line has taken all the time"
-
-
-def test_agents_at_the_terminal_lose_on_time(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    agents = [Sleeper(0.3), load("greedy", GAME)]
-    table = Table(GAME, agents, ["sleeper", "greedy"], time_control=TimeControl(0.2))
-    record = table.run()
-    said = capsys.readouterr().out
-    assert "black (sleeper) loses, white (greedy) wins." in said
-    assert "black (sleeper) ran out of time: thinking took 0." in said
-    assert record is not None
-    assert record.result.forfeit is not None
-    assert record.result.forfeit.reason.startswith(OUT_OF_TIME)
-
-
-def test_clocks_show_minutes_and_seconds() -> None:
-    shown = [clock_text(seconds) for seconds in (-1.0, 0.04, 9.99, 10.0, 59.9, 60.0, 3599.0, 3661.0)]
-    assert shown == ["0:00.0", "0:00.0", "0:09.9", "0:10", "0:59", "1:00", "59:59", "1:01:01"]

@@ -16,8 +16,6 @@ from paths import ROOT
 from recorded_games import write_runs
 
 import cellgames
-from cellgames.cli import console
-from cellgames.cli.console import print_next, print_text
 from cellgames.cli.main import main, parser
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import plain_table
@@ -75,20 +73,6 @@ def test_without_arguments_all_commands_stand_by_purpose(capsys: pytest.CaptureF
         assert any(line.split()[0] == arguments[0] for line in lines), title
 
 
-@pytest.mark.parametrize("columns", [80, 120])
-def test_lists_fit_the_terminal_and_pipes_get_whole_lines(columns: int, capsys: pytest.CaptureFixture[str]) -> None:
-    for words in ([], ["list"]):
-        colourful = output(words, columns=columns)
-        shown = CODE.sub("", colourful)
-        texts = [line.replace(console.program(), "cellgames") for line in shown.split("\n")]
-        assert max(map(len, texts)) <= columns
-        assert "\x1b[" in colourful
-        assert main(words) == 0
-        piped = capsys.readouterr().out
-        assert " ".join(piped.split()) == " ".join(shown.replace(" \\\n", " ").split())
-        assert "\x1b" not in piped
-
-
 def test_no_colour_where_it_is_not_wanted_or_rich_is_missing() -> None:
     plain = CODE.sub("", output([], columns=80))
     assert output([], columns=80, NO_COLOR="1") == plain
@@ -116,16 +100,6 @@ def test_columns_that_do_not_fit_stand_in_blocks() -> None:
     assert all(len(block) == 7 and block[1].startswith("   1  agent-0") for block in blocks)
     joined = [" ".join([first, *(line[15:] for line in others)]) for first, *others in zip(*blocks, strict=True)]
     assert [line.split() for line in joined] == [line.split() for line in whole.split("\n")]
-
-
-def test_long_lines_go_on_below_between_words(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    print_text("one two three four five six\n  a, b, c, d, e, f, g, h, i")
-    assert capsys.readouterr().out == "one two three four five six\n  a, b, c, d, e, f, g, h, i\n"
-    monkeypatch.setattr(console, "terminal_width", lambda: 22)
-    print_text("one two three four five six\n  a, b, c, d, e, f, g, h, i")
-    assert capsys.readouterr().out == "one two three four\nfive six\n  a, b, c, d, e, f, g,\n  h, i\n"
 
 
 def test_marked_text_escapes_what_strangers_write() -> None:
@@ -173,73 +147,7 @@ def test_a_command_says_that_it_works_until_it_prints_something() -> None:
     assert output(["-c", program.format(shown=False)], columns=80) == "done\n"
 
 
-# ---------------------------------------------------------------- 80 columns
-
-
-def test_commands_to_type_next_fit_and_can_be_copied(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(console, "program", lambda: "cellgames")
-    long = "evaluate torus-v0 --param size=5 --agents 'league:a folder/of some length' greedy random"
-    lines = (("replay runs/a", "check every game"), (long, "measure the mixture against others"), "the same with more")
-    print_next(*lines)
-    assert capsys.readouterr().out == (
-        "Next:\n  cellgames replay runs/a   check every game\n"
-        f"  cellgames {long}   measure the mixture against others\n  the same with more\n"
-    )
-    monkeypatch.setattr(console, "terminal_width", lambda: 50)
-    print_next(*lines)
-    shown = capsys.readouterr().out
-    assert max(map(len, shown.splitlines())) <= 50
-    (copied,) = re.findall(r"^  cellgames (evaluate.*?[^\\])$", shown, re.MULTILINE | re.DOTALL)
-    assert shlex.split(copied.replace("\\\n", "")) == shlex.split(long)
-
-
-def test_the_help_of_every_command_fits_80_columns() -> None:
-    program = (
-        "from cellgames.cli.main import main, parser\n"
-        "(commands,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))\n"
-        "for name in commands:\n"
-        "    try: main([name, '--help'])\n"
-        "    except SystemExit: pass\n"
-    )
-    shown = output(["-c", program], columns=80)
-    assert shown.count("Examples:") >= 20
-    assert [line for line in shown.split("\n") if len(line) > 80 and " " in line.strip()] == []
-
-
-def test_what_commands_print_fits_80_columns(tmp_path: Path) -> None:
-    """Lines of prose, tables and commands; boards are as wide as they are."""
-    grid = "grid-adaptation-small-v0 --param rounds=3 --param flip_rounds=[2]"
-    commands = (
-        "rules cloth-of-gold-v0",
-        "rules grid-adaptation-v0",
-        "round-robin torus-v0 --size 3 --agents random greedy amaf:2 rollout:2 --games 2 --chunk 1 --out robin",
-        f"free-for-all {grid} --agents random greedy --games 2 --out free",
-        "season torus-v0 --size 2 --agents random greedy --teams 8 --days 7 --out season",
-        "evaluate torus-v0 --size 3 --agents greedy random --games 2 --out evaluated",
-        f"series {grid} --agents random --series 1 --out series",
-        "leaderboard",
-        "replay robin --record 1 --show",
-        "analyse --records robin --only openings places --out analysed",
-        "analyse --records robin --record 1 --mistakes --agents mcts:20",
-        "explain robin --record 1 --kinds stone --out explained",
-        "export robin --format sgf --out games.sgf",
-        "import torus-v0 games.sgf --out games.jsonl",
-        "solve torus-v0 --size 3 --proof one.proof",
-        "solve --verify one.proof",
-    )
-    program = (
-        "import os, sys\n"
-        "from cellgames.cli.main import main\n"
-        "os.chdir(sys.argv[1])\n"
-        "for line in sys.argv[2:]: print('>', main(line.split()), line.split()[:2])\n"
-    )
-    words = ["-c", program, str(tmp_path), *commands]
-    shown = output(words, columns=80, NO_COLOR="1", CELLGAMES_STORE="store.sqlite")
-    assert shown.count("> 0 ") == len(commands)
-    lines = [part for line in shown.split("\n") for part in line.split("\r")]
-    assert [line for line in lines if len(line) > 80] == []
+# ---------------------------------------------------------------- long work
 
 
 def test_an_export_that_is_stopped_leaves_no_file(

@@ -8,21 +8,13 @@ from collections.abc import Iterator
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 
-from .console import Mark, fitted_lines, print_marked, terminal_width
+from .console import Mark, print_marked
 
 __all__ = ["print_board"]
 
 
 def print_board(game: Game, text: str) -> None:
-    """Print text that may hold the game's board, on a terminal in the colours of the game.
-
-    Lines that are wider than the terminal and not of the board go on below.
-    """
-    width, colours = terminal_width(), registry.plugin_of(game).colours
-    if width is not None and colours is not None:
-        row = re.compile(colours.row)
-        lines = [[line] if row.fullmatch(line) else fitted_lines(line, width) for line in text.split("\n")]
-        text = "\n".join(line for fitted in lines for line in fitted)
+    """Print text that may hold the game's board, on a terminal in the colours of the game."""
     print_marked(text, _marks(game, text))
 
 

@@ -1,6 +1,6 @@
 """Output of the command line: tables, columns, colours, errors that people can correct, commands to type next.
 
-Everything is plain text. On a terminal, tables and columns fit its width, and colours are added if rich is installed
+Everything is plain text. On a terminal, tables and paragraphs fit its width, and colours are added if rich is installed
 and the environment variable NO_COLOR is not set. A pipe or a file gets the plain text, whole lines of any width.
 """
 
@@ -14,7 +14,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,20 +29,19 @@ __all__ = [
     "MOST_MESSAGE",
     "Mark",
     "UserError",
-    "continued",
     "counted",
-    "fitted_lines",
     "forget_warnings",
     "leaderboard_command",
     "print_columns",
+    "print_error",
     "print_files",
     "print_heading",
     "print_marked",
     "print_next",
     "print_table",
-    "print_text",
     "printable_output",
     "program",
+    "read_line",
     "recorded",
     "stopped",
     "stopped_games",
@@ -79,7 +78,18 @@ def warn(message: str) -> None:
     """Print a line on standard error, once a command."""
     if message not in _said:
         _said.add(message)
-        print_text(f"cellgames: {clipped(message, MOST_MESSAGE)}", error=True)
+        print_error(f"cellgames: {clipped(message, MOST_MESSAGE)}")
+
+
+def read_line(prompt: str) -> str:
+    """Return a line from standard input; raise `EOFError` at its end.
+
+    At a terminal, the arrow keys edit the line and recall earlier ones. Windows has this without readline.
+    """
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        with suppress(ImportError):
+            import readline  # noqa: F401  # changes what `input` does
+    return input(prompt)
 
 
 def forget_warnings() -> None:
@@ -137,37 +147,19 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def wrapped_lines(text: str, indent: str = "", most: int = 100) -> str:
-    """Return a paragraph in lines that fit the terminal, of at most `most` characters; one line for a pipe."""
+def wrapped_lines(text: str, indent: str = "") -> str:
+    """Return a paragraph in lines that fit the terminal, of at most 100 characters; one line for a pipe."""
     width = terminal_width()
     if width is None:
         return f"{indent}{text}"
-    return _filled(text, max(20, min(width, most)), indent)
-
-
-def _filled(text: str, width: int, indent: str) -> str:
-    fill = textwrap.TextWrapper(width, initial_indent=indent, subsequent_indent=indent)
+    fill = textwrap.TextWrapper(max(20, min(width, 100)), initial_indent=indent, subsequent_indent=indent)
     fill.break_long_words = fill.break_on_hyphens = False
     return fill.fill(text)
 
 
-def print_text(text: str, *, error: bool = False) -> None:
-    """Print lines, on standard output or standard error; on a terminal, long ones go on below, between words."""
-    if not error:
-        print("\n".join(fitted_lines(text, terminal_width())))
-        return
-    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
-    print("\n".join(fitted_lines(text, width)), file=sys.stderr, flush=True)
-
-
-def fitted_lines(text: str, width: int | None) -> list[str]:
-    """Return the lines of a text; those that are wider than that go on below, between words. None is no limit."""
-    lines = []
-    for line in text.split("\n"):
-        indent = line[: len(line) - len(line.lstrip())]
-        whole = width is None or len(line) <= width
-        lines += [line] if whole else _filled(line.lstrip(), max(20, width or 0), indent).split("\n")
-    return lines
+def print_error(text: str) -> None:
+    """Print a line on standard error."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def print_marked(text: str, marks: Iterable[Mark] = (), end: str = "\n") -> None:
@@ -239,18 +231,10 @@ def counted(games: int, played: int) -> str:
 
 
 def print_columns(lines: Sequence[tuple[str, str]]) -> None:
-    """Print names with their descriptions, which go on below themselves where the terminal ends."""
-    most, terminal = max(len(name) for name, _ in lines), terminal_width()
+    """Print names with their descriptions."""
+    most = max(len(name) for name, _ in lines)
     for name, text in lines:
-        shown = f"  {name:{most}}  {text}"
-        if terminal is not None and len(shown) > terminal:
-            beside = terminal - most - 4 >= 30
-            indent = " " * (most + 4 if beside else 6)
-            fill = textwrap.TextWrapper(max(terminal, 30), initial_indent=indent, subsequent_indent=indent)
-            fill.break_long_words = fill.break_on_hyphens = False
-            below = fill.fill(text)
-            shown = f"  {name:{most}}  {below.lstrip()}" if beside else f"  {name}\n{below}"
-        print_marked(shown, [(2, 2 + len(name), "cyan")])
+        print_marked(f"  {name:{most}}  {text}", [(2, 2 + len(name), "cyan")])
 
 
 def print_table(table: Table, end: str = "\n") -> None:
@@ -271,7 +255,7 @@ def print_files(out: Path, files: Sequence[Path], about: Mapping[str, str]) -> N
     for path in files:
         if path.name in about:
             print(f"  {path.name:16} {about[path.name]}")
-    print_text(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
+    print(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
 
 
 def print_kept(out: Path, about: Mapping[str, str]) -> None:
@@ -292,36 +276,7 @@ def leaderboard_command(arguments: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def print_next(*lines: tuple[str, str] | str) -> None:
-    """Print what to type next.
-
-    Args:
-        lines: The arguments of a command, and a remark or ""; or a text. On a terminal that is too narrow, the remark
-            stands below the command, which goes on in further lines as shells read them.
-    """
+    """Print what to type next: the arguments of commands, each with a remark or "", or texts."""
     print("Next:")
-    width = terminal_width()
     for line in lines:
-        if isinstance(line, str):
-            print_text(f"  {line}")
-            continue
-        command, about = f"{program()} {line[0]}", line[1]
-        beside = f"  {command}   {about}".rstrip()
-        if width is None or len(beside) <= width:
-            print(beside)
-            continue
-        print(*continued(command, width), sep="\n")
-        if about:
-            print(wrapped_lines(about, "      ", width))
-
-
-def continued(command: str, width: int, indent: str = "  ") -> list[str]:
-    """Return a command in lines that are no wider, all but the last of which end with a backslash."""
-    lines = [indent]
-    for word in map(shlex.quote, shlex.split(command)):
-        space = "" if lines[-1].isspace() else " "
-        if space and len(lines[-1]) + len(word) + 3 > width:
-            lines[-1] += " \\"
-            lines.append(f"{indent}    ")
-            space = ""
-        lines[-1] += space + word
-    return lines
+        print(f"  {line}" if isinstance(line, str) else f"  {program()} {line[0]}   {line[1]}".rstrip())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_names import by_name
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.cli.console import UserError, print_text, warn
+from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import file_name, make_game, parameters
 from cellgames.envs import registry
 from cellgames.plugins import additions, resolve
@@ -237,9 +237,9 @@ def _words(game: Game) -> list[str]:
 
 def _print(folder: Path, report: Report, files: Sequence[Path]) -> None:
     """Print a report."""
-    print_text(f"{report.title}: {report.counted}")
+    print(f"{report.title}: {report.counted}")
     for section in report.sections:
-        print_text(f"\n{section.title}\n{'-' * len(section.title)}\n{_plain(section.text)}")
+        print(f"\n{section.title}\n{'-' * len(section.title)}\n{_plain(section.text)}")
     kinds = {suffix: sum(path.suffix == suffix for path in files) for suffix in (".csv", ".png")}
     print(f"\nWritten to {folder}:")
     print("  report.md    all of this with tables and plots")

@@ -13,7 +13,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NoReturn
@@ -31,8 +31,8 @@ from .console import (
     UserError,
     forget_warnings,
     print_columns,
+    print_error,
     print_heading,
-    print_text,
     printable_output,
     program,
     working,
@@ -99,15 +99,11 @@ class _Parser(argparse.ArgumentParser):
     Options are not abbreviated: an option that a later version adds never changes what a command means.
     """
 
-    def __init__(self, *, moved: Mapping[str, str] | None = None, **more: Any) -> None:
+    def __init__(self, **more: Any) -> None:
         super().__init__(allow_abbrev=False, **more)
-        self._moved = moved or {}
 
     @override
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        for word in args or ():
-            if (name := word.partition("=")[0]) in self._moved:
-                self.error(f"there is no {name}; write {self._moved[name]}")
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown[0])}")
@@ -130,7 +126,7 @@ class _Parser(argparse.ArgumentParser):
         return f"; did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:
-        print_text(f"{self.prog}: {clipped(message)} (see {self.prog} --help)", error=True)
+        print_error(f"{self.prog}: {clipped(message)} (see {self.prog} --help)")
         self.exit(2)
 
 
@@ -248,7 +244,7 @@ def _complain(error: Exception) -> int:
     if isinstance(error, OSError) and error.strerror:
         text = f"{clipped(str(error.filename), 400)}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, UserError | ValueError | OSError | ImportError):
-        print_text(f"cellgames: {text}", error=True)
+        print_error(f"cellgames: {text}")
         return 2
-    print_text(f"cellgames: {type(error).__name__}: {text} (--debug shows where)", error=True)
+    print_error(f"cellgames: {type(error).__name__}: {text} (--debug shows where)")
     return 1

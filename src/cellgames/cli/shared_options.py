@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from cellgames.envs import registry
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Option, Strings
 
-from .console import UserError, continued, fitted_lines, terminal_width, warn
+from .console import UserError, warn
 
 if TYPE_CHECKING:
     from cellgames.cluster.workers import Workers
@@ -68,7 +68,6 @@ def add_command(
     run: Callable[[argparse.Namespace], int],
     text: str,
     examples: Sequence[str],
-    moved: Mapping[str, str] | None = None,
 ) -> argparse.ArgumentParser:
     """Add a command and return its parser.
 
@@ -79,7 +78,6 @@ def add_command(
         run: gets the parsed arguments and returns the exit code.
         text: its description; its first sentence stands in the list of commands.
         examples: arguments.
-        moved: spellings that people may expect, such as those of other commands, and what to write instead.
     """
     command: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -87,33 +85,13 @@ def add_command(
         usage=f"cellgames {name} {usage}[options]",
         description=text,
         epilog="Examples:\n" + "\n".join(f"  cellgames {name} {example}".rstrip() for example in examples),
-        formatter_class=_HelpFormatter,
-        moved=moved,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.set_defaults(run=run)
     command.add_argument(
         "--debug", action="store_true", help="show the tracebacks of errors, also those of agents that forfeit games"
     )
     return command
-
-
-class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """The help of a command, whose paragraphs and examples fit the terminal."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        most = terminal_width()
-        if most is None or most >= max(map(len, text.split("\n"))):
-            return super()._fill_text(text, width, indent)
-        lines: list[str] = []
-        for paragraph in text.split("\n\n"):
-            if "\n  " not in paragraph:
-                lines += fitted_lines(" ".join(paragraph.split("\n")), most)
-            else:
-                for line in paragraph.split("\n"):
-                    command = line.startswith("  cellgames ") and len(line) > most
-                    lines += continued(line, most) if command else fitted_lines(line, most)
-            lines.append("")
-        return "\n".join(lines[:-1])
 
 
 # ---------------------------------------------------------------- options of a dataclass

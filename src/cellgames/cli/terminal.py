@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import json
-import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from time import perf_counter
 
 import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.forfeits import Faults, select_or_fail
 from cellgames.agents.play_loop import move_in_words, parse_move
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.selection import select
-from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl, clock_text
-from cellgames.arena.records.positions import states_of_moves
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs import registry
@@ -32,11 +25,8 @@ from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 
 from .board_colours import print_board
-from .console import UserError, terminal_width, wrapped_lines
+from .console import read_line, wrapped_lines
 from .hints import hint
-from .line_input import completing, interrupted, read_line
-from .move_lists import brief_moves
-from .saved_games import SavedGame
 
 __all__ = ["HELP", "VERBS", "Table", "rules_in_brief"]
 
@@ -49,31 +39,17 @@ HELP = """\
   show       show the whole board again (also: board)
   rules      the rules in brief, and your goal
   undo       take back your last move, and the answers to it
-  save FILE  keep the unfinished game in a file
-  load FILE  go on with a game that was saved; `cellgames play --load FILE` does so, too
   position   the position as one line, which --position takes if nothing in it is hidden
   resign     give up; the game ends and counts as lost
   quit       leave"""
 
-_WORDS = (
-    *("help", "moves", "legal", "hint", "show", "board", "rules", "undo"),
-    *("save", "load", "position", "resign", "quit"),
-)
-
+_WORDS = ("help", "moves", "legal", "hint", "show", "board", "rules", "undo", "position", "resign", "quit")
 _RESIGNED = "resigned"
-_GRACE_S = 0.02  # after the end of a time, when it is over by every clock
+_MOST_MOVES = 400  # names that `moves` writes
 
 
 class _LeftError(Exception):
     """A person leaves the game."""
-
-
-class _LostError(Exception):
-    """A seat has lost before the end of the game."""
-
-    def __init__(self, forfeit: Forfeit) -> None:
-        super().__init__(forfeit.reason)
-        self.forfeit = forfeit
 
 
 class Table:
@@ -85,12 +61,8 @@ class Table:
         names: of the seats' owners, for records and headings.
         seed: of the game, and of the agents' chance.
         position: where to start; "" for the usual start.
-        time_control: the limits of thinking, those of people too; None without any.
         show: gets text to print; by default, it appears on standard output, boards in colour.
         ask: gets a prompt and returns a line; an EOFError leaves the game.
-
-    Attributes:
-        specs: of the agents by seat, as files of saved games name them; at first the names.
 
     Raises:
         ValueError: a bad position, or one that is over.
@@ -104,7 +76,6 @@ class Table:
         *,
         seed: int = 0,
         position: str = "",
-        time_control: TimeControl | None = None,
         show: Callable[[str], None] | None = None,
         ask: Callable[[str], str] = read_line,
     ) -> None:
@@ -114,13 +85,10 @@ class Table:
         self._game, self._seats, self._names, self._seed = game, tuple(seats), tuple(names), seed
         self._position, self._ask = position, ask
         self._show = partial(print_board, game) if show is None else show
-        self.specs = tuple(names)
         self._people = [seat for seat, agent in enumerate(seats) if agent is None]
         self._states: list[State] = [first]
         self._moves: list[str] = []
         self._forfeit: Forfeit | None = None
-        self._clocks = None if time_control is None else Clocks(time_control)
-        self._spent = [0.0] * len(seats)  # seconds of each person about the move that is not played yet
         self._generators = [torch.Generator().manual_seed(derive(seed, "terminal", seat)) for seat in range(len(seats))]
 
     @property
@@ -136,32 +104,19 @@ class Table:
                 f"Type a move such as {self._example()}, or hint, moves, undo or quit; `help` lists all words.\n"
             )
         self._show(self._text())
-        self._check_width()
         try:
-            with completing(lambda: [*_WORDS, *self._names_to_complete()]):
-                while not bool(self.state.done) and self._forfeit is None:
-                    if self._game.info.simultaneous:
-                        self._round()
-                    elif self._seats[self._mover] is None:
-                        self._turn_of_person()
-                    else:
-                        self._turn_of_agent()
-        except _LostError as lost:
-            self._forfeit = lost.forfeit
+            while not bool(self.state.done) and self._forfeit is None:
+                if self._game.info.simultaneous:
+                    self._round()
+                elif self._seats[self._mover] is None:
+                    self._turn_of_person()
+                else:
+                    self._turn_of_agent()
         except (EOFError, _LeftError) as left:
             self._show("\nYou left the game." if isinstance(left, EOFError) else "You left the game.")
             return None
         self._show(self._summary())
         return self._record()
-
-    def _check_width(self) -> None:
-        """Say where the board is seen whole, if the terminal is too narrow for it."""
-        width, board = terminal_width(), max(map(len, self._text().splitlines()))
-        if width is not None and board > width:
-            self._show(
-                f"\nThe board is {board} characters wide and the terminal {width}: make it wider, or play on the page "
-                "of `cellgames serve`."
-            )
 
     # ---------------------------------------------------------------- turns
 
@@ -184,49 +139,12 @@ class Table:
                 agent.start(self._game, torch.tensor([seat], device="cpu"), torch.tensor([0], device="cpu"))
 
     def _choice_of(self, seat: int) -> str:
-        """Return the move of an agent; with clocks, raise a `_LostError` if it has none in time."""
+        """Return the move of an agent."""
         agent = self._seats[seat]
         assert agent is not None
         env_ids, players = torch.tensor([0], device="cpu"), torch.tensor([seat], device="cpu")
-        question = (agent, self._game, self.state, env_ids, self._generators[seat], players)
         with waiting(f"{self._title(seat)} is thinking"):
-            if self._clocks is None:
-                return self._named(select(*question)[0])
-            faults = Faults()
-            chosen = select_or_fail(*question, faults, self._clocks)
-        if faults:
-            raise _LostError(Forfeit(seat, faults.failures(0)[0].reason))
-        return self._named(chosen[0])
-
-    def _line_of(self, seat: int) -> str:
-        """Return a line that a person types, whose time it is; raise a `_LostError` when that is over."""
-        if self._clocks is None:
-            return self._ask(f"\n{self._title(seat)}, your move: ")
-        started, line = perf_counter(), ""
-        left = self._clocks.patience(0, seat, self._spent[seat])
-        try:
-            with interrupted(left + _GRACE_S):
-                line = self._ask(f"\n{self._title(seat)}, {clock_text(left)} left, your move: ")
-        except TimeoutError:
-            self._show("")
-        finally:
-            self._spent[seat] += perf_counter() - started
-        if self._clocks.late(0, seat, self._spent[seat]):
-            raise _LostError(Forfeit(seat, self._charge(seat)))
-        return line
-
-    def _charge(self, seat: int) -> str:
-        """Take the time of a person's move from the clock; return why the seat has lost by that, "" if it has not."""
-        if self._clocks is None:
-            return ""
-        seconds, self._spent[seat] = self._spent[seat], 0.0
-        return self._clocks.charge(0, seat, seconds)
-
-    def _left(self, *seats: int) -> str:
-        """Return the time that seats have left, for the end of a line; "" without a budget."""
-        if self._clocks is None or self._clocks.control.budget == math.inf:
-            return ""
-        return f" ({', '.join(clock_text(self._clocks.left(0, seat)) for seat in seats)} left)"
+            return self._named(select(agent, self._game, self.state, env_ids, self._generators[seat], players)[0])
 
     def _named(self, components: Tensor) -> str:
         """Return the name of the action with these components."""
@@ -248,7 +166,7 @@ class Table:
             move = self._choice_of(seat)
             words += move_in_words(self._game, self.state, move)
             self._keep([self._after(self.state, move)], [move])
-        self._show(f"\n{self._title(seat)} plays {' '.join(words)}{self._left(seat)}\n\n{self._text()}")
+        self._show(f"\n{self._title(seat)} plays {' '.join(words)}\n\n{self._text()}")
 
     def _turn_of_person(self) -> None:
         seat = self._mover
@@ -268,9 +186,7 @@ class Table:
                 self._show(self._refusal(word, error) + _nothing(words))
                 return
         self._keep(states[1:], words)
-        for _ in words:  # the first one has taken all the time
-            self._charge(seat)
-        line = f"\n{self._title(seat)} plays {' '.join(words)}{self._left(seat)}"
+        line = f"\n{self._title(seat)} plays {' '.join(words)}"
         if not bool(self.state.done) and self._mover == seat:
             line += f". {self._text().splitlines()[0]}"
         elif bool(self.state.done) or self._seats[self._mover] is None:
@@ -306,15 +222,12 @@ class Table:
             self._show(f"{' '.join(moves.values())!r} comes after the end of the game.")
             return False
         before = [generator.get_state() for generator in self._generators]
-        used = {} if self._clocks is None else {key: list(own) for key, own in self._clocks.used.items()}
         names = [moves[seat] if seat in moves else self._choice_of(seat) for seat in range(len(self._seats))]
         try:
             after = self._after(self.state, " ".join(names))
         except ValueError as error:
             for generator, state in zip(self._generators, before, strict=True):
                 generator.set_state(state)
-            if self._clocks is not None:
-                self._clocks.used = used  # agents are asked again
             before_it = {0: "", 1: " The move before it is played."}.get(
                 number, f" The {number} moves before it are played."
             )
@@ -322,10 +235,8 @@ class Table:
             return False
         words = move_in_words(self._game, self.state, " ".join(names))
         self._keep([after], [" ".join(names)])
-        for seat in moves:
-            self._charge(seat)
         shown = range(len(names)) if not self._people else self._people
-        self._show("\n" + "\n".join(f"{self._title(seat)} plays {words[seat]}{self._left(seat)}" for seat in shown))
+        self._show("\n" + "\n".join(f"{self._title(seat)} plays {words[seat]}" for seat in shown))
         return True
 
     def _forced(self, seat: int) -> str | None:
@@ -343,7 +254,7 @@ class Table:
         Raises:
             EOFError: the end of the input.
         """
-        line = self._line_of(seat).strip()
+        line = self._ask(f"\n{self._title(seat)}, your move: ").strip()
         word = line.lower()
         if word in ("quit", "q", "exit"):
             raise _LeftError
@@ -358,13 +269,12 @@ class Table:
             show = self._game.view_to_string(self.state, seat) if alone else self._game.state_to_string(self.state)
             self._show(show)
         elif word == "hint":
-            self._hint(seat)
+            with waiting("The agent that gives hints is thinking"):
+                self._show(wrapped_lines(hint(self._game, self.state, seat)))
         elif word == "rules":
             self._show("\n".join(wrapped_lines(text) for text in rules_in_brief(self._game, [seat])))
         elif word == "undo":
             self._undo()
-        elif word.split(" ")[0] in ("save", "load"):
-            self._keep_file(word.split(" ")[0], line[4:].strip())
         elif word == "resign":
             self._forfeit = Forfeit(seat, _RESIGNED)
         elif line:
@@ -409,19 +319,9 @@ class Table:
         """Return all moves; of an action with several parts, the choices of each part."""
         parts = self._legal(seat)
         if len(parts) == 1:
-            return "\n".join(
-                [f"{len(parts[0])} legal moves:", *(wrapped_lines(text) for text in brief_moves(parts[0]))]
-            )
-        lines = []
-        for number, names in enumerate(parts, 1):
-            first, *others = brief_moves(names)
-            lines += [wrapped_lines(f"part {number}: {first}"), *(wrapped_lines(text, "  ") for text in others)]
+            return f"{len(parts[0])} legal moves:\n{wrapped_lines(_listed(parts[0]))}"
+        lines = [wrapped_lines(f"part {number}: {_listed(names)}") for number, names in enumerate(parts, 1)]
         return "\n".join([*lines, f"A move joins its parts, such as {self._example()}."])
-
-    def _names_to_complete(self) -> list[str]:
-        seat = self._people[0] if self._game.info.simultaneous else self._mover
-        parts = self._legal(seat)
-        return parts[0] if len(parts) == 1 else []
 
     def _example(self) -> str:
         """Return a legal move."""
@@ -434,71 +334,8 @@ class Table:
             select(agent, self._game, self.state, env_ids, generator, torch.tensor([player], device="cpu"))[0]
         )
 
-    def _hint(self, seat: int) -> None:
-        """Show what an agent suggests to a seat."""
-        if self._clocks is not None:
-            self._show("In games with clocks, there are no hints.")
-            return
-        with waiting("The agent that gives hints is thinking"):
-            self._show(wrapped_lines(hint(self._game, self.state, seat)))
-
-    def _keep_file(self, word: str, name: str) -> None:
-        """Save the game, or go on with one that was saved; say why, if that fails."""
-        if self._clocks is not None:
-            self._show(f"In games with clocks, you cannot {word} a game.")
-        elif not name:
-            self._show(f"`{word}` needs the name of a file, such as `{word} game.json`.")
-        else:
-            try:
-                if word == "save":
-                    self._saved().save(Path(name))
-                    self._show(f"Saved to {name}; `cellgames play --load {name}` goes on with it.")
-                else:
-                    self.go_on(SavedGame.load(Path(name)))
-                    self._show(self._text())
-            except OSError as error:
-                self._show(f"{name}: {error.strerror or error}.")
-            except UserError as error:
-                self._show(f"{error}.")
-
-    def _saved(self) -> SavedGame:
-        return SavedGame(
-            game=self._game.id,
-            parameters=self._game.parameters,
-            seed=self._seed,
-            position=self._position,
-            moves=tuple(self._moves),
-            seats=tuple(None if agent is None else name for agent, name in zip(self._seats, self.specs, strict=True)),
-        )
-
-    def go_on(self, saved: SavedGame) -> None:
-        """Go on with a saved game at this table; agents begin anew and remember nothing of it.
-
-        Raises:
-            UserError: it is another game, or it cannot be played as the file says.
-        """
-        own = dict(self._game.parameters)
-        other = {**own, **saved.parameters}  # the file may be older than a parameter
-        if saved.game != self._game.id or json.dumps(other) != json.dumps(own):
-            raise UserError(
-                f"the file has a game of {saved.game} with other parameters or another id; "
-                "`cellgames play --load FILE` goes on with it"
-            )
-        try:
-            states = list(states_of_moves(self._game, saved.moves, position=saved.position, seed=saved.seed))
-        except ValueError as error:
-            raise UserError(f"the saved game does not play: {error}") from error
-        if bool(states[-1].done):
-            raise UserError("the saved game is over")
-        self._seed, self._position = saved.seed, saved.position
-        self._states, self._moves = states, list(saved.moves)
-        self._start_agents()
-
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""
-        if self._clocks is not None:
-            self._show("In games with clocks, moves cannot be taken back.")
-            return
         mine = [
             turn
             for turn, state in enumerate(self._states[:-1])
@@ -515,13 +352,9 @@ class Table:
     # ---------------------------------------------------------------- the end
 
     def _summary(self) -> str:
-        ended, lost = result(self._game, self.state, forfeit=self._forfeit), self._forfeit
+        ended = result(self._game, self.state, forfeit=self._forfeit)
         ends = [f"{self._title(seat)} {VERBS[outcome]}" for seat, outcome in enumerate(ended.outcome)]
-        why = ""
-        if lost is not None and lost.reason != _RESIGNED:
-            verb = "" if lost.reason.startswith(OUT_OF_TIME) else "forfeits: "
-            why = f"\n{self._title(lost.seat)} {verb}{lost.reason}."
-        return f"\nThe game is over after {ended.turns} turns: {', '.join(ends)}.{why}"
+        return f"\nThe game is over after {ended.turns} turns: {', '.join(ends)}."
 
     def _record(self) -> Record:
         return Record(
@@ -535,7 +368,6 @@ class Table:
             result=result(self._game, self.state, forfeit=self._forfeit),
             position=self._position,
             summary=self._game.summary(self.state),
-            seconds=() if self._clocks is None else self._clocks.times(0, len(self._seats)),
         )
 
 
@@ -555,3 +387,9 @@ def rules_in_brief(game: Game, seats: Sequence[int]) -> list[str]:
 def _nothing(words: Sequence[str]) -> str:
     """Return the sentence that says that a line of several moves is not played."""
     return " Nothing of the line is played." if len(words) > 1 else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names of moves, and how many more there are than a person would read."""
+    more = len(names) - _MOST_MOVES
+    return " ".join(names[:_MOST_MOVES]) + (f" ... and {more} more" if more > 0 else "")

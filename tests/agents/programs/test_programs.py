@@ -577,7 +577,7 @@ def test_a_program_sleeps_while_a_person_thinks(bots: Callable[..., str], clock:
         return "quit" if prompts > 2 else ["a1", "a2", "b1", "b2"][prompts - 1]
 
     quiet: list[str] = []
-    Table(GAME, [None, agent], ["you", "bot"], time_control=clock, ask=ask, show=quiet.append).run()
+    Table(GAME, [None, agent], ["you", "bot"], ask=ask, show=quiet.append).run()
     assert prompts >= 2
     agent.close()
     session = Session(GAME, [None, "bot"], lambda spec: agent, time_control=clock)

@@ -22,7 +22,7 @@ from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.scenarios import SCENARIOS, choose_scenarios
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
-from cellgames.cli.console import UserError, print_kept, print_next, print_table, print_text, recorded, warn
+from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, warn
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -62,11 +62,6 @@ _EXAMPLES = (
     "grid-adaptation-v0 --agents trained --scenarios",
     "grid-adaptation-small-v0 --agents my_bots:MyBot random --scenarios visitors-1 residents-2",
 )
-_MOVED = {
-    "--game": "GAME in front of the options",
-    "--against": "--agents AGENT OPPONENT ...: the first one is measured against the others",
-}
-
 EVALUATION = RunKind("evaluation", "evaluation.json")
 
 _BASELINES = ("random", "greedy")  # in the place of the measured agent in scenarios, where no others are given
@@ -99,7 +94,7 @@ class _Measured:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "evaluate", "[GAME] --agents AGENT [OPPONENT ...] ", _run, _TEXT, _EXAMPLES, _MOVED)
+    command = add_command(commands, "evaluate", "[GAME] --agents AGENT [OPPONENT ...] ", _run, _TEXT, _EXAMPLES)
     add_game(command, otherwise="the game of the weights")
     add_agents(
         command,
@@ -154,7 +149,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print(f"{found.heading}:\n")
         print_table(found.table)
         for line in [f"\n{found.note}", *notes]:
-            print_text(line)
+            print(line)
         if options.secret_seed:
             warn(revealed_line(options.seed))
         if out is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from cellgames.arena.records.store.import_runs import places_of
 from cellgames.arena.records.store.store import Store, StoreError, default_store
-from cellgames.cli.console import UserError, print_table, print_text, program, terminal_width, warn
+from cellgames.cli.console import UserError, print_table, program, terminal_width, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
 from cellgames.runs.run_folder import check_writable
@@ -120,11 +120,9 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
         if arguments.game is None:
             print(f"{store.path}: {len(store)} games\n")
             print_table(reports.overview_table(matching), end="\n\n\n")
-        print_text("\n\n\n".join(texts))
+        print("\n\n\n".join(texts))
         if several:
-            print_text(
-                f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all."
-            )
+            print(f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all.")
     if arguments.out is not None:
         with waiting("Writing the report"):
             pages = reports.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cellgames.cli.console import UserError, print_columns, print_next, warn
+from cellgames.cli.console import UserError, print_columns, print_next, read_line, warn
 from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record
 
 if TYPE_CHECKING:
@@ -36,12 +36,6 @@ _EXAMPLES = (
     "results/torus5 --record 17 --step",
     "results/torus5 --record 17 --out game.gif",
 )
-_MOVED = {
-    "--game": "--record N",
-    "--gif": "--out FILE.gif",
-    "--html": "--out FILE.html",
-    "--all": "nothing: all games are checked",
-}
 _PICTURES = (".gif", ".mp4", ".png", ".html")
 _AT_ONCE = 1024  # games that are checked between two lines of progress
 _STEP_HELP = "Enter: next, b: back, a number: go there, e: to the end, q: leave"
@@ -49,7 +43,7 @@ _STEP_HELP = "Enter: next, b: back, a number: go there, e: to the end, q: leave"
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "replay", "PATH ", run, _TEXT, _EXAMPLES, _MOVED)
+    command = add_command(commands, "replay", "PATH ", run, _TEXT, _EXAMPLES)
     command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
     add_record(command, "only this game, from 1")
     add_agents(command, "only games of all these agents, or of these teams", required=False, play=False)
@@ -262,8 +256,6 @@ def _save(kind: _Kind[R], record: R, out: Path) -> None:
 
 def _step(texts: Sequence[str], ending: Sequence[str]) -> None:
     """Go through the positions of a game as a person asks for them; the end of the input leaves."""
-    from cellgames.cli.line_input import read_line
-
     here, last = 0, len(texts) - 1
     print(f"{last} steps. {_STEP_HELP}\n")
     while True:

@@ -23,7 +23,7 @@ from cellgames.arena.season.teams import (
     generate_names,
     read_teams,
 )
-from cellgames.cli.console import UserError, counted, print_files, print_next, print_text, stopped_games, warn
+from cellgames.cli.console import UserError, counted, print_error, print_files, print_next, stopped_games, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -69,8 +69,7 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    moved = {"--game": "GAME in front of the options"}
-    command = add_command(commands, "season", "GAME ", _run, _TEXT, _EXAMPLES, moved)
+    command = add_command(commands, "season", "GAME ", _run, _TEXT, _EXAMPLES)
     add_game(command)
     add_options(command, TeamOptions.options())
     add_options(command, SeasonOptions.options())
@@ -114,7 +113,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _say(message: str) -> None:
-    print_text(message, error=True)
+    print_error(message)
 
 
 def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str) -> list[Team]:
@@ -181,7 +180,7 @@ def _report(finished: Season) -> None:
 
     print(reports.table_text(finished.teams, finished.table, by_league(finished.teams)))
     print()
-    print_text(reports.bracket_text(finished.bracket))
+    print(reports.bracket_text(finished.bracket))
     about = {
         "report.md": "standings, series and schedule on one page",
         "bracket.png": "the playoffs as a picture",
@@ -195,7 +194,7 @@ def _report_tables(finished: TableSeason) -> None:
 
     print(reports.table_text(finished.teams, finished.table))
     print()
-    print_text(reports.final_text(finished.final))
+    print(reports.final_text(finished.final))
     _print_end(finished, "final", {"report.md": "standings, final and schedule on one page"})
 
 
@@ -204,7 +203,7 @@ def _print_end(finished: Season | TableSeason, last: str, about: dict[str, str])
     extra = finished.games - finished.schedule.games
     print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the {last} or played again.")
     for line in finished.notes:
-        print_text(line)
+        print(line)
     print_files(finished.out, finished.files, about)
     run = shlex.quote(str(finished.out))
     print_next(

@@ -18,7 +18,7 @@ from cellgames.agents.agent_names import names_of
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.cli import console, shared_options
-from cellgames.cli.console import print_table, print_text
+from cellgames.cli.console import print_table
 from cellgames.plugins import resolve
 from cellgames.utils.options import Options
 
@@ -124,11 +124,11 @@ def _report_round_robin(
     print()
     seats = report.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
     for line in [seats, *report.notes(tables)]:
-        print_text(line)
+        print(line)
     if finished.order:
         print()
         print_table(order_table(finished.order))
-        print_text(f"\n{order_text(finished.order, tables.games)}")
+        print(f"\n{order_text(finished.order, tables.games)}")
     _print_count(finished)
     number = finished.records.index(top_game(tables, finished.records)) + 1
     short = options.games % (2 * options.chunk)
@@ -190,7 +190,7 @@ def _report_free_for_all(
 
     tables = finished.tables
     print_table(ratings_table(tables))
-    print_text(f"\n{report.AHEAD}")
+    print(f"\n{report.AHEAD}")
     print_table(cross_table(tables))
     print()
     print_table(report.seat_table(tables, game.info.players))
@@ -199,7 +199,7 @@ def _report_free_for_all(
         print_table(deviation_table(rated, tables.by_table.level))
     print()
     for line in report.notes(tables):
-        print_text(line)
+        print(line)
     _print_count(finished)
     short = options.games % options.chunk
     again = f", and the last {short} games again" if short else ""
@@ -264,7 +264,7 @@ def _report_series(
         print(f"Winner: {series.order[0].name}")
     print(f"\n{console.counted(finished.games, finished.played)}.")
     for line in finished.notes:
-        print_text(line)
+        print(line)
     final = (f"replay {shlex.quote(str(finished.out))} --record {finished.games} --out final.gif", "")
     return [final, *console.leaderboard_command(arguments)]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.cli.console import UserError, print_table, print_text
+from cellgames.cli.console import UserError, print_table
 from cellgames.cli.games_analysis import PARTS, run_games
 from cellgames.cli.shared_options import (
     add_agents,
@@ -59,8 +59,7 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    moved = {"--agent": "--agents AGENT", "--game-number": "--records FILE --record N"}
-    command = add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES, moved)
+    command = add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES)
     add_game(command, otherwise="the games of the records")
     add_seed(command)
     add_agents(
@@ -203,11 +202,11 @@ def _run_mistakes(arguments: argparse.Namespace) -> int:
         found = [{"move": number, **move_review.to_data(seen)} for number, seen in enumerate(reviews, 1)]
         print(json.dumps({**data, "moves": found}, indent=2))
         return 0
-    print_text(f"{game.info.title}, {len(moves)} moves, searched by {agent.name}\n")
+    print(f"{game.info.title}, {len(moves)} moves, searched by {agent.name}\n")
     if any(seen.mark is not None for seen in reviews):
         print_table(move_review.mistakes_table(game, reviews))
         print()
-    print_text(move_review.mistakes_text(game, reviews))
+    print(move_review.mistakes_text(game, reviews))
     return 0
 
 
