@@ -72,7 +72,6 @@ if TYPE_CHECKING:
         DeviationRatings as DeviationRatings,
         TablePayoffs as TablePayoffs,
         deviation_ratings as deviation_ratings,
-        game_ratings as game_ratings,
         table_payoffs as table_payoffs,
         table_ratings as table_ratings,
     )

@@ -1,4 +1,7 @@
-"""The base of the readers of Torus, Hex and Y: one stone a turn, and answers seen from the opponent's last stone."""
+"""Readers of Torus, Hex and Y: openings up to symmetry; cells on the board, and as seen from the opponent's last stone.
+
+Letters: `n` the size of a board of Torus.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,19 @@ from collections.abc import Iterator, Sequence
 from typing_extensions import override
 
 from cellgames.arena.records.record_lines import Record
+from cellgames.envs.connection.boards import Board, board
+from cellgames.envs.connection.game import ConnectionGame
+from cellgames.envs.connection.rendering import outline
+from cellgames.envs.core import Game
 
-from .reader import Placed, Reader
+from .layouts import Polygons
+from .reader import Frame, Placed, Reader
 
-__all__ = ["StonesReader"]
+__all__ = ["ConnectionReader", "StonesReader", "TorusReader"]
 
 _LATER = (1, 3, 8)  # own moves of a seat before each phase but the first
+_CORNER = 0.5 * (2**0.5 - 1)  # half an edge of the octagon of width 1
+_REACH = 4  # rows and columns from the last stone in which answers are shown
 
 
 class StonesReader(Reader):
@@ -48,3 +58,95 @@ class StonesReader(Reader):
     def last_stone(self, before: int) -> int:
         """Return the cell of the last stone after an action that only changed it."""
         return before
+
+
+class TorusReader(StonesReader):
+    """A reader of Torus; translations and half turns make openings alike, quarter turns would exchange the colours."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        self.size = int(game.parameters["size"])
+        names = tuple(game.action_to_string(cell) for cell in range(game.info.num_actions))
+        layout, middle = Polygons(names, _outlines(self.size)), self.size // 2
+        octagon = middle * self.size + middle
+        square = octagon + self.size**2
+        self.frames = (
+            Frame("board", "the board", layout),
+            Frame("last octagon", "answers, seen from the opponent's last stone on an octagon", layout, octagon),
+            Frame("last square", "answers, seen from the opponent's last stone on a square", layout, square),
+        )
+
+    @override
+    def seen_from(self, cell: int, other: int) -> tuple[int, int]:
+        n = self.size
+        kind, place = divmod(cell, n * n)
+        (row, col), (down, right) = divmod(place, n), divmod(other % (n * n), n)
+        moved = kind * n * n + (row - down + n // 2) % n * n + (col - right + n // 2) % n
+        return 1 + other // n**2, moved
+
+
+def _outlines(size: int) -> tuple[tuple[tuple[float, float], ...], ...]:
+    """Return the corners of all octagons and squares; the last squares lie on the seams."""
+    a, b = 0.5, _CORNER
+    c = a - b
+    octagon = ((a, b), (b, a), (-b, a), (-a, b), (-a, -b), (-b, -a), (b, -a), (a, -b))
+    square = ((c, 0.0), (0.0, c), (-c, 0.0), (0.0, -c))
+    return tuple(
+        tuple((col + kind / 2 + x, row + kind / 2 + y) for x, y in (octagon, square)[kind])
+        for kind in range(2)
+        for row in range(size)
+        for col in range(size)
+    )
+
+
+class ConnectionReader(StonesReader):
+    """A reader of Hex or Y. A swap is a step of an opening, but claims no cell.
+
+    Answers are shown on a rhombus with the opponent's last stone in its middle, whose cells are named as those of a
+    board of its size. Answers further away are not shown.
+    """
+
+    game: ConnectionGame
+
+    def __init__(self, game: ConnectionGame) -> None:
+        super().__init__(game)
+        self.size, self._board = game.size, game.layout
+        window = board("rhombus", self._board.tiling, 2 * _REACH + self._board.kinds)  # squares lie between
+        self._window = {spot: cell for cell, spot in enumerate(window.spots)}
+        around = _layout(window)
+        kinds = ("stone",) if self._board.kinds == 1 else ("octagon", "square")
+        titles = ("",) if self._board.kinds == 1 else (" on an octagon", " on a square")
+        self.frames = (
+            Frame("board", "the board", _layout(self._board)),
+            *(
+                Frame(
+                    f"last {name}",
+                    f"answers, seen from the opponent's last stone{title}",
+                    around,
+                    self._window[kind, _REACH, _REACH],
+                )
+                for kind, (name, title) in enumerate(zip(kinds, titles, strict=True))
+            ),
+        )
+
+    @override
+    def stones(self, actions: Sequence[int]) -> Iterator[int | None]:
+        for action in actions:
+            yield None if action == self._board.cells else action
+
+    @override
+    def last_stone(self, before: int) -> int:
+        return self._board.swapped[before]
+
+    @override
+    def seen_from(self, cell: int, other: int) -> tuple[int, int] | None:
+        (kind, row, col), (around, down, right) = self._board.spots[cell], self._board.spots[other]
+        if max(abs(row - down), abs(col - right)) > _REACH:
+            return None
+        seen = self._window.get((kind, row - down + _REACH, col - right + _REACH))
+        return None if seen is None else (1 + around, seen)
+
+
+def _layout(cells: Board) -> Polygons:
+    names = tuple(map(cells.name, range(cells.cells)))
+    return Polygons(names, tuple(outline(cells, cell) for cell in range(cells.cells)))

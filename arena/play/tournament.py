@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from cellgames.arena.records.forfeit_log import ForfeitLog
-from cellgames.arena.records.game_lines import read_sound, rewrite
-from cellgames.arena.records.record_lines import Line, append
+from cellgames.arena.records.record_lines import Line, append, read_sound
 from cellgames.cluster.workers import Work, Workers, completed
 from cellgames.runs.run_folder import START_OVER, RunError
+from cellgames.utils.files import write_atomic
 from cellgames.utils.progress import progress as show_progress
 
 __all__ = ["Batch", "Player", "Schedule", "Stage", "Tournament", "all_games"]
@@ -275,7 +275,7 @@ class Tournament(Generic[K, T]):
         lines = self._lines
         if self._clean:  # it has a line for each game
             lines = dict(zip(lines, self.path.read_bytes().split(b"\n"), strict=False))
-        rewrite(self.path, [lines[key] for key in keys])
+        write_atomic(self.path, b"".join(lines[key] + b"\n" for key in keys))
         self._lines, self._clean = {key: lines[key] for key in keys}, True
 
 

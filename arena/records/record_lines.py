@@ -37,6 +37,7 @@ __all__ = [
     "plain",
     "read_lines",
     "read_records",
+    "read_sound",
     "records_file",
     "to_line",
     "to_lines",
@@ -435,6 +436,47 @@ def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], st
         except ValueError:
             torn = f"{path}, line {len(lines) + 1}: dropped a torn line, {shown(last)}"
     return found, torn
+
+
+def read_sound(
+    path: Path, parse: Callable[[bytes], T], warn: Callable[[str], None]
+) -> tuple[list[tuple[bytes, T]], bool]:
+    """Return the lines that are as they were written, with checksums, and True if the file holds nothing else.
+
+    Lines that were torn by a kill, or that have changed since, are left out: a run plays their games again.
+
+    Args:
+        path: of the games; need not exist.
+        parse: reads a line; raises a `ValueError`.
+        warn: gets a line about what is left out.
+
+    Raises:
+        RecordError: a line was written like this, and cannot be read.
+    """
+    content = path.read_bytes() if path.exists() else b""
+    lines = content.split(b"\n")
+    last = lines.pop()
+    known = any(map(has_checksum, lines))  # else an earlier version wrote them
+    found: list[tuple[bytes, T]] = []
+    changed: list[int] = []
+    for number, line in enumerate([*lines, last] if last else lines, 1):
+        if has_changed(line) or (known and not has_checksum(line)):
+            changed.append(number)
+            continue
+        try:
+            found.append((sign(line), parse(line)))
+        except ValueError as error:
+            if known:
+                raise RecordError(f"{path}, line {number}: {error}") from None
+            changed.append(number)
+    if last and changed == [len(lines) + 1]:
+        warn(f"{path}, line {changed[0]}: dropped a torn line, {shown(last)}")
+    elif changed:
+        warn(
+            f"{path}: dropped {len(changed)} lines that have changed since they were written, the first is line "
+            f"{changed[0]}; their games are played again"
+        )
+    return found, content == b"".join(line + b"\n" for line, _ in found)
 
 
 class Line(Protocol):

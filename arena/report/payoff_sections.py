@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cellgames.arena.stats.cycles import Cycle, components
+from cellgames.arena.stats.cycles import Cycle
 from cellgames.arena.stats.deviation import DeviationRatings, TablePayoffs
 from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
 from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
@@ -193,13 +193,11 @@ def _cycles_text(payoffs: Payoffs) -> list[str]:
     count = "One ring" if len(found) == 1 else f"{len(found)} rings"
     lines = [f"- {escape(str(cycle))}" for cycle in found[:_SHOWN]]
     rest = [f"... and {len(found) - _SHOWN} more."] if len(found) > _SHOWN else []
-    groups = " | ".join(", ".join(group) for group in components(payoffs, payoffs.level))
     return [
         f"{count} in which each beats the next, with the {level} of every score above one half. Rings that an arrow "
         "across them cuts short are left out; the ring with the best weakest link comes first.",
         "\n".join(lines),
         *rest,
-        escape(f"Rings tie together: {groups}."),
     ]
 
 

@@ -16,7 +16,6 @@ from cellgames.utils.report.columns import Column, csv_table, people_table, row_
 from cellgames.utils.report.model import Part, Plot, Report, Section, Table
 from cellgames.utils.report.text import escape
 
-from .order_section import order_csv, order_section
 from .payoff_sections import deviation_csv, payoff_data, payoff_section
 from .rating_tables import (
     AHEAD,
@@ -41,6 +40,9 @@ __all__ = [
     "FREE_FOR_ALL_FILES",
     "ROUND_ROBIN_FILES",
     "cross_table",
+    "order_section",
+    "order_table",
+    "order_text",
     "ratings_table",
     "run_report",
     "sections",
@@ -104,7 +106,7 @@ def run_report(
     files = tables_of(tables, players, columns)
     if order is not None:
         parts.append(order_section(order, tables.games))
-        files.append(order_csv(order))
+        files.append(csv_table("order", _ORDER, order))
     data = _data(tables, run, players)
     return Report(
         f"{'Free-for-all' if tables.by_score else 'Round robin'}: {run['game']}",
@@ -182,6 +184,50 @@ def _settings(run: Mapping[str, Any], seats: int) -> str:
             ended = f"until the order was certain or {run['budget']} were played"
             played = f"{games} games a pair at first, then more {ended}, from {openings}"
     return f"{parameters + '; ' if parameters else ''}{played}; seed {run['seed']}; cellgames {run['version']}."
+
+
+# ---------------------------------------------------------------- the order
+
+
+_ORDER: tuple[Column[Adjacency], ...] = (
+    Column("better", lambda pair: pair.better, "agent"),
+    Column("worse", lambda pair: pair.worse, "ahead of"),
+    Column("elo_apart", lambda pair: pair.elo, "Elo apart", ".0f", ".1f"),
+    Column("games", lambda pair: pair.games, "games"),
+    Column("z", lambda pair: pair.z, "z", ".1f"),
+    Column("z_needed", lambda pair: pair.needed, "needed", ".1f"),
+    Column("certain", lambda pair: int(pair.certain)),
+    Column("", lambda pair: "certain" if pair.certain else "undecided", "order"),
+)
+
+
+def order_table(order: Sequence[Adjacency]) -> Table:
+    """Return a row for every two neighbours in the ranking."""
+    return people_table(_ORDER, order)
+
+
+def order_text(order: Sequence[Adjacency], games: int) -> str:
+    """Return sentences that say between which agents the order is not certain after this number of games."""
+    undecided = [f"{pair.better} and {pair.worse}" for pair in order if not pair.certain]
+    if not undecided:
+        return f"The order of all neighbours in the ranking is certain at 95 % after {games} games."
+    return (
+        f"After {games} games the order is undecided between {'; '.join(undecided)}. A larger budget may decide it, if "
+        "they differ."
+    )
+
+
+def order_section(order: Sequence[Adjacency], games: int) -> Section:
+    """Return the same for a page."""
+    return Section(
+        "Is the order certain?",
+        (
+            escape(order_text(order, games)),
+            order_table(order),
+            "`z` is the lead in standard errors, `needed` what it must be to be certain however often one looks; "
+            "`games` are those of the two, and games with others count, too.",
+        ),
+    )
 
 
 # ---------------------------------------------------------------- for programs

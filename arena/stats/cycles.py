@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .payoffs import Payoffs
 
-__all__ = ["Cycle", "beats", "components", "cycles"]
+__all__ = ["Cycle", "beats", "cycles"]
 
 
 @dataclass(frozen=True)
@@ -112,16 +112,3 @@ def _rings(arrows: NDArray[np.bool_], longest: int, most: int) -> Iterator[tuple
                 return
             count += 1
             yield tuple(ring)
-
-
-def components(payoffs: Payoffs, level: float = 0.95) -> tuple[tuple[str, ...], ...]:
-    """Return the strongly connected components of "beats with certainty", which no order of agents can tell apart.
-
-    Biggest first; an agent in no ring is alone in its group, and left out.
-    """
-    import networkx
-
-    graph = networkx.DiGraph()
-    graph.add_edges_from(np.argwhere(beats(payoffs, level)).tolist())
-    groups = [tuple(payoffs.agents[k] for k in sorted(g)) for g in networkx.strongly_connected_components(graph)]
-    return tuple(sorted((group for group in groups if len(group) > 1), key=lambda group: (-len(group), group)))

@@ -24,7 +24,7 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cellgames.utils.foreign_text import listed
 from cellgames.utils.statistics import percentile_interval
@@ -42,7 +42,6 @@ __all__ = [
     "complete_table_payoffs",
     "count_tables",
     "deviation_ratings",
-    "game_ratings",
     "mean_table_payoffs",
     "standing_points",
     "table_payoffs",
@@ -106,41 +105,6 @@ def deviation_ratings(payoffs: Payoffs, *, draws: int = 100, seed: int = 0) -> D
         low[places], high[places] = percentile_interval(drawn, part.level)
     left_out = tuple(name for name in payoffs.agents if name not in names)
     return DeviationRatings(payoffs.agents, rating, low, high, 2, left_out)
-
-
-# ---------------------------------------------------------------- any game
-
-
-def game_ratings(payoffs: ArrayLike) -> tuple[FloatArray, ...]:
-    """Return the deviation ratings of the choices of each player, a float64 [K_p] for each; needs SciPy.
-
-    Args:
-        payoffs: [P, K_1, ..., K_P], what each player gets by who is chosen. Players may have different numbers of
-            choices, and payoffs need not add up to anything.
-
-    Raises:
-        ImportError: SciPy is missing.
-        ValueError: another shape, values that are not finite, or more joint choices than the limit of 25,000.
-    """
-    table = np.asarray(payoffs, dtype=np.float64)
-    if table.ndim < 2 or len(table) != table.ndim - 1 or 0 in table.shape:
-        raise ValueError(
-            f"expected payoffs of shape [P, K_1, ..., K_P], got {table.shape}; the first axis has an entry for each "
-            "of the other axes"
-        )
-    if not np.isfinite(table).all():
-        raise ValueError("expected finite payoffs, got others; is a choice of agents without games?")
-    if table[0].size > _MOST_TABLES:
-        raise ValueError(
-            f"expected at most {_MOST_TABLES:,} joint choices, got {table[0].size:,}; a game whose players have the "
-            "same choices is smaller as a table of counts (table_ratings)"
-        )
-    gains: list[FloatArray] = []
-    for player, own in enumerate(table):
-        others = (np.take(own, [choice], axis=player) for choice in range(own.shape[player]))
-        gains += [(other - own).ravel() for other in others]
-    found = _least_gains(np.array(gains))
-    return tuple(np.split(found, np.cumsum(table.shape[1:])[:-1]))
 
 
 # ---------------------------------------------------------------- tables of counts

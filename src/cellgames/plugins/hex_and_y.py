@@ -15,7 +15,7 @@ _SHARED: dict[str, Any] = {
     "agents": {"greedy": "cellgames.agents.connection.greedy:ConnectionGreedy"},
     "networks": {"policy": "cellgames.agents.connection.network:ConnectionNetwork"},
     "transfer_parameters": ("size",),
-    "reader": "cellgames.arena.analyse.connection_reader:ConnectionReader",
+    "reader": "cellgames.arena.analyse.stones_reader:ConnectionReader",
     "native_uct": "cellgames.agents.connection.native_uct:simulate",
     "presets": (
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),

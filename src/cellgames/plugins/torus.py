@@ -29,7 +29,7 @@ TORUS = GamePlugin(
         TrainingPreset("alphazero", {**_EVAL, "layers": 4, "num_envs": 256, "num_epochs": 2}),
         TrainingPreset("maskable-ppo", {**_EVAL, **MASKABLE_PPO}),
     ),
-    reader="cellgames.arena.analyse.torus_reader:TorusReader",
+    reader="cellgames.arena.analyse.stones_reader:TorusReader",
     view="cellgames.web.views.torus_view:TorusView",
     texts=files("black_and_white", "torus"),
 )

@@ -11,7 +11,7 @@ from strategy_records import a_game
 import cellgames
 from cellgames.arena.analyse.layouts import Rectangle
 from cellgames.arena.analyse.places import count_places, section
-from cellgames.arena.analyse.torus_reader import TorusReader
+from cellgames.arena.analyse.stones_reader import TorusReader
 from cellgames.utils.report.files import png
 
 TORUS = cellgames.make("torus-v0", size=3)

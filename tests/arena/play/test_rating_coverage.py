@@ -119,6 +119,7 @@ def test_the_same_games_are_wider_when_they_come_in_clusters() -> None:
     assert 1.25 < width / narrow < 1.6  # about sqrt 2
 
 
+@pytest.mark.slow
 def test_levels_are_kept_apart_from_95_percent() -> None:
     rng = np.random.default_rng(2)
     strength = np.array([0.5, 0.0, -0.5])

@@ -114,8 +114,7 @@ def _report_round_robin(
 ) -> list[tuple[str, str] | str]:
     from cellgames.arena.play.round_robin import top_game
     from cellgames.arena.report import rating_tables as report
-    from cellgames.arena.report.order_section import order_table, order_text
-    from cellgames.arena.report.run_report import cross_table, ratings_table
+    from cellgames.arena.report.run_report import cross_table, order_table, order_text, ratings_table
 
     tables = finished.tables
     print_table(ratings_table(tables))
