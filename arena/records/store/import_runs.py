@@ -1,4 +1,4 @@
-"""Import of games into the store: from the folder of any kind of run, a file of records, or another store.
+"""Import of games into the store: from the folder of any kind of run, or a file of records.
 
 Every game is played again first (`replays.verify`), since a file may come from anybody: what counts in ratings has
 legal moves and the result that they lead to.
@@ -7,14 +7,10 @@ legal moves and the result that they lead to.
 from __future__ import annotations
 
 import json
-import sqlite3
-import zlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cellgames.arena.records.checksums import settings_of
 from cellgames.arena.records.record_lines import RECORDS, Record, read_lines, to_line
@@ -37,9 +33,6 @@ _KINDS = {  # by the file of settings
     "season.json": "season",
     "series.json": "series",
 }
-
-_Origin: TypeAlias = tuple[str, str, dict[str, str]]
-"""Kind and place of a source, and the identities of agents by name."""
 
 
 class Played(NamedTuple):
@@ -75,8 +68,8 @@ def import_run(
 
     Args:
         store: An open store.
-        path: The folder of a round robin, of free-for-all games, an evaluation, a season or series, any file of
-            records, or another store, of this or of an earlier version.
+        path: The folder of a round robin, of free-for-all games, an evaluation, a season or series, or any file of
+            records.
         warn: Gets a line for what is dropped, such as a torn line.
         progress: True to report on standard error if it takes more than two seconds.
 
@@ -92,18 +85,6 @@ def import_run(
     file = path / RECORDS if path.is_dir() else path
     if not file.is_file():
         raise StoreError(f"{path}: expected the folder of a run with {RECORDS}, or a file of records, found none")
-    with file.open("rb") as opened:
-        is_store = opened.read(16) == b"SQLite format 3\0"
-    games = _of_store(file) if is_store else _of_run(path, file, warn)
-    _check(file, [record for record, _ in games], progress=progress)
-    groups = groupby(games, key=itemgetter(1))
-    return sum(
-        store.add((record for record, _ in group), source=(kind, place), identities=identities)
-        for (kind, place, identities), group in groups
-    )
-
-
-def _of_run(path: Path, file: Path, warn: Callable[[str], None]) -> list[tuple[Record, _Origin]]:
     name, settings = settings_of(file.parent) if file.name == RECORDS else ("", {})
     kind = _KINDS.get(name, "file") if name != "run.json" or "games_per_pair" in settings else "free-for-all"
     if kind == "season" and "patterns" in settings:
@@ -114,32 +95,12 @@ def _of_run(path: Path, file: Path, warn: Callable[[str], None]) -> list[tuple[R
     games, torn = read_lines(file, Played.from_json)
     if torn:
         warn(torn)
+    _check(file, [game.record for game in games], progress=progress)
     known = _names(settings.get("identities"))
-    return [(game.record, (kind, str(path), {**known, **game.identities})) for game in games]
-
-
-def _of_store(file: Path) -> list[tuple[Record, _Origin]]:
-    """Return the games of another store; its first version keeps variations apart from records."""
-    question = """SELECT records.data, {}, kind, place, identities FROM games JOIN records ON records.game = games.id
-        JOIN lineups ON lineups.id = lineup JOIN sources ON sources.id = source {} ORDER BY games.id"""
-    apart = "variations.data", "LEFT JOIN variations ON variations.game = games.id"
-    found = []
-    try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
-            rows = database.execute(question.format(*(apart if "variations" in tables else ("NULL", ""))))
-            for data, tried, kind, place, identities in rows:
-                text = zlib.decompress(data).decode()
-                if tried is not None:
-                    text = f'{text[:-1]},"variations":{zlib.decompress(tried).decode()}}}'
-                record = Record.from_json(text)
-                known = dict(zip(record.agents, json.loads(identities), strict=True))
-                found.append((record, (str(kind), str(place), _names(known))))
-    except (sqlite3.Error, ValueError, TypeError, zlib.error) as error:
-        raise StoreError(
-            f"{file}: expected a store of games, got a damaged file or another program's: {error}"
-        ) from None
-    return found
+    return sum(
+        store.add((game.record for game in group), source=(kind, str(path)), identities={**known, **own})
+        for own, group in groupby(games, key=lambda game: game.identities)
+    )
 
 
 def _names(identities: Any) -> dict[str, str]:

@@ -172,7 +172,7 @@ class Store:
         if version != SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path}: expected a store of version {SCHEMA_VERSION}, got version {version}; move it away, and "
-                "`cellgames leaderboard --add` with its new place makes a new one of its games"
+                "`cellgames leaderboard --add` makes a new one of the files of games"
             )
         return True
 

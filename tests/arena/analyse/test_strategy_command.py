@@ -261,46 +261,31 @@ def test_games_come_from_a_store_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     [
         ("--store FILE --moves a1", "--moves is for the analysis of a position, and --store for that of games"),
         ("torus-v0 --agents random greedy --top 3", "--top is for the analysis of a position"),
-        (
-            "--store FILE --records FILE --record 1",
-            "--record is for the analysis of a position, and --store for that of games",
-        ),
         ("torus-v0 --games 4", "--games is for an analysis of games; say of which"),
-        ("torus-v0 --only places", "--only is for an analysis of games; say of which"),
         ("--agents random greedy", "GAME is needed, so that --agents know what to play"),
         ("--records FILE --games 4", "--games says what --agents play, but the games are given"),
-        ("--records FILE --opening-plies 0", "--opening-plies says what --agents play"),
         ("--records FILE --only behaviour", "--only behaviour needs --agents"),
         ("--records FILE --only behaviour --agents random", "compares agents; give two or more, got random"),
-        ("--records FILE --agents random random", "expected agents with different names, got more than one random"),
         ("--records FILE --positions 0", "--positions must be at least 1, got 0"),
         ("--records FILE --out FILE", "is a file; an analysis of games needs a folder"),
         ("--records FILE --out picture.png", "writes a folder, not one picture"),
         ("torus-v0 --records FILE --size 4", "found no games of torus-v0 with size=4, but 12 of Torus(size=3)"),
-        ("cloth-of-gold-v0 --records FILE", "found no games of cloth-of-gold-v0, but 12 of Torus(size=3)"),
-        ("--records nowhere", "nowhere: No such file or directory"),
-        ("--records .", "expected a folder with games.jsonl"),
         ("--records EMPTY", "holds no records"),
-        ("--records JUNK", "line 1: expected a JSON object"),
-        ("--records SEATS", "an outcome and a score for each seat, got 3 agents, 2 outcomes and 2 scores"),
         ("--records MOVES --only openings", "game 2 of Torus(size=3): a move that this game does not know"),
         ("--records SPACES --only places", "of GridAdaptation(size=9"),
         ("--records TURNS --only openings", "expected 4 actions in a turn, got 5"),
         ("--records FILE --only flows", "--only flows: nothing of that is known of Torus(size=3)"),
-        ("torus-v0 --size 3 --agents random greedy --games 3", "games must be even"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_one_line(
     words: str, message: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty.jsonl").touch()
-    (tmp_path / "junk.jsonl").write_text("moves\n")
     first, grid = GAMES[0], cellgames.make("grid-adaptation-small-v0")
-    append("seats.jsonl", [dataclasses.replace(first, agents=("x", "y", "z"))])
     append("moves.jsonl", [first, dataclasses.replace(first, moves=("a1", "z99"))])
     append("turns.jsonl", [a_game(grid, ["none none none none none"], "wxyz", ("draw",) * 4)])
     append("spaces.jsonl", [a_game(grid, ["r0c0 none r99c0 none"], "wxyz", ("draw",) * 4)])
-    made = ("empty", "junk", "seats", "moves", "spaces", "turns")
+    made = ("empty", "moves", "spaces", "turns")
     paths = {"FILE": str(file), **{name.upper(): f"{name}.jsonl" for name in made}}
     assert main(["analyse", *(paths.get(word, word) for word in words.split())]) == 2
     said = capsys.readouterr().err

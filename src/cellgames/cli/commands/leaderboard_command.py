@@ -46,8 +46,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="PATH",
         nargs="+",
         default=[],
-        help="add the games of runs' folders (or of all below a folder), files of records, or another store first, if "
-        "all of them replay",
+        help="add the games of runs' folders (or of all below a folder) or files of records first, if all of them "
+        "replay",
     )
     add_agents(command, "count only games among these", required=False, play=False)
     command.add_argument("--anchor", metavar="AGENT", help="agent that is rated 0 (default random, else the mean is 0)")
