@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Sequence
-from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -50,8 +47,6 @@ class ActionsError(ValueError):
 def as_actions(given: Any, shape: tuple[int, ...], device: torch.device | str | None = None) -> Tensor:
     """Return actions as a plain int64 tensor of a shape.
 
-    The shape is looked at before anything is copied, so that an answer of a billion entries costs nothing.
-
     Args:
         given: anything; a tensor of any integer dtype is taken.
         shape: the one expected.
@@ -62,8 +57,6 @@ def as_actions(given: Any, shape: tuple[int, ...], device: torch.device | str | 
     """
     if not isinstance(given, Tensor):
         raise ActionsError("type", type(given).__name__)
-    if type(given) is not Tensor:
-        given = _plain(given)
     if given.is_nested or given.layout != torch.strided:
         raise ActionsError("layout", "a nested tensor" if given.is_nested else str(given.layout))
     if given.dtype not in _INTEGERS:
@@ -78,59 +71,23 @@ def as_actions(given: Any, shape: tuple[int, ...], device: torch.device | str | 
     return actions
 
 
-def _plain(given: Tensor) -> Tensor:
-    """Return an instance of a subclass as the `torch.Tensor` that it is, whatever the subclass makes of operations.
-
-    Raises:
-        ActionsError: it has no numbers in memory that torch itself can read.
-    """
-    plain: Tensor
-    try:
-        with torch._C.DisableTorchFunctionSubclass():
-            plain = Tensor.as_subclass(given, Tensor)
-    except Exception:  # whatever a subclass raises
-        plain = given
-    if type(plain) is not Tensor:
-        raise ActionsError("layout", type(given).__name__)
-    return plain
-
-
 def from_numbers(given: Any, shape: tuple[int, ...]) -> Tensor:
     """Return actions as `as_actions` does, also those that are numbers, lists of numbers or arrays.
 
     Raises:
         ActionsError: they are something else.
     """
-    if not isinstance(given, Tensor):
-        try:
-            given = _from_array(given, shape)
-        except ActionsError:
-            raise
-        except Exception as error:  # whatever an object's own methods raise, and numpy for lists of many lengths
-            raise ActionsError("dtype", f"{type(given).__name__} ({type(error).__name__})") from None
-    return as_actions(given, shape, "cpu")
-
-
-def _from_array(given: Any, shape: tuple[int, ...]) -> Tensor:
-    if not hasattr(given, "__array__"):
-        given = _limited(given, shape)
-    array = np.asarray(given)
-    if np.ma.is_masked(given):
-        raise ActionsError("dtype", f"a masked array: {shown(given)}")
-    if array.dtype.kind not in "iu":
-        raise ActionsError("dtype", f"{array.dtype}: {shown(given)}")
+    if isinstance(given, Tensor):
+        return as_actions(given, shape, "cpu")
+    try:
+        array = np.asarray(given)
+    except Exception as error:  # whatever an object's own methods raise, and numpy for lists of many lengths
+        raise ActionsError("dtype", f"{type(given).__name__} ({type(error).__name__})") from None
+    if array.dtype.kind not in "iu" or np.ma.is_masked(given):
+        kind = "a masked array" if np.ma.is_masked(given) else str(array.dtype)
+        raise ActionsError("dtype", f"{kind}: {shown(given)}")
     if array.shape != shape:
         raise ActionsError("shape", shown(list(array.shape)))
     if array.dtype == np.uint64:
         array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
     return torch.from_numpy(array.astype(np.int64))
-
-
-def _limited(given: Any, shape: tuple[int, ...]) -> Any:
-    """Return numbers in lists no longer than the shape allows, so that no lying length can fill the memory."""
-    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
-        return min(int(given), torch.iinfo(torch.int64).max)
-    if isinstance(given, Sequence) and not isinstance(given, str | bytes) and shape:
-        parts = islice(given, shape[0] + 1)
-        return [part if hasattr(part, "__array__") else _limited(part, shape[1:]) for part in parts]
-    raise ActionsError("dtype", shown(given))

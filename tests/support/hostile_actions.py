@@ -23,22 +23,6 @@ DTYPES = [
 KINDS = ["i8", ">i8", "i4", "i2", "i1", "u8", "u4", ">u2", "u1", "?", "f2", "f4", "f8", "c16", "S3", "U3", "O", "M8[s]"]
 
 
-class Strange:
-    """An object whose methods lie or fail."""
-
-    def __len__(self) -> int:
-        return 1 << 40
-
-    def __index__(self) -> int:
-        raise RuntimeError("no index")
-
-    def __getitem__(self, place: object) -> int:
-        raise KeyError(place)
-
-    def __repr__(self) -> str:
-        raise RuntimeError("no repr")
-
-
 class Wordy:
     """An object with a very long text of many lines."""
 
@@ -51,14 +35,6 @@ class Failing:
 
     def __array__(self, *arguments: object, **named: object) -> Any:
         raise MemoryError("no array")
-
-
-class Subclass(torch.Tensor):
-    """A tensor that refuses every operation."""
-
-    @classmethod
-    def __torch_function__(cls, *arguments: object, **named: object) -> Any:
-        raise RuntimeError("no operation")
 
 
 def _as_dtype(dtype: torch.dtype) -> Callable[[np.ndarray[Any, Any]], Any]:
@@ -100,7 +76,6 @@ CONTAINERS: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
     "strided": lambda numbers: torch.from_numpy(np.repeat(numbers[..., None], 2, -1))[..., 0],
     "with a gradient": lambda numbers: torch.from_numpy(numbers).double().requires_grad_(),
     "parameter": lambda numbers: torch.nn.Parameter(torch.from_numpy(numbers.copy()), requires_grad=False),
-    "subclass": lambda numbers: torch.from_numpy(numbers.copy()).as_subclass(Subclass),
     "list": lambda numbers: numbers.tolist(),
     "tuple": lambda numbers: tuple(numbers.reshape(-1).tolist()),
     "ragged list": lambda numbers: [numbers.tolist(), [1, [2]]],
@@ -130,8 +105,6 @@ CONTAINERS: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
     "ellipsis": lambda numbers: ...,
     "type": lambda numbers: int,
     "object": lambda numbers: object(),
-    "strange": lambda numbers: Strange(),
-    "list of strange": lambda numbers: [Strange()],
     "wordy": lambda numbers: Wordy(),
     "list of wordy": lambda numbers: [Wordy()] * 3,
     "failing": lambda numbers: Failing(),
