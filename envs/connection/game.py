@@ -18,10 +18,10 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import Compilation, GameInfo, Space
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.envs.native import Library, operator
+from cellgames.envs.native import Library, operator, pointer
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_game import StoneGame
-from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, where
+from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, threads_for, where
 from cellgames.utils.foreign_text import shown
 
 from . import board_tables, boards, filling, rules
@@ -154,24 +154,9 @@ class ConnectionGame(StoneGame[ConnectionState]):
     @override
     def winning_actions(self, state: ConnectionState, player: Tensor | None = None) -> Tensor:
         player = state.current_player if player is None else player
-        return self._with_swap(self._winning(state, player) & ~state.done[:, None])
-
-    def _winning(self, state: ConnectionState, player: Tensor) -> Tensor:
-        """Return the free cells by which a player would win, bool [B, N]."""
-        codes, colour = state.codes, player.int()[:, None] + 1
-        own = codes & COLOUR == colour
-        if not len(codes) or int(own.sum(1).max()) < self.size - 1:  # a winning group has as many stones as a side
-            return torch.zeros_like(own)
-        of_board, touched = self._of_board(codes.device), rules.sides(codes * own)
-        found = of_board.sides
-        for near in board_tables.neighbours(self.shape, self.tiling, self.size, codes.device):
-            found = found | touched[:, near]
-        goal = of_board.goals[player][:, None]
-        return (found & goal == goal) & (codes == 0)
-
-    def _with_swap(self, cells: Tensor) -> Tensor:
-        """Return marks of cells, bool [B, N], with a column for the swap, which is not marked."""
-        return torch.nn.functional.pad(cells, (0, 1)) if self.swap else cells
+        winning: Tensor = _winning_cells(state.codes, player, self.shape, self.tiling, self.size)
+        winning = winning & ~state.done[:, None]
+        return torch.nn.functional.pad(winning, (0, 1)) if self.swap else winning
 
     @override
     def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
@@ -368,3 +353,33 @@ def _native_put_stones(
     board = ctypes.byref(native_board(shape, tiling, size))
     codes, won = put_natively(native.cellgames_connection_put_stones, board, (codes,), cell, player)
     return codes, won
+
+
+@operator(
+    "connection_winning(Tensor codes, Tensor player, str shape, str tiling, int size) -> Tensor",
+    fake=lambda codes, player, shape, tiling, size: torch.empty_like(codes, dtype=torch.bool),
+)
+def _winning_cells(codes: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
+    """Return the free cells by which players, int64 [B], would win: bool [B, N]."""
+    of_board = board_tables.board_tables(shape, tiling, size, codes.device)
+    own = codes & COLOUR == player.int()[:, None] + 1
+    found, touched = of_board.sides, rules.sides(codes * own)
+    for near in board_tables.neighbours(shape, tiling, size, codes.device):
+        found = found | touched[:, near]
+    goal = of_board.goals[player][:, None]
+    return (found & goal == goal) & (codes == 0)
+
+
+@_winning_cells.native
+def _native_winning(native: Library, codes: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
+    """Return `_winning_cells`, by `sources/connection.cpp`."""
+    codes, player, won = codes.contiguous(), player.contiguous(), torch.empty_like(codes, dtype=torch.bool)
+    native.cellgames_connection_winning(
+        ctypes.byref(native_board(shape, tiling, size)),
+        len(codes),
+        threads_for(len(codes)),
+        pointer(codes, torch.int32),
+        pointer(player, torch.int64),
+        pointer(won, torch.bool),
+    )
+    return won

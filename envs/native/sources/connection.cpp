@@ -86,6 +86,16 @@ void step(const Board& board, const Batch& batch, int64_t from, int64_t to, bool
 }
 
 CELLGAMES_DISPATCH
+void winning(const Board& board, int64_t from, int64_t to, const int32_t* codes, const int64_t* player, uint8_t* won) {
+    for (int64_t game = from; game < to; ++game) {
+        const int32_t* code = codes + game * board.cells;
+        for (int cell = 0; cell < static_cast<int>(board.cells); ++cell)
+            won[game * board.cells + cell] =
+                code[cell] == 0 && wins_at(board, code, cell, static_cast<int>(player[game]) + 1);
+    }
+}
+
+CELLGAMES_DISPATCH
 void fill(const Board& board, const int32_t* stones, const int64_t* player, const int32_t* lots, int64_t from, int64_t to,
           int32_t* winner) {
     Filling filling(board);
@@ -122,6 +132,13 @@ CELLGAMES_EXPORT void cellgames_connection_step(const CellgamesConnectionBoard* 
     const cellgames::stones::Batch batch{codes, free,  nullptr, last,    turn,       player, seed, scores,
                                          mask,  given, actions, rewards, terminated, games};
     cellgames::in_parallel(games, threads, [&](int64_t from, int64_t to) { step(*board, batch, from, to, random != 0); });
+}
+
+// codes int32 [B][N], player int64 [B]; won [B][N], written: where each player would win.
+CELLGAMES_EXPORT void cellgames_connection_winning(const CellgamesConnectionBoard* board, int64_t games, int64_t threads,
+                                                   const int32_t* codes, const int64_t* player, uint8_t* won) {
+    cellgames::in_parallel(games, threads,
+                           [&](int64_t from, int64_t to) { winning(*board, from, to, codes, player, won); });
 }
 
 // stones int32 [X, N]; player int64 [X]; lots int32 [X, N]; winner int32 [X], written.

@@ -33,6 +33,11 @@ CELLGAMES_INLINE bool reached(const Board& board, int32_t sides, int colour) {
     return (sides & goal) == goal;
 }
 
+// Whether a stone of a colour on a free cell would win.
+CELLGAMES_INLINE bool wins_at(const Board& board, const int32_t* codes, int cell, int colour) {
+    return reached(board, frames(board, codes, cell, colour).sides() | board.sides[cell], colour);
+}
+
 // Put a stone of a colour on a free cell; return true if it wins.
 CELLGAMES_INLINE bool place(const Board& board, int32_t* codes, int cell, int colour) {
     const int cells = static_cast<int>(board.cells);
@@ -131,11 +136,8 @@ struct ConnectionRules {
         Threats found{0, 0};
         for (int cell = 0; cell < cells; ++cell) {
             if (codes[cell]) continue;
-            const int32_t own = board.sides[cell];
-            const int32_t mine = frames(board, codes, cell, colour).sides() | own;
-            if (reached(board, mine, colour)) found.won += won[cell] = 1;
-            const int32_t theirs = frames(board, codes, cell, 3 - colour).sides() | own;
-            if (reached(board, theirs, 3 - colour)) found.lost += lost[cell] = 1;
+            if (wins_at(board, codes, cell, colour)) found.won += won[cell] = 1;
+            if (wins_at(board, codes, cell, 3 - colour)) found.lost += lost[cell] = 1;
         }
         if (found.lost && board.swap && t.turn[node] == 1) {
             if (found.lost > 1) std::memset(lost, 0, static_cast<size_t>(cells));

@@ -119,6 +119,12 @@ CELLGAMES_INLINE bool place(const Geometry& board, int32_t* codes, int32_t& losi
     return won;
 }
 
+// Whether a stone of a colour on a free cell would win.
+CELLGAMES_INLINE bool wins_at(const Geometry& board, const int32_t* codes, int32_t losing, int cell, int colour) {
+    const Cycles cycles = frames(board, codes, cell, colour).closed();
+    return cycles.any() && cycles.win(losing, colour);
+}
+
 CELLGAMES_INLINE int lowest_bit(uint32_t bits) {
 #if defined(_MSC_VER)
     unsigned long place;

@@ -213,6 +213,21 @@ void put_stones(const Geometry& board, int64_t games, int64_t from, int64_t to, 
     }
 }
 
+CELLGAMES_DISPATCH
+void winning(const Geometry& board, int64_t from, int64_t to, const int32_t* codes, const int32_t* losing,
+             const int64_t* player, uint8_t* won) {
+    for (int64_t game = from; game < to; ++game) {
+        const int32_t* code = codes + game * board.cells;
+        const int colour = static_cast<int>(player[game]) + 1;
+        int stones = 0;
+        for (int cell = 0; cell < board.cells; ++cell) stones += (code[cell] & kColour) == colour;
+        std::memset(won + game * board.cells, 0, static_cast<size_t>(board.cells));
+        if (stones < board.size - 1) continue;  // a path around the torus has a cell in every row
+        for (int cell = 0; cell < board.cells; ++cell)
+            if (code[cell] == 0) won[game * board.cells + cell] = wins_at(board, code, losing[game], cell, colour);
+    }
+}
+
 }  // namespace
 
 // The arrays in the order of `Batch`. `random`: `given` holds random bits, 0 to 2^31 - 1, else actions.
@@ -235,4 +250,11 @@ CELLGAMES_EXPORT void cellgames_torus_put_stones(int64_t size, int64_t games, in
     in_parallel(games, threads, [&](int64_t from, int64_t to) {
         put_stones(board, games, from, to, cell, player, codes, free, losing, won);
     });
+}
+
+// codes int32 [B][N], losing int32 [B], player int64 [B]; won [B][N], written: where each player would win.
+CELLGAMES_EXPORT void cellgames_torus_winning(int64_t size, int64_t games, int64_t threads, const int32_t* codes,
+                                              const int32_t* losing, const int64_t* player, uint8_t* won) {
+    const Geometry& board = geometry(size);
+    in_parallel(games, threads, [&](int64_t from, int64_t to) { winning(board, from, to, codes, losing, player, won); });
 }

@@ -41,10 +41,8 @@ struct TorusRules {
         if (own < least && other < least) return found;
         for (int cell = 0; cell < cells; ++cell) {
             if (codes[cell]) continue;
-            const Cycles mine = frames(board, codes, cell, colour).closed();
-            if (mine.any() && mine.win(losing, colour)) found.won += won[cell] = 1;
-            const Cycles theirs = frames(board, codes, cell, 3 - colour).closed();
-            if (theirs.any() && theirs.win(losing, 3 - colour)) found.lost += lost[cell] = 1;
+            if (wins_at(board, codes, losing, cell, colour)) found.won += won[cell] = 1;
+            if (wins_at(board, codes, losing, cell, 3 - colour)) found.lost += lost[cell] = 1;
         }
         return found;
     }

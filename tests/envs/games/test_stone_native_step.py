@@ -69,9 +69,13 @@ def compare(native: Vector, reference: Vector, steps: int) -> int:
         assert not differences(one, two), turn
         assert not differences(native.state, reference.state), turn
         assert torch.equal(native.legal_actions, reference.legal_actions), turn
-        seen = native.game.observe(native.state, native.state.current_player)
+        game: Any = native.game
+        state = native.state
+        opponent = 1 - state.current_player
+        told = game.observe(state, opponent), game.winning_actions(state), game.winning_actions(state, opponent)
         with without_native():
-            assert torch.equal(seen, native.game.observe(native.state, native.state.current_player)), turn
+            again = game.observe(state, opponent), game.winning_actions(state), game.winning_actions(state, opponent)
+        assert all(map(torch.equal, told, again)), turn
         ended += int(one.done.sum())
     assert native.backend == "native"
     return ended
