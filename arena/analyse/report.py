@@ -125,8 +125,7 @@ def _part(
     if part in additions().parts:
         return list(resolve(additions().parts[part])(game, records))
     if part == "flows":
-        plugin = plugin_of(game)
-        targets = (*plugin.sections, *additions().sections.get(plugin.game, ()))
+        targets = additions().sections.get(plugin_of(game).game, ())
         return [section for target in targets for section in resolve(target)(game, records)]
     return list(behaviour()) if behaviour is not None else []
 

@@ -9,7 +9,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, print_files, print_next, print_table, recorded, stopped, warn
+from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -127,7 +127,7 @@ def _report(found: Evolution, arguments: argparse.Namespace) -> None:
         "games.jsonl": "a record of every game of the champion",
     }
     print()
-    print_files(found.out, found.files, about)
+    print_kept(found.out, about)
     folder = shlex.quote(str(found.out))
     game = " ".join([arguments.game.typed, *(f"--param {word}" for word in arguments.param)])
     print_next(

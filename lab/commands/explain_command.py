@@ -21,7 +21,7 @@ from cellgames.cli.shared_options import (
     file_name,
 )
 from cellgames.runs.run_folder import check_writable
-from cellgames.utils.progress import waiting, waiting_steps
+from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
@@ -90,13 +90,11 @@ def _run(arguments: argparse.Namespace) -> int:
     folder = arguments.out or _folder(arguments.path, number)
     check_writable(folder)
 
-    with waiting_steps("Playing the game again", shown=not arguments.quiet) as begin:
+    def step(kind: str, replays: int) -> None:
+        if not (arguments.quiet or arguments.json):
+            print(f"{kind}: {replays:,} replays", flush=True)
 
-        def step(kind: str, replays: int) -> None:
-            said = f"{kind}: {replays:,} replays"
-            begin(f"Replaying, {said}", "" if arguments.quiet or arguments.json else said)
-
-        found = explain(record, arguments.kinds, pairs=arguments.pairs, options=_options(arguments), step=step)
+    found = explain(record, arguments.kinds, pairs=arguments.pairs, options=_options(arguments), step=step)
     with waiting("Writing the report", shown=not arguments.quiet):
         explanation_report.write_explanation(folder, found, warn)
     if arguments.json:

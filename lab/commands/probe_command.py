@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import add_command, add_json, add_out, add_quiet, add_seed, file_name
 from cellgames.runs.run_folder import check_writable
-from cellgames.utils.progress import waiting, waiting_steps
+from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
     from cellgames.agents.networks.networks import Network
@@ -67,14 +67,12 @@ def _run(arguments: argparse.Namespace) -> int:
     check_writable(folder)
     records = _records(arguments, game, list(networks.values())[-1])
 
-    with waiting_steps("Drawing positions", shown=not arguments.quiet) as begin:
+    def step(name: str) -> None:
+        if not (arguments.quiet or arguments.json):
+            print(f"{name}: {len(records)} games", flush=True)
 
-        def step(name: str) -> None:
-            said = f"{name}: {len(records)} games"
-            begin(f"Probing {name}", "" if arguments.quiet or arguments.json else said)
-
-        positions = arguments.positions or probing.POSITIONS
-        found = probing.probe_networks(game, networks, records, positions=positions, seed=arguments.seed, step=step)
+    positions = arguments.positions or probing.POSITIONS
+    found = probing.probe_networks(game, networks, records, positions=positions, seed=arguments.seed, step=step)
     section = probe_section.probe_section(found, steps)
     title = f"What networks know of {game.info.title}"
     about = f"`{game}`; networks from `{arguments.path}`."

@@ -10,12 +10,9 @@ import pytest
 
 import cellgames
 from cellgames.agents.loading import load
-from cellgames.agents.networks.networks import Size
-from cellgames.arena.play.match_options import EvaluationOptions, FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.record_lines import Record
 from cellgames.cli.main import main
 from cellgames.envs import registry
-from cellgames.training.algorithms import ALGORITHMS
 from cellgames.utils.foreign_text import MOST_LINE, clipped, listed, shown
 
 
@@ -126,21 +123,6 @@ def test_hostile_positions_and_moves_are_refused_in_one_short_line() -> None:
                 assert refused(lambda game=game, value=value: game.string_to_state(value))  # type: ignore[misc]
                 state = game.state_to_string(game.reset(1, seed=0)) if hasattr(game, "reset") else ""
                 refused(lambda game=game, text=state + value: game.string_to_state(text))  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("kind", [EvaluationOptions, FreeForAllOptions, RoundRobinOptions, Size])
-def test_hostile_options_are_refused_in_one_short_line(kind: Any) -> None:
-    for name in kind.__dataclass_fields__:
-        for value in HOSTILE.values():
-            refused(lambda name=name, value=value: kind(**{name: value}))  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
-def test_hostile_settings_of_training_are_refused_in_one_short_line(algorithm: str) -> None:
-    kind, game = ALGORITHMS[algorithm].arguments, cellgames.make("torus-small-v0")
-    for name in (*(option.name for option in kind.options()), "unknown" * 1_000):
-        for value in HOSTILE.values():
-            refused(lambda name=name, value=value: kind.fitted(game, **{name: value}))  # type: ignore[misc]
 
 
 def test_hostile_records_are_refused_in_one_short_line() -> None:

@@ -73,27 +73,3 @@ def test_a_section_that_hangs_or_fails_stops_no_other(
     sections = json.loads(page.with_suffix(".json").read_text())["sections"]
     assert [line["found"] for line in sections["life"]] == ["ended after 0 s, before it had finished"]
     assert all(line["passed"] for line in sections["boards"])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
-def test_without_cuda_it_ends_at_once_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert gpu.main([]) == 2
-    message = capsys.readouterr().err
-    assert message.startswith("benchmarks.gpu: expected a CUDA device")
-    assert message.count("\n") == 1
-    options = gpu._options(["--sections", "boards"])
-    (line,) = gpu._run("boards", options)  # what a section's process says when it fails
-    assert not line.passed
-    assert "expected a CUDA device" in str(line.found)
-
-
-def test_the_device_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        gpu.main(["--device", "gpu"])
-    assert caught.value.code == 2
-    assert "expected cpu, cuda or cuda:N, got 'gpu'" in capsys.readouterr().err
-
-
-def test_all_sections_together_take_less_than_ten_minutes() -> None:
-    assert sum(limit for _, limit in gpu.SECTIONS.values()) < 600

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from paths import ROOT
@@ -24,17 +22,6 @@ _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
 def on_pages() -> list[tuple[Path, str, str]]:
     """Page, alternative text and target of each picture."""
     return [(page, *found) for page in PAGES for found in _PICTURE.findall(page.read_text(encoding="utf-8"))]
-
-
-def hooks() -> ModuleType:
-    """The hooks of the site, which MkDocs loads by their path."""
-    pytest.importorskip("mkdocs", reason="needs mkdocs: pip install cellgames[docs]")
-    spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "docs" / "site_hooks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_scripts_pictures_are_there() -> None:
@@ -56,14 +43,3 @@ def test_every_picture_is_on_a_page_and_says_what_it_shows() -> None:
 def test_pictures_of_the_page_are_small(name: str) -> None:
     for dark in ("", "_dark"):
         assert (IMAGES / f"{name}{dark}.webp").stat().st_size < MOST
-
-
-def test_the_site_has_the_dark_picture_beside_the_light_one() -> None:
-    site = hooks()
-    name = next(iter(SHOTS))
-    found = _PICTURE.findall(site._dark(f"![A game](images/{name}.webp) and ![A film](images/torus.webp)"))
-    assert found == [
-        ("A game", f"images/{name}.webp#only-light"),
-        ("A game", f"images/{name}_dark.webp#only-dark"),
-        ("A film", "images/torus.webp"),
-    ]

@@ -102,14 +102,6 @@ def test_columns_that_do_not_fit_stand_in_blocks() -> None:
     assert [line.split() for line in joined] == [line.split() for line in whole.split("\n")]
 
 
-def test_marked_text_escapes_what_strangers_write() -> None:
-    program = (
-        "from cellgames.cli.console import print_marked, printable_output\n"
-        "with printable_output(): print_marked('a\\x1b[8mb [bold]c', [(0, 6, 'red')])"
-    )
-    assert output(["-c", program], columns=80) == "\x1b[31ma\\u001b[8mb\x1b[0m [bold]c\n"
-
-
 # ---------------------------------------------------------------- progress
 
 
@@ -131,20 +123,6 @@ def test_long_work_says_that_it_goes_on_and_short_work_nothing() -> None:
         check=True,
     )
     assert (piped.stdout, piped.stderr) == ("done\n", "")
-
-
-def test_a_command_says_that_it_works_until_it_prints_something() -> None:
-    program = (
-        "import sys, time\n"
-        "from cellgames.cli.console import printable_output, working\n"
-        "with printable_output(), working({shown}):\n"
-        "    time.sleep(2.6)\n"
-        "    print('done')\n"
-        "    time.sleep(2.6)\n"
-    )
-    shown = output(["-c", program.format(shown=True)], columns=80)
-    assert re.fullmatch(r"\rWorking \.\.\. 2 s \(Ctrl-C stops\)\r +\rdone\n", shown)
-    assert output(["-c", program.format(shown=False)], columns=80) == "done\n"
 
 
 # ---------------------------------------------------------------- long work

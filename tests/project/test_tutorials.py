@@ -45,18 +45,6 @@ def test_the_notebook_is_that_of_the_page(name: str) -> None:
     assert (FOLDER / f"{name}.ipynb").stat().st_size < 600_000, "pictures and films are small"
 
 
-@every_tutorial
-def test_the_page_says_what_one_learns_and_needs_and_where_to_go_next(name: str) -> None:
-    text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    assert re.match(r"# \d\. .*\n\n\*\*You learn\*\* ", text)
-    assert "\n**You need** " in text
-    assert re.search(r"^## Where to go next\n\n(- .*\n(  .*\n)*)+\Z", text, re.MULTILINE)
-    for cell in read_source(name).cells:
-        if cell.cell_type == "code":
-            assert cell.source.count("\n") < 40, f"no cell is longer than a screen: {cell.source.splitlines()[0]}"
-            assert max(map(len, cell.source.splitlines())) <= 120
-
-
 def test_links_of_tutorials_lead_somewhere() -> None:
     overview = (FOLDER / "index.md").read_text(encoding="utf-8")
     for page in sorted(FOLDER.glob("*.md")):

@@ -14,13 +14,12 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from cellgames.arena.records.record_lines import RECORDS
 from cellgames.utils.foreign_text import PrintableStream, clipped, escaped
-from cellgames.utils.progress import waiting
 
 if TYPE_CHECKING:
     from cellgames.utils.report.model import Table
@@ -34,7 +33,6 @@ __all__ = [
     "leaderboard_command",
     "print_columns",
     "print_error",
-    "print_files",
     "print_heading",
     "print_marked",
     "print_next",
@@ -47,7 +45,6 @@ __all__ = [
     "stopped_games",
     "terminal_width",
     "warn",
-    "working",
     "wrapped_lines",
 ]
 
@@ -114,29 +111,6 @@ def printable_output() -> Iterator[None]:
                 stream.flush()
             except OSError:  # of a full disk, which was an error where the command flushed
                 stream.abandon()
-
-
-@contextmanager
-def working(shown: bool = True) -> Iterator[None]:
-    """Say on a terminal that a command works, if it prints nothing for two seconds, until it prints something."""
-    streams = [stream for stream in (sys.stdout, sys.stderr) if isinstance(stream, PrintableStream)]
-    if not (shown and len(streams) == 2):
-        yield
-        return
-    with ExitStack() as line:
-
-        def end() -> None:
-            for stream in streams:
-                stream.before = None
-            line.close()
-
-        for stream in streams:
-            stream.before = end
-        line.enter_context(waiting("Working", stream=streams[1].stream))
-        try:
-            yield
-        finally:
-            end()
 
 
 # ---------------------------------------------------------------- width and colour
@@ -247,15 +221,6 @@ def print_table(table: Table, end: str = "\n") -> None:
         marks.append((at, at + len(block.partition("\n")[0]), "bold"))
         at += len(block) + 2
     print_marked(text, marks, end)
-
-
-def print_files(out: Path, files: Sequence[Path], about: Mapping[str, str]) -> None:
-    """Print the files of a run: a line for each one that `about` describes by its name, then the others."""
-    print(f"Written to {out}:")
-    for path in files:
-        if path.name in about:
-            print(f"  {path.name:16} {about[path.name]}")
-    print(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
 
 
 def print_kept(out: Path, about: Mapping[str, str]) -> None:

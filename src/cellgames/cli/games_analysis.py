@@ -189,7 +189,7 @@ def _behaviour(
     from cellgames.arena.analyse.behaviour import section
 
     plugin = registry.plugin_of(games.game)
-    more = [resolve(target) for target in (*plugin.asked_sections, *additions().asked_sections.get(plugin.game, ()))]
+    more = [resolve(target) for target in additions().asked_sections.get(plugin.game, ())]
     if len(agents) < 2 and not more:
         if arguments.only and "behaviour" in arguments.only:
             raise UserError(f"--only behaviour compares agents; give two or more, got {', '.join(agents)}")

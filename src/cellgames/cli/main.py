@@ -35,7 +35,6 @@ from .console import (
     print_heading,
     printable_output,
     program,
-    working,
 )
 
 __all__ = ["main", "parser"]
@@ -198,7 +197,7 @@ def _main(given: list[str]) -> int:
         if getattr(arguments, "wrapper", "") and arguments.agents:
             arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
         _limit_spending(arguments)
-        with _shown_log(arguments.debug), working(not getattr(arguments, "quiet", False)):
+        with _shown_log(arguments.debug):
             code: int = arguments.run(arguments)
         sys.stdout.flush()
     except Exception as error:

@@ -24,8 +24,9 @@ class Additions:
         commands: modules with a function `add`, by name of the command, by title of their group in the help.
         agents: arguments of `agents.agent_specs.AgentSpec`.
         parts: functions of a game and its records to sections of `cellgames analyse`, by name of the part.
-        sections: more functions for its part "flows", by target of the game's class.
-        asked_sections: more of `GamePlugin.asked_sections`, by target of the game's class.
+        sections: functions of the same kind for its part "flows", by target of the game's class.
+        asked_sections: functions of a game, agents by name and records, with the keywords `positions`, `seed` and
+            `shown`, to sections of `cellgames analyse --agents`, by target of the game's class.
         formats: functions that write records to a path for `cellgames export`, by name, each with a description. They
             call `played` with the number of games just written and return the numbers of games, decisions and forfeits.
         answers: functions of a record to data that the page shows, by name of the route, each with a description.

@@ -92,9 +92,6 @@ class GamePlugin:
             `training.algorithms.ALGORITHMS`.
         presets: training options by algorithm; later ones override earlier ones.
         reader: target of an `arena.analyse` reader class, which finds openings and placed cells in records.
-        sections: functions of a game and its records to more report sections of `cellgames analyse`.
-        asked_sections: functions of a game, agents by name and records, with the keywords `positions`, `seed` and
-            `shown`, to more report sections of `cellgames analyse --agents`.
         view: target of a subclass of `web.views.View`, the board of the web page; without it, the page only replays
             records.
         texts: TOML files with texts for people and language models, as those in `cellgames/plugins/`; a later one adds
@@ -121,8 +118,6 @@ class GamePlugin:
     algorithm: str = "ppo"
     presets: tuple[TrainingPreset, ...] = ()
     reader: Target | None = None
-    sections: tuple[Target, ...] = ()
-    asked_sections: tuple[Target, ...] = ()
     view: Target | None = None
     texts: tuple[Path, ...] = ()
 

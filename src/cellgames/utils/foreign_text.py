@@ -94,20 +94,14 @@ class PrintableStream:
     Args:
         stream: The stream behind it, such as standard output.
         kept: The control characters that are written as they are.
-
-    Attributes:
-        before: Called before each text is written; None for nothing.
     """
 
     def __init__(self, stream: TextIO, kept: str = "\n\t") -> None:
         self.stream = stream
         self._kept = kept
-        self.before: Callable[[], None] | None = None
 
     def write(self, text: str) -> int:
         """Write text; return the number of its characters."""
-        if self.before is not None:
-            self.before()
         self._send(lambda: self.stream.write(escaped(text, self._kept)))
         return len(text)
 

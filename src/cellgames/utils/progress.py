@@ -1,7 +1,6 @@
 """Progress of long runs on standard error.
 
-`progress` shows a bar or lines that count, `StatusLine` a text, `waiting` a text with the time that has passed, and
-`waiting_steps` one such text after the other.
+`progress` shows a bar or lines that count, `StatusLine` a text, and `waiting` a text with the time that has passed.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import TextIO
+from contextlib import contextmanager
 
-__all__ = ["StatusLine", "progress", "waiting", "waiting_steps"]
+__all__ = ["StatusLine", "progress", "waiting"]
 
 
 @contextmanager
@@ -88,11 +86,10 @@ class StatusLine:
     Args:
         shown: False for silence.
         every_s: the least time between two printed lines, in seconds.
-        stream: where it appears, by default standard error.
     """
 
-    def __init__(self, shown: bool, every_s: float = 10.0, stream: TextIO | None = None) -> None:
-        self._shown, self._every_s, self._stream = shown, every_s, stream
+    def __init__(self, shown: bool, every_s: float = 10.0) -> None:
+        self._shown, self._every_s = shown, every_s
         self._live = sys.stderr.isatty()
         self._last = time.monotonic() - every_s
         self._width = 0
@@ -104,29 +101,27 @@ class StatusLine:
             return
         self._last = now
         if not self._live:
-            print(text, file=self._stream or sys.stderr, flush=True)
+            print(text, file=sys.stderr, flush=True)
             return
         text = text[: shutil.get_terminal_size().columns - 1]
-        print(f"\r{text:{self._width}}", end="", file=self._stream or sys.stderr, flush=True)
+        print(f"\r{text:{self._width}}", end="", file=sys.stderr, flush=True)
         self._width = len(text)
 
     def end(self) -> None:
         """End the line, so that nothing more is rewritten."""
         if self._width:
-            print(file=self._stream or sys.stderr)
+            print(file=sys.stderr)
         self._width = 0
 
     def clear(self) -> None:
         """Take the line away, if it is on a terminal."""
         if self._width:
-            print(f"\r{'':{self._width}}\r", end="", file=self._stream or sys.stderr, flush=True)
+            print(f"\r{'':{self._width}}\r", end="", file=sys.stderr, flush=True)
         self._width = 0
 
 
 @contextmanager
-def waiting(
-    text: str, *, shown: bool = True, after_s: float = 2.0, every_s: float = 1.0, stream: TextIO | None = None
-) -> Iterator[None]:
+def waiting(text: str, *, shown: bool = True, after_s: float = 2.0, every_s: float = 1.0) -> Iterator[None]:
     """Show on a terminal that the block goes on, and for how many seconds, until it ends; nothing else prints in it.
 
     Args:
@@ -134,12 +129,11 @@ def waiting(
         shown: False for silence.
         after_s: nothing is shown of what takes less time, in seconds.
         every_s: the time between two changes of the line, in seconds.
-        stream: where it appears, by default standard error.
     """
     if not (shown and sys.stderr.isatty()):
         yield
         return
-    line, ended, began = StatusLine(shown=True, stream=stream), threading.Event(), time.monotonic()
+    line, ended, began = StatusLine(shown=True), threading.Event(), time.monotonic()
 
     def tell() -> None:
         pause = after_s
@@ -155,26 +149,3 @@ def waiting(
         ended.set()
         teller.join()
         line.clear()
-
-
-@contextmanager
-def waiting_steps(text: str, *, shown: bool = True) -> Iterator[Callable[[str, str], None]]:
-    """Show as `waiting` does that one step of the block goes on after the other.
-
-    Yields a function that ends a step and begins the next one: it gets the text of the next step, and a line that is
-    printed between them, "" for none.
-
-    Args:
-        text: the first step.
-        shown: False for silence; the lines are printed nevertheless.
-    """
-    with ExitStack() as step:
-
-        def begin(following: str, said: str = "") -> None:
-            step.close()
-            if said:
-                print(said, flush=True)
-            step.enter_context(waiting(following, shown=shown))
-
-        begin(text)
-        yield begin

@@ -23,7 +23,7 @@ from cellgames.arena.season.teams import (
     generate_names,
     read_teams,
 )
-from cellgames.cli.console import UserError, counted, print_error, print_files, print_next, stopped_games, warn
+from cellgames.cli.console import UserError, counted, print_error, print_kept, print_next, stopped_games, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -204,7 +204,7 @@ def _print_end(finished: Season | TableSeason, last: str, about: dict[str, str])
     print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the {last} or played again.")
     for line in finished.notes:
         print(line)
-    print_files(finished.out, finished.files, about)
+    print_kept(finished.out, about)
     run = shlex.quote(str(finished.out))
     print_next(
         (f"replay {run}", "check every game"),

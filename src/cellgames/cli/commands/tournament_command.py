@@ -91,7 +91,7 @@ def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return console.stopped_games(arguments, out, kind.pieces)
     following = kind.report(arguments, options, game, finished)
-    console.print_files(finished.out, finished.files, kind.about)
+    console.print_kept(finished.out, kind.about)
     check = f"check every {'game' if kind.shared else 'match'}"
     console.print_next((f"replay {shlex.quote(str(finished.out))}", check), *following)
     return 0

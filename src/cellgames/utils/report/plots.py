@@ -177,12 +177,14 @@ class Scale:
         factor: What values are multiplied with where they are written.
         digits: Digits after the point there.
         unit: Text after the numbers of the colour bar.
+        palette: A colour map of matplotlib.
     """
 
     high: float = 1.0
     factor: float = 100.0
     digits: int = 0
     unit: str = " %"
+    palette: str = AMOUNT
 
 
 def matrix(
@@ -192,6 +194,7 @@ def matrix(
     columns: Sequence[str],
     values: npt.NDArray[np.float64],
     scale: Scale | None = None,
+    below: Sequence[Sequence[str]] = (),
 ) -> None:
     """Draw numbers in coloured cells; NaN stays grey.
 
@@ -202,24 +205,26 @@ def matrix(
         columns: Names.
         values: [rows, columns].
         scale: How values are shown; None for shares from 0 to 1, in percent.
+        below: A second line in each cell.
     """
     import matplotlib
 
     scale = scale or Scale()
     left, top = [shorten(name) for name in rows], [shorten(name) for name in columns]
-    side = 0.62 if max(len(left), len(top)) > 6 else 0.78  # inches of a cell
+    side = 0.95 if below else 0.62 if max(len(left), len(top)) > 6 else 0.78  # inches of a cell
     label, above = 0.3 + name_width(left), 0.75 + 0.7 * name_width(top)
     beside = max(1.2, 0.75 * name_width(top))
     wide, tall = side * len(top), 0.75 * side * len(left)
     width, height = max(label + wide + beside, 5.2, 0.8 + 0.1 * len(title)), above + tall + 0.3
     figure.set_size_inches(width, height)
     axes = figure.add_axes((label / width, 0.3 / height, wide / width, tall / height))
-    palette = matplotlib.colormaps[AMOUNT].with_extremes(bad=_MISSING)
+    palette = matplotlib.colormaps[scale.palette].with_extremes(bad=_MISSING)
     image = axes.imshow(values, cmap=palette, vmin=0, vmax=scale.high, aspect="auto")
     for row, column in product(range(len(left)), range(len(top))):
         if not math.isnan(value := float(values[row, column])):
             ink = _ink_on(palette(value / scale.high), 0.5)
             text = f"{scale.factor * value:z.{scale.digits}f}"  # never "-0"
+            text += f"\n{below[row][column]}" if below else ""
             axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=9)
     _label_cells(axes, left, top, 9, 40, 1.5)
     bar_axes = figure.add_axes(((label + wide + 0.2) / width, 0.3 / height, 0.14 / width, tall / height))
@@ -246,36 +251,9 @@ def heat_map(
         title: What a score is.
         counts: What the second line is.
     """
-    import matplotlib
-
-    names, count = [shorten(agent, 34) for agent in agents], len(agents)
-    small, longest = count > 12, max(map(len, names))
-    side = 0.62 if small else 0.95  # inches of a cell
-    label = 0.3 + 0.085 * longest
-    above = 0.62 + 0.052 * longest  # the names of the columns are slanted
-    beside = max(1.35, 0.068 * longest)  # the scale, and the last column's name above it
+    small = len(agents) > 12
     legend = f"{title}{' in %' if small else f', {counts}'}"
-    width, height = max(label + count * side + beside, 6.2, 0.3 + 0.098 * len(legend)), above + count * side + 0.35
-    figure.set_size_inches(width, height)
-    axes = figure.add_axes((label / width, 0.35 / height, count * side / width, count * side / height))
-    palette = matplotlib.colormaps["PuOr"].with_extremes(bad=_MISSING)
-    image = axes.imshow(scores, cmap=palette, vmin=0, vmax=1, aspect="auto")
-    for row, column in product(range(count), repeat=2):
-        if math.isnan(score := scores[row][column]):
-            continue
-        style: dict[str, Any] = {"ha": "center", "va": "center", "color": _ink_on(palette(score), 0.55)}
-        if small or not below[row][column]:
-            axes.text(column, row, f"{100 * score:.0f}", fontsize=9, **style)
-        else:
-            axes.text(column, row - 0.1, f"{100 * score:.1f} %", fontsize=11, **style)
-            axes.text(column, row + 0.22, below[row][column], fontsize=7.5, **style)
-    _label_cells(axes, names, names, 10, 35, 2)
-    bar_axes = figure.add_axes(
-        ((label + count * side + 0.3) / width, 0.35 / height, 0.16 / width, count * side / height)
-    )
-    ticks = (0, 0.25, 0.5, 0.75, 1)
-    colour_bar(figure, image, bar_axes, ticks, [f"{100 * tick:g} %" for tick in ticks])
-    draw_title(figure, legend)
+    matrix(figure, legend, agents, agents, np.asarray(scores), Scale(palette="PuOr"), () if small else below)
 
 
 def _ink_on(colour: Sequence[float], light: float) -> str:
