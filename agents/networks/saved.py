@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from cellgames.envs import registry
 from cellgames.envs.core import Game
@@ -21,7 +21,7 @@ from cellgames.utils.version import __version__
 
 from .networks import Network, Size, make_network
 
-__all__ = ["FORMAT", "Saved", "check_installed", "differing_weights", "load_network", "read_about", "save_network"]
+__all__ = ["FORMAT", "Saved", "check_installed", "load_network", "read_about", "save_network"]
 
 FORMAT = 1
 """Of the text beside the weights; raised when older files can no longer be read."""
@@ -138,54 +138,30 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     """
     about, weights = _read(path)
     try:
-        planned = _new(about, game, "meta")  # in no memory: a size from a file may ask for any amount
+        network = _new(about, game)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {clipped(str(error))}") from error
-    except RuntimeError:  # the network of a plugin that reads the weights that it starts with
-        planned = None
-    misfit = f"{path}: the weights do not fit this version's network for {about['game']}: "
-    shapes = {name: tuple(value.shape) for name, value in weights.items()}
-    if planned is not None and (differing := differing_weights(planned, shapes)):
-        raise ValueError(f"{misfit}{differing}")
-    network = _new(about, game, "cpu")
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
-        raise ValueError(f"{misfit}{clipped(str(error))}") from error
+        misfit = f"{path}: the weights do not fit this version's network for {about['game']}"
+        raise ValueError(f"{misfit}: {clipped(str(error))}") from error
     for name, value in network.state_dict().items():
         if weights[name].is_complex() or not value.isfinite().all():
             raise ValueError(f"{path}: expected weights that are finite real numbers, got others in {shown(name)}")
     return Saved(network.eval(), about)
 
 
-def _new(about: Mapping[str, Any], game: Game | None, device: str) -> Network:
-    """Return a new network such as the file's, on a device."""
+def _new(about: Mapping[str, Any], game: Game | None) -> Network:
+    """Return a new network such as the file's."""
     learned = registry.make(about["game"], **about["parameters"])
     size = Size(**about["size"])
     with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
-        network = make_network(learned, size, about["kind"], device=device)
+        network = make_network(learned, size, about["kind"])
         if game is None or game == learned:
             return network
         network.check_game(game)
-        return make_network(game, size, about["kind"], device=device)
-
-
-def differing_weights(network: nn.Module, found: Mapping[str, tuple[int, ...]]) -> str:
-    """Return a text on the weights that differ from those of a network by name or shape; "" if they fit.
-
-    Args:
-        network: may be on the meta device, where it takes no memory.
-        found: the shapes of the weights.
-    """
-    expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
-    wrong = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
-    if not wrong:
-        return ""
-    wanted, got = (list(shapes[wrong[0]]) if wrong[0] in shapes else "none" for shapes in (expected, found))
-    return (
-        f"expected {len(expected)} tensors, got {len(found)}, and {len(wrong)} differ by name or shape; the first is "
-        f"{shown(wrong[0])}, expected {wanted}, got {shown(got)}"
-    )
+        return make_network(game, size, about["kind"])
 
 
 def check_installed() -> None:

@@ -8,8 +8,7 @@ import pytest
 import torch
 from native_code import native_library
 
-from cellgames.agents.connection import native_uct
-from cellgames.agents.connection.native_trees import ARRAYS
+from cellgames.agents.connection.native_trees import ARRAYS, simulate
 from cellgames.agents.search import PlayoutEvaluator, UCTSearch
 from cellgames.agents.search.evaluators import Evaluation
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y, filling
@@ -103,7 +102,7 @@ def test_trees_grow_alike(game: ConnectionGame) -> None:
             other, before = copy.deepcopy(tree), len(evaluator.lots)
             search.grow(tree, chance)
             lots = [*evaluator.lots[before:], torch.zeros((playouts, game.layout.cells), dtype=torch.int32)]
-            native_uct.simulate(
+            simulate(
                 native,
                 game,
                 other,

@@ -14,7 +14,7 @@ from slow import slow_except
 from torch import Tensor
 
 import cellgames
-from cellgames.agents.connection.native_trees import ARRAYS
+from cellgames.agents.connection.native_trees import ARRAYS, simulate
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.search import (
     Evaluation,
@@ -25,7 +25,6 @@ from cellgames.agents.search import (
     Tree,
     UCTSearch,
 )
-from cellgames.agents.torus import native_uct
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.native import without_native
@@ -107,7 +106,7 @@ def grown(game: Torus, state: State, simulations: int, playouts: int) -> tuple[T
     search.grow(tree, chance)
     recorded = evaluator.lots[before:]
     lots = torch.stack([*recorded, torch.zeros((playouts, game.info.num_actions), dtype=torch.int32)])[None]
-    native_uct.simulate(
+    simulate(
         native,
         game,
         other,

@@ -77,7 +77,7 @@ class GamePlugin:
         playout: function of a game, `X` states and a generator that plays them to their ends and returns the
             outcomes, int8 [X, P]. It replaces `playouts.finish`.
         native_uct: function that adds simulations to the trees of a UCT search by native code, as
-            `agents.torus.native_uct.simulate` does.
+            `agents.connection.native_trees.simulate` does.
         native_gumbel: the same for a Gumbel AlphaZero search, as `agents.torus.native_gumbel.simulate` does.
         solve: function of a game, `L` unfinished games and a number of nodes to who wins them and by which move,
             int64 [L] both: 1 the player to move, -1 the opponent, 0 if so many nodes leave it open; the move is -1

@@ -21,7 +21,7 @@ TORUS = GamePlugin(
     },
     networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},
     transfer_parameters=("size",),
-    native_uct="cellgames.agents.torus.native_uct:simulate",
+    native_uct="cellgames.agents.connection.native_trees:simulate",
     native_gumbel="cellgames.agents.torus.native_gumbel:simulate",
     solve="cellgames.agents.torus.root_solver:solve",
     presets=(
