@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ from cellgames.agents.identity import identities, identity
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.play.work_units import Parcel
-from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.records.store.store import Store
-from cellgames.cli.main import main
 from cellgames.envs.registry import REGISTRY
 from cellgames.runs.run_folder import RunError
 
@@ -179,36 +176,3 @@ def test_names_travel_to_workers() -> None:
 
 
 # ---------------------------------------------------------------- the command line
-
-
-def test_commands_take_names(capsys: pytest.CaptureFixture[str]) -> None:
-    game = ["torus-v0", "--size", "2"]
-    few = ["--games", "4", "--quiet"]
-    assert main(["evaluate", *game, "--agents", "me=greedy", "easy=random", *few, "--no-store", "--out", "e"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.startswith("me in torus-v0 with size=2")
-    assert re.search(r"^easy +\d", shown, re.MULTILINE)
-    data = json.loads(Path("e/evaluation.json").read_text(encoding="utf-8"))
-    assert (data["agent"], data["rows"][0]["against"]) == ("me", "easy")
-    assert data["identities"]["me"] == identity("greedy", GAME)
-    run = ["--agents", "me=greedy", "easy=random", *few, "--store", "s.sqlite", "--out", "r", "--no-gif"]
-    assert main(["round-robin", *game, *run, "--anchor", "easy"]) == 0
-    assert re.search(r"^ *1 +me +[+-]\d", capsys.readouterr().out, re.MULTILINE)
-    assert main(["leaderboard", "torus-v0", "--size", "2", "--store", "s.sqlite", "--agents", "me", "easy"]) == 0
-    assert re.search(r"\bme\b", capsys.readouterr().out)
-    watch = ["--watch", "--agents", "me=greedy", "easy=random", "--out", "one.jsonl"]
-    assert main(["play", *game, *watch]) == 0
-    (record,) = read_records(Path("one.jsonl"))[0]
-    assert record.agents == ("me", "easy")
-    few = ["--games", "2", "--quiet", "--out", "a", "--only", "behaviour", "--positions", "5"]
-    assert main(["analyse", *game, "--agents", "me=greedy", "easy=random", *few]) == 0
-    assert "easy" in capsys.readouterr().out
-    assert main(["round-robin", *game, "--agents", "me=greedy", "me=random", "--out", "no"]) == 2
-    assert main(["round-robin", *game, "--agents", "my bot=greedy", "random", "--out", "no"]) == 2
-    assert main(["serve", "--agents", "me=greddy", "--port", "0", "--results", "."]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert "unknown agent 'greddy'" in said.pop()
-    assert [line.startswith("cellgames: ") for line in said] == [True, True]
-    assert "got more than one me" in said[0]
-    assert "got 'my bot=greedy'" in said[1]
-    assert not Path("no").exists()

@@ -26,7 +26,6 @@ from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.policy import PolicyAgent
 from cellgames.agents.programs.engine import Engine
 from cellgames.agents.programs.process import namespaces
-from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
@@ -296,19 +295,6 @@ def test_what_is_no_answer_is_named(change: Callable[[Tensor], Any], reason: str
     assert all(failure.reason.startswith(reason) for failure in played.failures.values())
 
 
-def test_illegal_actions_are_seen_without_asking_twice() -> None:
-    bad = Nonsense("bad", lambda a, env_ids: torch.where(env_ids % 3 == 0, 99, a))
-    other = RandomAgent("other")
-    played = run(TORUS, [bad, other], 30)
-    assert played.failures
-    assert bad.calls <= int(played.turns.max()) + 1
-
-
-def test_a_taken_cell_is_named() -> None:
-    played = run(TORUS, [Nonsense("bad", lambda a, env_ids: a * 0), Steady("other")], 2)
-    assert [failure.reason for failure in played.failures.values()] == ["illegal action 0: cell a1 is taken"] * 2
-
-
 def test_an_agent_that_cannot_start_forfeits_its_games() -> None:
     played = run(TORUS, [NoStart("bad"), Steady("other")])
     assert {failure.reason for failure in played.failures.values()} == {"KeyError: 'odd'"}
@@ -344,13 +330,6 @@ def test_search_agents_may_fail_too() -> None:
     for env_id, failure in played.failures.items():
         assert failure.seats == (env_id % 2,)
         assert failure.turn in (5, 6)
-
-
-def test_openings_are_forced_before_anyone_fails() -> None:
-    opening = torch.tensor([[0, 1, 2]]).repeat(4, 1)
-    played = run(TORUS, [Always("bad"), Steady("other")], 4, opening=opening)
-    assert played.actions[:3, 0].tolist() == [0, 1, 2]
-    assert sorted(int(turns) for turns in played.turns) == [3, 3, 4, 4]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
@@ -452,20 +431,6 @@ def test_a_match_goes_on_and_names_who_failed() -> None:
         assert len(replay(record)) == len(record.moves) + 1
     assert not list(verify(played.records))
     assert forfeits(played.records)["bad"].games == len(failed)
-
-
-def test_records_without_forfeits_are_as_they_were() -> None:
-    (record, *_) = match(TORUS, Steady("a"), Steady("b"), MatchOptions(games=2)).records
-    assert "forfeit" not in record.to_json()
-    assert Record.from_json(record.to_json()) == record
-
-
-def test_a_failed_start_leaves_no_moves() -> None:
-    played = match(TORUS, NoStart("bad"), Steady("other"), MatchOptions(games=8, opening_plies=2))
-    failed = [record for record in played.records if record.result.forfeit]
-    assert len(failed) == 8
-    assert all(record.moves == () and record.opening == 0 for record in failed)
-    assert not list(verify(played.records))
 
 
 def forfeited() -> Record:
@@ -603,17 +568,3 @@ def test_games_that_both_seats_forfeit_are_lost_by_both() -> None:
     assert not list(verify(played.records))
     assert make_tables(played.records, resamples=0).payoffs.score[0, 1] == 0.0
     assert make_tables(played.records, by_score=True, resamples=0).forfeits["worse"].games == 2
-
-
-def test_an_evaluation_of_many_counts_the_pairs_that_were_decided() -> None:
-    row = evaluate(
-        CUP, play_evaluation(CUP, {"bad": Always("bad"), "steady": Steady("steady")}, MatchOptions(games=4)), "steady"
-    )
-    assert row["score"] == 1.0
-    assert row["high"] == 1.0
-
-
-def test_an_evaluation_goes_on() -> None:
-    agents = {"bad": Third("bad", 3), "steady": Steady("steady")}
-    row = evaluate(TORUS, play_evaluation(TORUS, agents, MatchOptions(games=12)), "bad")
-    assert row["losses"] >= 1
