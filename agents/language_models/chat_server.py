@@ -110,7 +110,7 @@ class ChatServer:
                 estimated = prompt is None or answer is None
                 if prompt is None or answer is None:
                     prompt, answer = -(-len(body) // 4), -(-len(text) // 4)
-                return Reply(text, prompt, answer, perf_counter() - began, estimated)
+                return Reply(text, prompt, answer, round(perf_counter() - began, 3), estimated)
             except _PassingError as error:
                 wait = max(error.wait, _FIRST_WAIT * 2 ** (attempt - 1) * random.uniform(0.8, 1.2))
                 late = deadline is not None and perf_counter() + wait >= deadline

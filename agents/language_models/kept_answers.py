@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +25,18 @@ class Reply:
     """An answer of a model.
 
     Attributes:
-        text: what it says.
+        answer: what it says.
         prompt_tokens: of the question.
         answer_tokens: of the answer, thoughts included.
         seconds: from the question to the answer.
         estimated: True if the server did not count the tokens: a token is taken for four characters then.
     """
 
-    text: str
+    answer: str
     prompt_tokens: int
     answer_tokens: int
     seconds: float
     estimated: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """The tokens of the question and the answer."""
-        return self.prompt_tokens + self.answer_tokens
 
 
 def key_of(request: Mapping[str, Any]) -> str:
@@ -59,9 +54,11 @@ class KeptAnswers:
     def __init__(self, folder: Path | None) -> None:
         self._path = None if folder is None else folder / ANSWERS
         self._lock = threading.Lock()
-        self._under_way: dict[str, Future[Reply]] = {}
-        self._kept: dict[str, Reply] = {} if self._path is None else dict(_read(self._path))
-        SPENDING.add_kept(len(self._kept), sum(reply.tokens for reply in self._kept.values()))
+        self._answers: dict[str, Future[Reply]] = {}
+        for key, reply in ({} if self._path is None else dict(_read(self._path))).items():
+            SPENDING.count(kept_calls=1, kept_tokens=reply.prompt_tokens + reply.answer_tokens)
+            self._answers[key] = Future()
+            self._answers[key].set_result(reply)
 
     def get(self, key: str, about: Mapping[str, Any], ask: Callable[[], Reply]) -> Reply:
         """Return the kept answer, or ask and keep the answer; any error of `ask` is raised.
@@ -72,48 +69,27 @@ class KeptAnswers:
             ask: sends the request.
         """
         with self._lock:
-            if (kept := self._kept.get(key)) is not None:
-                SPENDING.add_reused()
-                return kept
-            other = self._under_way.get(key)
-            if other is None:
-                mine = self._under_way[key] = Future()
-        if other is not None:
-            SPENDING.add_reused()
-            return other.result()
+            known, mine = self._answers.get(key), Future[Reply]()
+            self._answers.setdefault(key, mine)
+        if known is not None:
+            SPENDING.count(reused=1)
+            return known.result()
         try:
             with SPENDING.call():
                 reply = ask()
-                SPENDING.add(reply.tokens, reply.seconds)
-                self._keep(key, about, reply)
+                SPENDING.count(calls=1, tokens=reply.prompt_tokens + reply.answer_tokens, seconds=reply.seconds)
+                if self._path is not None:
+                    line = json.dumps({"key": key, **about, **asdict(reply)}).encode() + b"\n"
+                    with self._lock, self._path.open("ab") as file:  # one write a line: other processes may add, too
+                        file.write(line)
+                        file.flush()
+                        os.fsync(file.fileno())
         except BaseException as error:
+            del self._answers[key]
             mine.set_exception(error)
             raise
-        finally:
-            with self._lock:
-                del self._under_way[key]
         mine.set_result(reply)
         return reply
-
-    def _keep(self, key: str, about: Mapping[str, Any], reply: Reply) -> None:
-        line = json.dumps(
-            {
-                "key": key,
-                **about,
-                "prompt_tokens": reply.prompt_tokens,
-                "answer_tokens": reply.answer_tokens,
-                **({"estimated": True} if reply.estimated else {}),
-                "seconds": round(reply.seconds, 3),
-                "answer": reply.text,
-            }
-        )
-        with self._lock:
-            self._kept[key] = reply
-            if self._path is not None:
-                with self._path.open("ab") as file:  # one write a line: several processes may add to the file
-                    file.write(f"{line}\n".encode())
-                    file.flush()
-                    os.fsync(file.fileno())
 
 
 def _read(path: Path) -> list[tuple[str, Reply]]:
@@ -129,11 +105,10 @@ def _read(path: Path) -> list[tuple[str, Reply]]:
     for line in content.splitlines():
         try:
             data = json.loads(line)
-            prompt, answer, seconds = data["prompt_tokens"], data["answer_tokens"], data["seconds"]
-            if type(prompt) is int and type(answer) is int:
-                reply = Reply(str(data["answer"]), prompt, answer, float(seconds), bool(data.get("estimated")))
-                found.append((str(data["key"]), reply))
-        except (KeyError, RecursionError, TypeError, ValueError):
+            counted = int(data["prompt_tokens"]), int(data["answer_tokens"])
+            reply = Reply(str(data["answer"]), *counted, float(data["seconds"]), bool(data.get("estimated")))
+            found.append((str(data["key"]), reply))
+        except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
             continue
     return found
 

@@ -170,11 +170,11 @@ class LanguageModelAgent(BaseAgent):
             about = {"model": self._model, "agent": self.name, "turn": view.turn, "player": view.player}
             reply = answers.get(key_of(request), about, partial(self._server.ask, request, deadline))
             try:
-                return read_answer(reply.text, view)
+                return read_answer(reply.answer, view)
             except MoveError as error:
                 if attempt == self.options.retries:
                     raise MoveError(f"no legal move in {attempt + 1} answers; the last one: {error}") from None
-                said = reply.text[-_MOST_REPEATED:] or "(nothing)"
+                said = reply.answer[-_MOST_REPEATED:] or "(nothing)"
                 wrong = f"This answer does not count: {error}. Answer again, with a legal move in the last line."
                 messages = [*messages, {"role": "assistant", "content": said}, {"role": "user", "content": wrong}]
         raise AssertionError("unreachable")

@@ -68,23 +68,11 @@ class Spending:
         self.stopped = self.stopped or reason
         return RunStopped(reason)
 
-    def add(self, tokens: int, seconds: float) -> None:
-        """Count an answered call."""
+    def count(self, **more: float) -> None:
+        """Add numbers to attributes of these names."""
         with self._lock:
-            self.calls += 1
-            self.tokens += tokens
-            self.seconds += seconds
-
-    def add_kept(self, calls: int, tokens: int) -> None:
-        """Count calls of an earlier process."""
-        with self._lock:
-            self.kept_calls += calls
-            self.kept_tokens += tokens
-
-    def add_reused(self) -> None:
-        """Count an answer that nobody had to be asked for."""
-        with self._lock:
-            self.reused += 1
+            for name, number in more.items():
+                setattr(self, name, getattr(self, name) + number)
 
     def lines(self) -> list[str]:
         """Return what to print at the end of a command, no line if no model was asked."""

@@ -217,21 +217,9 @@ def huge(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
     send(handler, b"[" * (chat_server.MOST_BYTES + 100))
 
 
-def deep(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
-    send(handler, b"[" * 200_000)
-
-
 def hangs_up(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
     handler.connection.shutdown(socket.SHUT_RDWR)
     handler.close_connection = True
-
-
-def half(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000")
-    handler.end_headers()
-    handler.wfile.write(b'{"choices": [')
-    hangs_up(chat, handler, body)
 
 
 def status(number: int, text: bytes = b"{}", **headers: str) -> Behaviour:
@@ -243,9 +231,7 @@ def status(number: int, text: bytes = b"{}", **headers: str) -> Behaviour:
     [
         (not_json, "expected a chat completion, got '<html>hello</html>' (5 attempts)", 5),
         (huge, "more than 4 MiB", 1),
-        (deep, "expected a chat completion", 5),
         (hangs_up, "no answer from the server", 5),
-        (half, "no answer from the server", 5),
         (
             status(500, f'{{"error": {{"message": "your key {KEY} is bad"}}}}'.encode()),
             "500: your key *** is bad (5",
@@ -254,10 +240,7 @@ def status(number: int, text: bytes = b"{}", **headers: str) -> Behaviour:
         (status(429, Retry_After="3600"), "status 429", 1),
         (status(400, b'{"error": {"message": "no such option"}}'), "status 400: no such option", 1),
         (status(302, Location="http://127.0.0.1:1/"), "status 302", 1),
-        (status(200, b"null"), "expected a chat completion", 5),
-        (status(200, b'{"choices": []}'), "expected a chat completion", 5),
         (status(200, b'{"choices": [{"message": {"content": 5}}]}'), "expected a chat completion", 5),
-        (status(200, b'\xff{"choices": 1}'), "expected a chat completion", 5),
         (status(200, b"x", Content_Encoding="gzip"), "expected a chat completion", 5),
     ],
 )
@@ -307,7 +290,7 @@ def test_a_run_that_reaches_its_limit_goes_on_without_paying_twice(
     assert len(lines) == 3
     assert lines[0] | {"key": "", "seconds": 0} == {
         **{"key": "", "model": "m", "agent": "llm:m?retries=1", "turn": lines[0]["turn"], "player": lines[0]["player"]},
-        **{"prompt_tokens": 100, "answer_tokens": 7, "seconds": 0, "answer": lines[0]["answer"]},
+        **{"prompt_tokens": 100, "answer_tokens": 7, "seconds": 0, "answer": lines[0]["answer"], "estimated": False},
     }
     assert round_robin(out, "--max-calls", "3") == 130, "the limit is that of the run, not of the command"
     with (out / "llm.jsonl").open("ab") as file:
