@@ -205,7 +205,7 @@ def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str:
         if missing := [name for name in schema.get("required", ()) if name not in value]:
             return f"expected {where} to have {missing[0]}, got {shown(value)}"
         named = schema["properties"].items()
-        parts = ((value[name], inner, f"{name} of {where}") for name, inner in named if name in value)
+        parts = ((value[name], inner, f"{where}.{name}") for name, inner in named if name in value)
     return next(filter(None, (_misfit(*part) for part in parts)), "")
 
 

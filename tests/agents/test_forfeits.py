@@ -138,7 +138,7 @@ DEEDS: dict[str, tuple[str, dict[str, str]]] = {
 REASONS = {
     "raises": "RuntimeError: lost",
     "illegal": "illegal action 77: expected a number from 0 to",
-    "nonsense": "expected an action",
+    "nonsense": "expected action",
     "hangs": "it did not answer within",
     "exits": "it ended with exit code 3",
     "floods": "it sent a line of more than 1,048,576 bytes",
