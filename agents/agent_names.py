@@ -55,7 +55,7 @@ def wrapped(text: str, wrapper: str) -> str:
     """
     name, spec = split_name(text)
     kind, colon, _ = spec.partition(":")
-    program = kind in AGENTS and AGENTS[kind].is_command and wrapper == "sandboxed"
+    program = kind in AGENTS and AGENTS[kind].takes == "COMMAND" and wrapper == "sandboxed"
     if not wrapper or not (program or (colon and kind not in AGENTS and file_of(spec) is None)):
         return text
     return f"{wrapper}:{spec}" if name == inner_spec(spec) else f"{name}={wrapper}:{spec}"

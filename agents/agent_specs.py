@@ -48,24 +48,9 @@ class AgentSpec:
         return re.split(r"[:\[]", self.usage, maxsplit=1)[0]
 
     @property
-    def is_wrapper(self) -> bool:
-        """Return True if the text after the name is the spec of another agent."""
-        return self.usage.endswith(":AGENT")
-
-    @property
-    def is_command(self) -> bool:
-        """Return True if the text after the name is the command line of a program."""
-        return self.usage.endswith(":COMMAND")
-
-    @property
-    def is_model(self) -> bool:
-        """Return True if the text after the name is a language model."""
-        return self.usage.endswith(":MODEL")
-
-    @property
-    def is_folder(self) -> bool:
-        """Return True if the text after the name is the path of a folder."""
-        return self.usage.endswith(":FOLDER")
+    def takes(self) -> str:
+        """Return the word of `usage` for the text after the name: `AGENT`, `COMMAND`, `MODEL`, `FOLDER` or others."""
+        return self.usage.rpartition(":")[2]
 
     @property
     def ids_with_weights(self) -> tuple[str, ...] | None:
@@ -98,9 +83,9 @@ class AgentSpec:
         return made
 
     def _arguments(self, text: str | None) -> list[int | Path | str]:
-        if self.is_command or self.is_wrapper or self.is_model:
+        if self.takes in ("AGENT", "COMMAND", "MODEL"):
             return [text or ""]
-        if self.is_folder:
+        if self.takes == "FOLDER":
             if not text:
                 raise ValueError(f"{self.usage} needs the path of a folder after the colon, got nothing")
             return [Path(text)]
@@ -221,7 +206,7 @@ AGENTS: dict[str, AgentSpec] = {
 def inner_spec(spec: str) -> str:
     """Return the spec of the agent that plays: without `isolated:` and the like."""
     name, colon, rest = spec.partition(":")
-    return inner_spec(rest) if colon and name in AGENTS and AGENTS[name].is_wrapper else spec
+    return inner_spec(rest) if colon and name in AGENTS and AGENTS[name].takes == "AGENT" else spec
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from .base import AnswerError, AnyAgent, PartialAnswerError
 from .selection import Question, question
 from .time_control import Clocks
 
-__all__ = ["AgentError", "Failure", "Fault", "Faults", "naming", "reason_of", "select_or_fail", "start_or_fail"]
+__all__ = ["AgentError", "Failure", "Faults", "naming", "reason_of", "select_or_fail", "start_or_fail"]
 
 _MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)
 _MOST_REASON = 200  # characters
@@ -61,8 +61,7 @@ def naming(agent: AnyAgent) -> Iterator[None]:
     except _MACHINES_FAULT:
         raise
     except Exception as error:
-        fault = Fault.of(error)
-        raise AgentError(agent.name, fault.reason, fault.trace) from error
+        raise AgentError(agent.name, *_told(error)) from error
 
 
 @dataclass(frozen=True)
@@ -82,49 +81,37 @@ class Failure:
     trace: str = ""
 
 
-@dataclass(frozen=True)
-class Fault:
-    """The reason why one call failed.
-
-    Attributes:
-        reason: one line.
-        trace: as in `Failure`.
-    """
-
-    reason: str
-    trace: str = ""
-
-    @classmethod
-    def of(cls, error: Exception) -> Fault:
-        """Return the fault of an error that an agent has raised."""
-        if isinstance(error, AnswerError):
-            return cls(reason_of(str(error).split(";")[0]))
-        frames = traceback.extract_tb(error.__traceback__)
-        while frames and frames[0].filename.startswith(_PACKAGE):  # the agent's own are told
-            frames.pop(0)
-        calls = _without_addresses("".join(traceback.format_list(frames[-_FRAMES:])))
-        return cls(reason_of(error), f"{calls}{reason_of(error)}")
-
-
 class Faults:
-    """The failures of a turn: by environment, the fault of each seat."""
+    """The failures of a turn: by environment and seat, the reason and the trace, as in `Failure`."""
 
     def __init__(self) -> None:
-        self._found: dict[int, dict[int, Fault]] = {}
+        self._found: dict[int, dict[int, tuple[str, str]]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, env_id: int, seat: int, fault: Fault) -> None:
-        """Add the fault of a seat, unless it has one."""
-        self._found.setdefault(env_id, {}).setdefault(seat, fault)
+    def add(self, env_ids: Tensor, seats: Tensor, reason: str, trace: str = "") -> None:
+        """Add the failure of a seat in each environment, unless it has one."""
+        for env_id, seat in zip(env_ids.tolist(), seats.tolist(), strict=True):
+            self._found.setdefault(env_id, {}).setdefault(seat, (reason, trace))
 
     def failures(self, turn: int) -> dict[int, Failure]:
         """Return the failures by environment, after so many turns."""
         return {
-            env_id: Failure(tuple(sorted(seats)), turn, seats[min(seats)].reason, seats[min(seats)].trace)
+            env_id: Failure(tuple(sorted(seats)), turn, *seats[min(seats)])
             for env_id, seats in sorted(self._found.items())
         }
+
+
+def _told(error: Exception) -> tuple[str, str]:
+    """Return the reason and the trace of an error that an agent has raised."""
+    if isinstance(error, AnswerError):
+        return reason_of(str(error).split(";")[0]), ""
+    frames = traceback.extract_tb(error.__traceback__)
+    while frames and frames[0].filename.startswith(_PACKAGE):  # the agent's own are told
+        frames.pop(0)
+    calls = _without_addresses("".join(traceback.format_list(frames[-_FRAMES:])))
+    return reason_of(error), f"{calls}{reason_of(error)}"
 
 
 def reason_of(fault: str | BaseException) -> str:
@@ -153,7 +140,7 @@ def start_or_fail(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor,
     except _MACHINES_FAULT as error:
         raise _too_large(agent, error) from error
     except Exception as error:
-        _add(faults, env_ids, players, Fault.of(error))
+        faults.add(env_ids, players, *_told(error))
 
 
 def select_or_fail(
@@ -185,17 +172,18 @@ def select_or_fail(
         return _asked(question(agent, game, state, env_ids, generator, players), generator, faults)[0]
     chosen = []
     for env_id, player in zip(env_ids.split(1), players.split(1), strict=True):
-        place, own = (int(env_id), int(player)), Faults()
+        place = int(env_id), int(player)
         clocks.start(*place)
         if hasattr(agent, "clock"):  # it wants to know, and keeps to it
             agent.clock = clocks.face(*place)
         asked = question(agent, game, state, env_id, generator, player)
+        own = Faults()
         actions, seconds = _asked(asked, generator, own)
-        if late := clocks.charge(*place, seconds):
-            faults.add(*place, Fault(late))
+        if late := clocks.charge(*place, seconds):  # which is told before what else is wrong
+            faults.add(env_id, player, late)
             actions = torch.full_like(actions, -1)
         for failure in own.failures(0).values():
-            faults.add(*place, Fault(failure.reason, failure.trace))
+            faults.add(env_id, player, failure.reason, failure.trace)
         chosen.append(actions)
     return torch.cat(chosen)
 
@@ -213,28 +201,22 @@ def _asked(asked: Question, generator: torch.Generator, faults: Faults) -> tuple
         raise _too_large(asked.agent, error) from error
     except Exception as error:
         seconds = perf_counter() - start
-        _add(faults, env_ids, players, Fault.of(error))
+        faults.add(env_ids, players, *_told(error))
         shape = (len(env_ids), *info.action_shape[info.simultaneous :])
         return torch.full(shape, -1, device=env_ids.device), seconds
     seconds = perf_counter() - start
     for row, reason in failed.items():
-        _add(faults, env_ids[row : row + 1], players[row : row + 1], Fault(reason_of(reason)))
+        faults.add(env_ids[row : row + 1], players[row : row + 1], reason_of(reason))
     wrong = asked.illegal(actions)
     wrong[list(failed)] = False
     rows = wrong.any(1).nonzero().squeeze(1).tolist()
     for row in rows:
         action, why = asked.why_illegal(actions, row, int(wrong[row].int().argmax()))
-        fault = Fault(reason_of(f"illegal action {action}: {why}"))
-        _add(faults, env_ids[row : row + 1], players[row : row + 1], fault)
+        faults.add(env_ids[row : row + 1], players[row : row + 1], reason_of(f"illegal action {action}: {why}"))
     if failed or rows:
         actions = actions.clone()
         actions[[*failed, *rows]] = -1
     return actions, seconds
-
-
-def _add(faults: Faults, env_ids: Tensor, players: Tensor, fault: Fault) -> None:
-    for env_id, player in zip(env_ids.tolist(), players.tolist(), strict=True):
-        faults.add(env_id, player, fault)
 
 
 def _too_large(agent: AnyAgent, error: BaseException) -> MemoryError:

@@ -91,7 +91,7 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
 def is_program(spec: str) -> bool:
     """Return True for an agent of the package that has no weights, so that the version identifies it."""
     name = inner_spec(spec).partition(":")[0]
-    return name in AGENTS and AGENTS[name].weights is None and not (AGENTS[name].is_command or AGENTS[name].is_folder)
+    return name in AGENTS and AGENTS[name].weights is None and AGENTS[name].takes not in ("COMMAND", "FOLDER")
 
 
 def _of_spec(spec: str, game: Game | None) -> str:
@@ -100,9 +100,9 @@ def _of_spec(spec: str, game: Game | None) -> str:
         return _of_file(file.path)
     name = spec.partition(":")[0]
     if name in AGENTS:
-        if AGENTS[name].is_command:
+        if AGENTS[name].takes == "COMMAND":
             return identity_of_command(spec.partition(":")[2])
-        if AGENTS[name].is_folder:  # the file names its members by their identities
+        if AGENTS[name].takes == "FOLDER":  # the file names its members by their identities
             return _of_file(Path(spec.partition(":")[2], MIXTURE_FILE))
         return __version__ if is_program(spec) else _of_shipped(game, AGENTS[name].weights)
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)

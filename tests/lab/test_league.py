@@ -203,7 +203,7 @@ def test_the_mixture_plays_and_has_an_identity(finished: Path, tmp_path: Path) -
     changed["members"][0]["identity"] = "another"
     (other / "mixture.json").write_text(json.dumps(changed), encoding="utf-8")
     assert identity(f"league:{other}", TORUS) != identity(f"league:{finished}", TORUS)
-    assert AGENTS["league"].is_folder
+    assert AGENTS["league"].takes == "FOLDER"
 
 
 def test_members_are_drawn_by_their_weights_and_keep_their_games(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.forfeits import Fault, Faults, reason_of, select_or_fail, start_or_fail
+from cellgames.agents.forfeits import Faults, reason_of, select_or_fail, start_or_fail
 from cellgames.agents.language_models.spending import RunStopped
 from cellgames.agents.time_control import Clocks
 from cellgames.arena.play.match import generator
@@ -79,8 +79,7 @@ class AgentSeats:
             try:
                 return limited(most, lambda: select_or_fail(*question))
             except OutOfTimeError:
-                for seat in seats.tolist():
-                    faults.add(0, seat, Fault(message))
+                faults.add(env_ids, seats, message)
                 return torch.full((len(seats), *info.action_shape[info.simultaneous :]), -1, device="cpu")
 
         try:

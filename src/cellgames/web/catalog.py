@@ -40,9 +40,7 @@ MOST_PLAYOUTS = 5000
 _TRIED = {"rollout": 64, "amaf": 64, "mcts": 200, "gumbel": 32}  # agents that take a number, and one to offer
 
 OPEN_AGENTS = {
-    name: entry
-    for name, entry in AGENTS.items()
-    if not (entry.is_command or entry.is_wrapper or entry.is_model or entry.is_folder)
+    name: entry for name, entry in AGENTS.items() if entry.takes not in ("AGENT", "COMMAND", "MODEL", "FOLDER")
 }
 """The agents that a visitor may name: without those that run programs, cost money or read folders."""
 
