@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 import torch
 from native_code import native_library
 
-from cellgames.agents.connection.native_trees import ARRAYS, simulate
-from cellgames.agents.search import PlayoutEvaluator, UCTSearch
-from cellgames.agents.search.evaluators import Evaluation
-from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y, filling
+from cellgames.agents.search import UCTSearch
+from cellgames.envs.connection import ConnectionGame, Hex, Y, filling
 from cellgames.envs.connection.game import _put_stones
-from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core import seeds
 from cellgames.envs.native import without_native
 from cellgames.envs.stones.stone_tensors import LOTS
 
@@ -30,14 +26,6 @@ every_board = pytest.mark.parametrize("game", BOARDS, ids=lambda game: f"{game.t
 
 def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
-
-
-def midway(game: ConnectionGame, plies: int, games: int = 16) -> ConnectionState:
-    """Unfinished games after random moves."""
-    state, random = game.init(seeds(plies, games)), generator(plies)
-    for _ in range(plies):
-        state = game.step(state, game.random_actions(state, random), checked=False)
-    return state[~state.done]
 
 
 @every_board
@@ -68,54 +56,6 @@ def test_an_action_off_the_board_writes_nowhere_else() -> None:
     assert after.count_nonzero(1).tolist() == [1, 1, 1]
     assert not won.any()
     assert not codes.any()
-
-
-class Recorded(PlayoutEvaluator):
-    """An evaluator by playouts that writes down the random numbers of each evaluation; one position at a time."""
-
-    def __init__(self, playouts: int) -> None:
-        super().__init__(playouts)
-        self.lots: list[torch.Tensor] = []
-
-    def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
-        assert isinstance(game, ConnectionGame)
-        value = super().evaluate(game, state, again := generator.clone_state()).value
-        shape = (self.playouts, game.layout.cells)
-        self.lots.append(torch.randint(LOTS, shape, generator=generator, dtype=torch.int32))
-        assert torch.equal(again.get_state(), generator.get_state())
-        return Evaluation(value.new_zeros((1, game.info.num_actions)), value)
-
-
-@every_board
-def test_trees_grow_alike(game: ConnectionGame) -> None:
-    """At the start, where the second player may swap, and later."""
-    native, playouts = native_library(), 2
-    for plies in (0, 1, game.layout.cells // 2):
-        for state in [midway(game, plies)[row : row + 1] for row in range(1)]:
-            if not len(state):
-                continue
-            simulations = min(2 * game.info.num_actions, 60)
-            evaluator, chance = Recorded(playouts), generator(plies)
-            search = UCTSearch(game, simulations, evaluator=evaluator)
-            tree = search.empty(state)
-            search.plant(tree, torch.zeros(1, dtype=torch.int64), state, chance)
-            other, before = copy.deepcopy(tree), len(evaluator.lots)
-            search.grow(tree, chance)
-            lots = [*evaluator.lots[before:], torch.zeros((playouts, game.layout.cells), dtype=torch.int32)]
-            simulate(
-                native,
-                game,
-                other,
-                simulations,
-                playouts=playouts,
-                orders=search._orders,
-                weights=search._weights,
-                keys=torch.zeros(1, dtype=torch.int64),
-                lots=torch.stack(lots)[None],
-            )
-            for name in ARRAYS:
-                assert torch.equal(getattr(tree, name), getattr(other, name)), name
-            assert tree.state.equal(other.state)
 
 
 def test_search_finds_the_winning_openings_of_a_small_board() -> None:

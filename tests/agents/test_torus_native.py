@@ -1,4 +1,4 @@
-"""Native code of Torus against the torch code that it replaces, in every bit."""
+"""Native code of Torus, and of searches on all boards, against the torch code that it replaces, in every bit."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from cellgames.agents.search import (
     Tree,
     UCTSearch,
 )
+from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.native import without_native
@@ -36,13 +37,17 @@ def generator(seed: int = 0) -> torch.Generator:
 
 
 @cache
-def positions(size: int, plies: int) -> Any:
+def midway(game: Game, plies: int) -> Any:
     """Unfinished games after random moves."""
-    game, chance = cellgames.make("torus-v0", size=size), generator(plies)
-    state = game.init(seeds(plies, 24))
+    state, chance = game.init(seeds(plies, 24)), generator(plies)
     for _ in range(plies):
         state = game.step(state, game.random_actions(state, random_bits(24, chance)), checked=False)
     return state[~state.done]
+
+
+def positions(size: int, plies: int) -> Any:
+    """Unfinished games of Torus."""
+    return midway(cellgames.make("torus-v0", size=size), plies)
 
 
 # ---------------------------------------------------------------- random games
@@ -88,14 +93,13 @@ class Recorded(PlayoutEvaluator):
 
     def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
         value = super().evaluate(game, state, again := generator.clone_state()).value
-        self.lots.append(
-            torch.randint(filling.LOTS, (self.playouts, game.info.num_actions), generator=generator, dtype=torch.int32)
-        )
+        shape = (self.playouts, state.codes.shape[1])  # type: ignore[attr-defined]  # of stones
+        self.lots.append(torch.randint(filling.LOTS, shape, generator=generator, dtype=torch.int32))
         assert torch.equal(again.get_state(), generator.get_state())
         return Evaluation(value.new_zeros((1, game.info.num_actions)), value)
 
 
-def grown(game: Torus, state: State, simulations: int, playouts: int) -> tuple[Tree, Tree]:
+def grown(game: Torus | ConnectionGame, state: Any, simulations: int, playouts: int) -> tuple[Tree, Tree]:
     """The tree of a position grown by torch code, and by native code with the same random numbers."""
     native = native_library()
     evaluator, chance = Recorded(playouts), generator(simulations)
@@ -105,7 +109,7 @@ def grown(game: Torus, state: State, simulations: int, playouts: int) -> tuple[T
     other, before = copy.deepcopy(tree), len(evaluator.lots)
     search.grow(tree, chance)
     recorded = evaluator.lots[before:]
-    lots = torch.stack([*recorded, torch.zeros((playouts, game.info.num_actions), dtype=torch.int32)])[None]
+    lots = torch.stack([*recorded, torch.zeros((playouts, state.codes.shape[1]), dtype=torch.int32)])[None]
     simulate(
         native,
         game,
@@ -120,20 +124,24 @@ def grown(game: Torus, state: State, simulations: int, playouts: int) -> tuple[T
     return tree, other
 
 
-@pytest.mark.parametrize(
-    ("size", "plies", "simulations", "playouts"),
-    [
-        (2, 2, 60, 1),
-        *((3, plies, 80, 1) for plies in (0, 8)),
-        (5, 20, 60, 4),
-        (8, 70, 40, 1),
-        (16, 200, 20, 1),
-    ],
-)
-def test_trees_grow_alike(size: int, plies: int, simulations: int, playouts: int) -> None:
-    game = cellgames.make("torus-v0", size=size)
-    for row in range(min(2, len(positions(size, plies)))):
-        tree, other = grown(game, positions(size, plies)[row], simulations, playouts)
+GROWN: list[tuple[Torus | ConnectionGame, int, int, int]] = [
+    (Torus(2), 2, 60, 1),
+    *((Torus(3), plies, 80, 1) for plies in (0, 8)),
+    (Torus(5), 20, 60, 4),
+    (Torus(8), 70, 40, 1),
+    (Torus(16), 200, 20, 1),
+    *((Hex(size=4), plies, 34, 2) for plies in (0, 1, 8)),  # at the start, where the second player may swap, and later
+    (Hex(size=11, swap=False), 60, 60, 2),
+    (Y(size=6), 1, 44, 2),
+    (Hex(size=3, tiling="octagons"), 1, 28, 2),
+    (Y(size=4, tiling="octagons", swap=False), 8, 40, 2),
+]
+
+
+@pytest.mark.parametrize(("game", "plies", "simulations", "playouts"), GROWN)
+def test_trees_grow_alike(game: Torus | ConnectionGame, plies: int, simulations: int, playouts: int) -> None:
+    for row in range(min(2, len(midway(game, plies)))):
+        tree, other = grown(game, midway(game, plies)[row], simulations, playouts)
         assert int(tree.count[0]) > 1 or bool(tree.resolved[0])
         for name in ARRAYS:
             assert torch.equal(getattr(tree, name), getattr(other, name)), name
