@@ -72,7 +72,8 @@ class TorusPerfect(GameAgent[Torus]):
         """Choose the best moves, int64 [L]."""
         legal = state.codes == 0
         if self.game.size in SOLVED_SIZES:
-            choice, lost = self._known(state, legal), torch.zeros_like(legal[:, 0])
+            winning = solver(self.game.size).winning_moves(state.to("cpu")).to(state.device)
+            choice, lost = torch.where(winning.any(1, keepdim=True), winning, legal), torch.zeros_like(legal[:, 0])
         else:
             choice = self._solved(state).to(state.device)
             lost = ~choice.any(1)
@@ -83,11 +84,6 @@ class TorusPerfect(GameAgent[Torus]):
             return actions
         observation = self.game.observe(state, state.current_player)
         return torch.where(lost, TorusGreedy().act(observation, legal, env_ids, generator), actions)
-
-    def _known(self, state: TorusState, legal: Tensor) -> Tensor:
-        """Return equally good moves by the table, bool [L, N]."""
-        winning = solver(self.game.size, state.device).winning_moves(state)
-        return torch.where(winning.any(1, keepdim=True), winning, legal)
 
     def _solved(self, state: TorusState) -> Tensor:
         """Return moves to choose from, bool [L, N]; none in lost positions of unknown distance."""

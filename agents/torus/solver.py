@@ -22,9 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from math import comb
-from typing import Self
 
 import torch
 from torch import Tensor
@@ -34,7 +33,7 @@ from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
 from cellgames.envs.torus.symmetry import sources
 
-__all__ = ["SOLVED_SIZES", "TorusSolver", "check_size", "solver"]
+__all__ = ["SOLVED_SIZES", "TorusSolver", "solver"]
 
 SOLVED_SIZES = (2, 3)
 
@@ -80,7 +79,7 @@ class _Sets:
 class TorusSolver:
     """The winner of every position of alternating play on a small board; `solver` makes it.
 
-    Positions are given by the sets of both sides' stones, int64 [L], on the device of the tables. All methods raise a
+    Positions are given by the sets of both sides' stones, int64 [L], on the CPU. All methods raise a
     `ValueError` for a position that is won already, or whose numbers of stones do not come from turns taken
     alternately, Black first: there are none such in the table.
 
@@ -100,12 +99,6 @@ class TorusSolver:
     holds: Tensor
     sets: _Sets
 
-    def to(self, device: torch.device) -> Self:
-        """Return the solver with its tables on another device."""
-        sets = _Sets(*(table.to(device) for table in vars(self.sets).values()))
-        values, start, width, holds = (table.to(device) for table in (self.values, self.start, self.width, self.holds))
-        return type(self)(self.size, values, start, width, holds, sets)
-
     def wins(self, black: Tensor, white: Tensor, player: Tensor) -> Tensor:
         """Return True where the player to move wins with best play, bool [L].
 
@@ -116,13 +109,6 @@ class TorusSolver:
         """
         self._check(black, white, player)
         return self._look_up(black, white)
-
-    def immediate_wins(self, state: TorusState) -> Tensor:
-        """Return the legal moves that end the game at once, bool [L, N]."""
-        stones, player = self._stones(state)
-        row, cell = Torus(self.size).legal_actions(state).nonzero().unbind(1)
-        own = stones[player[row], row] | 1 << cell
-        return _marked(row, cell, self.holds[player[row], own], (len(state), num_cells(self.size)))
 
     def winning_moves(self, state: TorusState) -> Tensor:
         """Return the legal moves that win at once or with best play, bool [L, N]; none in a lost position."""
@@ -174,27 +160,16 @@ class TorusSolver:
             raise ValueError(f"expected positions of games that go on, but {side} has won position {place}")
 
 
-def check_size(size: int) -> None:
-    """Raise a `ValueError` unless the board is one that `solver` solves."""
-    if size not in SOLVED_SIZES:
-        known = " and ".join(map(str, SOLVED_SIZES))
-        raise ValueError(f"Torus is solved for sizes {known}, got {size}: larger boards have too many positions")
-
-
-def solver(size: int, device: torch.device | str = "cpu") -> TorusSolver:
+@cache
+def solver(size: int) -> TorusSolver:
     """Return the solver of a board, made at its first use: at size 3 in one to two seconds, with tables of 11 MB.
 
     Raises:
         ValueError: another size than 2 or 3.
     """
-    check_size(size)
-    return _solver(size, torch.device(device))
-
-
-@lru_cache(maxsize=16)
-def _solver(size: int, device: torch.device) -> TorusSolver:
-    if device.type != "cpu":
-        return _solver(size, torch.device("cpu")).to(device)
+    if size not in SOLVED_SIZES:
+        known = " and ".join(map(str, SOLVED_SIZES))
+        raise ValueError(f"Torus is solved for sizes {known}, got {size}: larger boards have too many positions")
     sets, holds, cells = _sets(size), _holds(size), num_cells(size)
     tables: list[Tensor] = []
     for ply in reversed(range(cells + 1)):
