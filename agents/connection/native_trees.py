@@ -70,7 +70,6 @@ def simulate(
     orders: Tensor,
     weights: Tensor,
     keys: Tensor,
-    lots: Tensor | None = None,
 ) -> None:
     """Add simulations of UCT with random playouts to every tree whose root is not resolved.
 
@@ -82,9 +81,11 @@ def simulate(
         playouts: random games from each new node.
         orders: float32 [rows, E]; a node tries its untried edges by the row of its place, the highest number first.
         weights: float32, by a node's visits: the weight of the upper bound, squared.
-        keys: int64 [B], from which the random numbers of a tree's playouts are spread.
-        lots: int32 [B, evaluations, playouts, N], the random numbers of a tree's evaluations in their order, instead.
+        keys: int64 [B], from which the random numbers of a tree's playouts are spread; or these numbers themselves,
+            int32 [B, evaluations, playouts, N], in the order of the evaluations.
     """
+    lots = keys if keys.ndim > 1 else None
+    keys = keys if lots is None else keys.new_zeros(tree.trees, dtype=torch.int64)
     search = _Search(
         size=game.size,
         trees=tree.trees,

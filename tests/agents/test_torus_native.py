@@ -118,8 +118,7 @@ def grown(game: Torus | ConnectionGame, state: Any, simulations: int, playouts: 
         playouts=playouts,
         orders=search._orders,
         weights=search._weights,
-        keys=torch.zeros(1, dtype=torch.int64),
-        lots=lots,
+        keys=lots,
     )
     return tree, other
 
