@@ -13,8 +13,7 @@ from browser import DESKTOP, PHONE, click, page, point
 import cellgames
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_moves
-from cellgames.web.lessons.guided_game import GuidedGame
-from cellgames.web.lessons.lesson import lesson_of
+from cellgames.web.lessons import GuidedGame, lesson_of
 from cellgames.web.live_game import RefusedError
 
 GAMES = ("torus-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0", "hex-v0", "y-v0")
@@ -43,7 +42,7 @@ def test_the_positions_of_a_lesson_are_played_by_the_game(id: str) -> None:
     assert boards
     assert all(board["caption"].endswith(".") and board["frame"]["cells"] for board in boards)
     for part, shown in zip(lesson.parts, data["parts"], strict=True):
-        for board, drawn in zip(part.boards, shown["boards"], strict=True):
+        for board, drawn in zip(part[2], shown["boards"], strict=True):
             game = cellgames.make(id, **board.parameters)
             assert drawn["frame"]["turn"] == int(board.state(game).turn)
             assert bool(drawn["marked"]) == bool(board.marked)

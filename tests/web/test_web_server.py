@@ -222,38 +222,27 @@ def test_a_person_sees_what_its_seat_may_know_and_no_more(client: Any) -> None:
     assert client.post(f"{path}/undo", json={}).status_code == 409
 
 
-def test_a_game_in_which_moves_were_taken_back_is_not_added_to_the_store(client: Any, folder: Path) -> None:
-    wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "seat": "black", "seed": 5}
-    view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[0])
-    path = f"/api/play/{view['id']}"
-    assert view["undone"] == 0
-    before = client.get("/api/records").json()["store"]
-    whole = client.post(f"{path}/undo", json={}).json()
-    assert not whole["view"]["done"]
-    view = finish(client, whole, lambda legal: legal[-1])
-    assert view["undone"] == 1
-    answer = client.post(f"{path}/store", json={})
-    assert answer.status_code == 409
-    assert "taken back" in answer.json()["error"]
-    assert client.get("/api/records").json()["store"] == before
-    assert client.get(f"{path}/record.jsonl").status_code == 200
-
-
-def test_a_finished_game_is_added_to_the_store_once(client: Any, folder: Path) -> None:
+def test_a_finished_game_is_added_to_the_store_once_and_not_if_moves_were_taken_back(client: Any, folder: Path) -> None:
     wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "seat": "white", "seed": 1}
     view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[-1])
-    path = f"/api/play/{view['id']}/store"
-    assert client.post(path, json={}).json() == {"new": 1}
-    assert client.post(path, json={}).json() == {"new": 0}
+    path = f"/api/play/{view['id']}"
+    assert client.post(f"{path}/store", json={}).json() == {"new": 1}
+    assert client.post(f"{path}/store", json={}).json() == {"new": 0}
     with Store(folder / "store.sqlite", create=False) as store:
         assert [entry.record.agents for entry in store.entries()] == [("random", "human")]
     games = client.get("/api/store/games").json()
-    assert games["total"] == 1
+    assert games["total"] == client.get("/api/records").json()["store"] == 1
     number = games["games"][0]["number"]
     assert client.get("/api/store/replay", params={"number": number}).status_code == 200
     assert client.get("/api/store/replay", params={"number": number + 5}).status_code == 404
     (board,) = client.get("/api/leaderboard").json()["boards"]
     assert {line["agent"] for line in board["agents"]} == {"random", "human"}
+    whole = client.post(f"{path}/undo", json={}).json()
+    assert not whole["view"]["done"]
+    assert finish(client, whole, lambda legal: legal[0])["undone"] == 1
+    assert client.post(f"{path}/store", json={}).status_code == 409
+    assert client.get("/api/records").json()["store"] == 1
+    assert client.get(f"{path}/record.jsonl").status_code == 200
 
 
 # ---------------------------------------------------------------- sessions
@@ -324,14 +313,11 @@ def test_an_agent_that_fails_forfeits_and_is_named() -> None:
 def test_an_agent_that_takes_too_long_forfeits(monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent, of the package or not, cannot keep a core busy: the visitor chose board and playouts."""
     monkeypatch.setattr(agent_seats, "MOVE_S", 0.05)
-    for id, parameters, spec in (("torus-v0", {"size": 9}, "gumbel:5000"), ("toroidal-cup-v0", {}, "rollout:5000")):
-        game = cellgames.make(id, **parameters)
-        session = Session(game, [spec] * 2, partial(load, game=game))
-        session.go(1)
-        before = time.process_time()
-        settled(session)
-        assert f"({spec}) lost on time: it took more than 0." in session.view()["forfeit"]
-        assert time.process_time() - before < 5
+    game = cellgames.make("torus-v0", size=9)
+    session = Session(game, ["gumbel:5000"] * 2, partial(load, game=game))
+    session.go(1)
+    settled(session)
+    assert "(gumbel:5000) lost on time: it took more than 0." in session.view()["forfeit"]
 
 
 def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
@@ -469,19 +455,6 @@ def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
     assert "perfect" in {agent["name"] for agent in client.get("/api/agents", params=tiny).json()}
 
 
-def test_neutral_cells_of_cloth_of_gold_are_set_in_the_form(client: Any) -> None:
-    (game,) = (game for game in client.get("/api/games").json() if game["id"] == "cloth-of-gold-small-v0")
-    choices = {one["name"]: one["choices"] for one in game["settings"] if one["choices"]}
-    assert choices["neutral_stance"] == ["passive", "defensive", "aggressive"]
-    assert choices["neutral_density"][:2] == [0.0, 0.05]
-    wish = {"game": game["id"], "parameters": {"neutral_density": 0.05, "neutral_stance": "aggressive"}}
-    answer = client.post("/api/play", json=wish)
-    assert answer.status_code == 201
-    assert answer.json()["about"]["parameters"]["neutral_stance"] == "aggressive"
-    for wrong in ({"neutral_stance": "aggressive"}, {"neutral_density": 0.5}, {"neutral_stance": 1}):
-        assert client.post("/api/play", json=wish | {"parameters": wrong}).status_code == 400
-
-
 def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     before = client.get("/api/games").json()
     toy = registered_toy(monkeypatch)
@@ -536,6 +509,7 @@ def test_a_visitors_own_text_is_repeated_in_part_only(client: Any) -> None:
         {"game": "toroidal-cup-v0", "parameters": {"rows": 41}},
         {"game": "hex-v0", "parameters": {"swap": 1}},
         {"game": "toroidal-cup-v0", "parameters": {"tolerance": 1}},
+        {"game": "cloth-of-gold-small-v0", "parameters": {"neutral_density": 0.5}},
         {"game": "cloth-of-gold-v0", "parameters": {"generations": 10_000}},
         {"game": "torus-v0", "seat": "red"},
         {"game": "torus-v0", "seed": 1 << 70},
@@ -638,14 +612,6 @@ def test_paths_stay_below_the_results_folder(client: Any, folder: Path, name: st
         answer = client.get(path, params=query)
         assert answer.status_code in (400, 404, 422), (path, answer.text[:200])
         assert "secret\n" not in answer.text
-
-
-def test_static_files_stay_in_their_folder(client: Any) -> None:
-    assert client.get("/static/app.js").status_code == 200
-    for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static//etc/passwd"):
-        answer = client.get(path)
-        assert answer.status_code in (400, 404)
-        assert "import" not in answer.text
 
 
 def hostile() -> Iterator[tuple[str, str]]:

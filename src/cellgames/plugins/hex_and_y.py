@@ -25,7 +25,7 @@ _SHARED: dict[str, Any] = {
 }
 
 
-_VIEW = "cellgames.web.views.connection_view:ConnectionView"
+_VIEW = "cellgames.web.views.stones_view:ConnectionView"
 
 HEX = GamePlugin(
     id="hex-v0",

@@ -30,6 +30,6 @@ TORUS = GamePlugin(
         TrainingPreset("maskable-ppo", {**_EVAL, **MASKABLE_PPO}),
     ),
     reader="cellgames.arena.analyse.stones_reader:TorusReader",
-    view="cellgames.web.views.torus_view:TorusView",
+    view="cellgames.web.views.stones_view:TorusView",
     texts=files("black_and_white", "torus"),
 )

@@ -10,7 +10,7 @@ import math
 import os
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -53,6 +53,7 @@ _EFFORTS_OF_LIFE = {"gumbel": (8, 32, 128), "mcts": (4, 16)}  # where a simulati
 _MOST_NODES = 8_000_000  # simulations times cells of a search
 _WAITING = 32  # searches that wait for a thread
 _KEPT = 1500  # analyses that are kept
+_AGENTS = 8  # that each thread keeps
 _LISTED = 40  # moves of an answer
 
 
@@ -247,7 +248,7 @@ class AnalysisBoard:
         self._own = threading.local()
         self._lock = threading.Lock()
         self._waiting = 0
-        self._found: OrderedDict[tuple[Game, str, str], Analysis] = OrderedDict()
+        self._found: dict[tuple[Game, str, str], Analysis] = {}
 
     def submit(self, wish: Wish, engine: str, simulations: int, *, reviewed: bool = True) -> Future[dict[str, Any]]:
         """Start the analysis of a position on a thread; a future that is cancelled in time is not run.
@@ -307,7 +308,7 @@ class AnalysisBoard:
         try:
             return limited(MOVE_S, answer)
         except OutOfTimeError:
-            self._own.agents = OrderedDict()  # what was interrupted may be half a tree
+            self._own.agents = {}  # what was interrupted may be half a tree
             raise RefusedError(f"the analysis took more than {MOVE_S:g} s of processor time") from None
 
     def _search(self, game: Game, state: State, engine: Engine, simulations: int) -> Analysis:
@@ -315,26 +316,22 @@ class AnalysisBoard:
         key = (game, game.state_to_string(state), f"{engine.name}:{simulations}")
         with self._lock:
             if (known := self._found.get(key)) is not None:
-                self._found.move_to_end(key)
                 return known
         agent = self._agent(game, f"{engine.name}:{simulations or engine.least}")
         found = analyse(game, state, agent, simulate=simulations > 0)
         with self._lock:
+            if len(self._found) >= _KEPT:
+                del self._found[next(iter(self._found))]
             self._found[key] = found
-            while len(self._found) > _KEPT:
-                self._found.popitem(last=False)
         return found
 
     def _agent(self, game: Game, spec: str) -> AnyAgent:
         """Return this thread's agent; agents keep trees, so each thread has its own."""
-        agents: OrderedDict[tuple[Game, str], AnyAgent] | None = getattr(self._own, "agents", None)
-        if agents is None:
-            agents = self._own.agents = OrderedDict()
+        agents: dict[tuple[Game, str], AnyAgent] = self._own.__dict__.setdefault("agents", {})
         if (game, spec) not in agents:
+            if len(agents) >= _AGENTS:
+                agents.clear()
             agents[game, spec] = load(spec, game)
-            if len(agents) > 8:
-                agents.popitem(last=False)
-        agents.move_to_end((game, spec))
         return agents[game, spec]
 
 

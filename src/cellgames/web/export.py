@@ -18,7 +18,6 @@ from .frames import replay_data
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
-    from cellgames.envs.kernels.compiling import Compile
 
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
 
@@ -68,9 +67,9 @@ def export_html(record: Record | CupRecord, path: PathLike, *, worth: Mapping[st
     write_atomic(path, html_page(record, worth=worth))
 
 
-def html_page(record: Record | CupRecord, *, compile: Compile = "never", worth: Mapping[str, Any] | None = None) -> str:
-    """Return what `export_html` writes; `compile` as for `frames.replay_data`."""
-    data = replay_data(record, compile=compile)
+def html_page(record: Record | CupRecord, *, worth: Mapping[str, Any] | None = None) -> str:
+    """Return the HTML file of a recorded game; arguments as for `export_html`."""
+    data = replay_data(record)
     if worth is not None:
         data["worth"] = worth
     style = "\n".join([*map(_static, STYLES), _PAGE_STYLE])

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cellgames.envs.core import Game, State
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
 from cellgames.web.views.view import encoded, player_goals, player_names
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["check_limits", "frame", "layout", "packed", "replay_data", "step_data", "step_frames", "trial_data"]
+__all__ = ["check_limits", "frame", "layout", "packed", "replay_data", "step_data", "trial_data"]
 
 _LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
 
@@ -107,40 +106,16 @@ def _common(game: Game, state: State, done: bool) -> dict[str, Any]:
     return {"turn": int(state.turn[0]), "player": mover, "scores": state.scores[0].tolist(), "done": done}
 
 
-def step_frames(
-    game: Game,
-    before: State,
-    after: State,
-    viewer: int | None = None,
-    most: int = limits.STEP_FRAMES,
-    *,
-    action: Sequence[int] | None = None,
-    compile: Compile = "auto",
-) -> list[dict[str, Any]]:
-    """Return a step as frames (see `frame`), the last one that of `after`.
-
-    Args:
-        game: The game with its parameters.
-        before: The position before the step.
-        after: The one it led to.
-        viewer: As for `frame`.
-        most: Pictures before the last one, where Life runs.
-        action: As for `frame`.
-        compile: See `kernels.compiling.kernel`.
-    """
-    return [shown.to_data() for shown in _step_frames(game, before, after, viewer, most, compile, action)]
-
-
 def step_data(
     game: Game, before: State, after: State, viewer: int | None = None, action: Sequence[int] | None = None
 ) -> dict[str, Any]:
-    """Return a step as a page that plays shows it; arguments as for `step_frames`.
+    """Return a step as a page that plays shows it; arguments as for `frame`.
 
     Returns:
         `frames`, the one of `after` alone; `film`, where Life runs in the step: every generation and the end (see
         `packed`), else None.
     """
-    *film, last = _step_frames(game, before, after, viewer, _most_frames(game), "auto", action)
+    *film, last = _step_frames(game, before, after, viewer, _most_frames(game), action)
     return {"frames": [last.to_data()], "film": packed([*film, last]) if film else None}
 
 
@@ -152,7 +127,7 @@ def trial_data(game: Game, state: State, seat: int, action: Sequence[int] | None
     """
     _check_viewer(game, seat)
     common = {**_common(game, state, False), "player": None, "scores": None}
-    frames = view_of(game).trial(state[:1], seat, action, _most_frames(game), "auto")
+    frames = view_of(game).trial(state[:1], seat, action, _most_frames(game))
     return packed(replace(frame, fields={**common, **frame.fields}) for frame in frames)
 
 
@@ -167,14 +142,13 @@ def _step_frames(
     after: State,
     viewer: int | None,
     most: int,
-    compile: Compile,
     action: Sequence[int] | None = None,
 ) -> Iterator[Frame]:
     _check_viewer(game, viewer)
     during = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}
     if game.info.perfect_information is False and viewer is not None:
         during["scores"] = None
-    *shown, last = view_of(game).step(before[:1], after[:1], viewer, action, most, compile)
+    *shown, last = view_of(game).step(before[:1], after[:1], viewer, action, most)
     yield from (replace(frame, fields={**during, **frame.fields}) for frame in shown)
     yield replace(last, fields={**_common(game, after, bool(after.done[0])), **last.fields})
 
@@ -204,12 +178,11 @@ def packed(frames: Iterable[Frame]) -> dict[str, Any]:
     }
 
 
-def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> dict[str, Any]:
+def replay_data(record: Record | CupRecord) -> dict[str, Any]:
     """Play a record, of a match or of the Cup's own season, again with checks; return it as the viewer needs it.
 
     Args:
         record: A record of `arena.records`, or of `arena.season.cup_replays`.
-        compile: See `kernels.compiling.kernel`; a single game is no reason to, a server that has many may.
 
     Returns:
         `layout`; `record` (agents, parameters, seed, result, moves, `movers`: the seat of each, None where all act;
@@ -223,10 +196,10 @@ def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> di
     """
     from cellgames.arena.season.cup_replays import CupRecord
 
-    return _season_data(record) if isinstance(record, CupRecord) else _match_data(record, compile)
+    return _season_data(record) if isinstance(record, CupRecord) else _match_data(record)
 
 
-def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
+def _match_data(record: Record) -> dict[str, Any]:
     from cellgames.agents.play_loop import move_in_words
     from cellgames.arena.records.record_lines import plain
     from cellgames.arena.records.replays import game_of, replay
@@ -240,7 +213,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
         raise ValueError(f"expected {game.info.num_players} agents, one a seat, got {len(record.agents)}")
     states = replay(record)
     marks: list[int] = []
-    pictures = packed(_pictures(game, states, compile, marks))
+    pictures = packed(_pictures(game, states, marks))
     movers = [None if game.info.simultaneous else int(state.current_player[0]) for state in states[:-1]]
     record_data = {
         "agents": list(record.agents),
@@ -268,7 +241,7 @@ def _seconds(record: Record, movers: Sequence[int | None]) -> list[list[float]]:
     return found
 
 
-def _pictures(game: Game, states: Sequence[State], compile: Compile, marks: list[int]) -> Iterator[Frame]:
+def _pictures(game: Game, states: Sequence[State], marks: list[int]) -> Iterator[Frame]:
     """Yield all frames of a game; `marks` gets for each the number of moves played."""
     view = view_of(game)
     more = view.extra(states)
@@ -280,7 +253,7 @@ def _pictures(game: Game, states: Sequence[State], compile: Compile, marks: list
     marks.append(0)
     yield _with(first, more, 0)
     for turn, (before, after) in enumerate(pairwise(states), 1):
-        for frame in _step_frames(game, before, after, None, most, compile):
+        for frame in _step_frames(game, before, after, None, most):
             drawn += len(frame.fields.get("svg", ""))
             if drawn > limits.PLANES:
                 raise ValueError(f"expected pictures of at most {limits.PLANES:,} bytes, got more by turn {turn}")

@@ -47,7 +47,7 @@ def parse(line: str | bytes) -> Record | CupRecord:
     """
     data = line.encode() if isinstance(line, str) else line
     if len(data) > MOST_LINE:
-        raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got {len(data)}")
+        raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got more")
     if has_changed(data.rstrip(b"\n")):
         raise ValueError("this record has changed since it was written: its checksum is that of another one")
     return CupRecord.from_json(data) if recognises(data) else Record.from_json(data)
@@ -55,28 +55,19 @@ def parse(line: str | bytes) -> Record | CupRecord:
 
 def summary(record: Record | CupRecord, number: int) -> dict[str, Any]:
     """Return a record as a list shows it, as JSON; a game of the Cup's season has teams, and generations for turns."""
-    if isinstance(record, CupRecord):
-        return {
-            "number": number,
-            "game": record.game,
-            "agents": [name[:200] for name in record.fixture.teams],
-            "outcome": list(record.outcome),
-            "scores": list(record.scores),
-            "turns": record.generations,
-            "forfeit": False,
-            "late": False,
-            "resigned": False,
-        }
+    result = record if isinstance(record, CupRecord) else record.result
+    forfeit = None if isinstance(result, CupRecord) else result.forfeit
+    agents = record.fixture.teams if isinstance(record, CupRecord) else record.agents
     return {
         "number": number,
         "game": record.game[:100],
-        "agents": [name[:200] for name in record.agents[:8]],
-        "outcome": list(record.result.outcome[:8]),
-        "scores": list(record.result.scores[:8]),
-        "turns": record.result.turns,
-        "forfeit": record.result.forfeit is not None,
-        "late": record.result.forfeit is not None and record.result.forfeit.reason.startswith(OUT_OF_TIME),
-        "resigned": record.result.forfeit is not None and record.result.forfeit.reason == RESIGNED,
+        "agents": [name[:200] for name in agents[:8]],
+        "outcome": list(result.outcome[:8]),
+        "scores": list(result.scores[:8]),
+        "turns": result.generations if isinstance(result, CupRecord) else result.turns,
+        "forfeit": forfeit is not None,
+        "late": forfeit is not None and forfeit.reason.startswith(OUT_OF_TIME),
+        "resigned": forfeit is not None and forfeit.reason == RESIGNED,
     }
 
 
@@ -99,7 +90,9 @@ class GameFilter:
     most: int = 0
 
     def keeps(self, game: Mapping[str, Any]) -> bool:
-        """Return True if a game, as `summary` tells it, is chosen."""
+        """Return True if a game, as `summary` tells it, is chosen; a line that is no record is not."""
+        if "error" in game:
+            return False
         ends = {"decided": "win" in game["outcome"], "draw": "draw" in game["outcome"], "forfeit": game["forfeit"]}
         return (
             self.game.lower() in game["game"].lower()
@@ -154,26 +147,18 @@ class Library:
             LookupError: No such file.
             ValueError: A name that is no plain path, or a file that is too large.
         """
-        path = self._path(name)
-        if chosen != _ALL:
-            found = []
-            for number, line in enumerate(self.lines(name, MOST_SEARCHED), 1):
-                try:
-                    game = summary(parse(line), number)
-                except ValueError:
-                    continue
-                if chosen.keeps(game):
-                    found.append(game)
-            return {"file": name, "total": len(found), "games": found[max(first, 1) - 1 :][:count]}
-        starts = self._starts(path)
-        total = len(starts) - 1
-        games = []
-        for number in range(max(first, 1), min(first + count, total + 1)):
+
+        def told(number: int, line: bytes) -> dict[str, Any]:
             try:
-                games.append(summary(parse(self._line(path, starts, number)), number))
+                return summary(parse(line), number)
             except ValueError as error:
-                games.append({"number": number, "error": clipped(str(error), 300)})
-        return {"file": name, "total": total, "games": games}
+                return {"number": number, "error": clipped(str(error), 300)}
+
+        if chosen == _ALL:
+            games = [told(*one) for one in enumerate(self.lines(name, count, first), first)]
+            return {"file": name, "total": len(self._starts(self._path(name))) - 1, "games": games}
+        found = [game for one in enumerate(self.lines(name, MOST_SEARCHED), 1) if chosen.keeps(game := told(*one))]
+        return {"file": name, "total": len(found), "games": found[first - 1 :][:count]}
 
     def record(self, name: str, number: int) -> Record | CupRecord:
         """Return one record of a file; `number` is from 1.
@@ -190,11 +175,9 @@ class Library:
         return line.decode().strip()
 
     def _bytes(self, name: str, number: int) -> bytes:
-        path = self._path(name)
-        starts = self._starts(path)
-        if not 1 <= number < len(starts):
-            raise LookupError(f"{shown(name)} has games 1 to {len(starts) - 1}, got {number}")
-        return self._line(path, starts, number)
+        if (line := next(self.lines(name, 1, number), None)) is None:
+            raise LookupError(f"{shown(name)} has no game {number}")
+        return line
 
     def named(self, *names: str) -> list[tuple[str, float]]:
         """Return the files of these names with their times in seconds since 1970, the newest first."""
@@ -222,22 +205,21 @@ class Library:
             raise ValueError(f"expected a JSON object in {shown(name)}")
         return found
 
-    def lines(self, name: str, most: int) -> Iterator[bytes]:
-        """Return the lines of a file of records, `most` at most; longer ones than a record may have are empty.
+    def lines(self, name: str, most: int, first: int = 1) -> Iterator[bytes]:
+        """Return the lines of a file of records from the first one on, `most` at most; too long ones are cut.
 
         Raises:
             LookupError: No such file.
             ValueError: A name that is no plain path, or a file that is too large.
         """
         path = self._path(name)
-        starts = self._starts(path)
-        sizes = [end - start for start, end in pairwise(starts)][:most]
+        places = list(pairwise(self._starts(path)))[first - 1 :][:most]
 
         def read() -> Iterator[bytes]:
             with path.open("rb") as file:
-                for start, size in zip(starts, sizes, strict=False):
+                for start, end in places:
                     file.seek(start)
-                    yield file.read(size) if size <= MOST_LINE else b""
+                    yield file.read(min(end - start, MOST_LINE + 1))
 
         return read()
 
@@ -297,12 +279,3 @@ class Library:
             raise ValueError(f"{self._name(path)}: the settings of its run are damaged") from None
         if why:
             raise ValueError(f"{self._name(path)}: {why}")
-
-    @staticmethod
-    def _line(path: Path, starts: list[int], number: int) -> bytes:
-        start, end = starts[number - 1], starts[number]
-        if end - start > MOST_LINE:
-            raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got {end - start}")
-        with path.open("rb") as file:
-            file.seek(start)
-            return file.read(end - start)

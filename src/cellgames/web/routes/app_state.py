@@ -53,7 +53,7 @@ class AppState:
 
     def _unpacked(self, key: str | CupRecord) -> dict[str, Any]:
         with self.turn():
-            return replay_data(_record(key), compile="auto")
+            return replay_data(_record(key))
 
     def answer(self, name: str, record: Record | CupRecord) -> dict[str, Any]:
         """Return what one of `additions().answers` says of the record; the last few are kept."""
@@ -68,7 +68,7 @@ class AppState:
     def html(self, record: Record | CupRecord) -> str:
         """Return the record as one HTML file that plays offline."""
         with self.turn():
-            return html_page(record, compile="auto")
+            return html_page(record)
 
     @contextmanager
     def turn(self) -> Iterator[None]:

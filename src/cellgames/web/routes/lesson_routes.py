@@ -11,8 +11,7 @@ from cellgames.arena.records.record_lines import plain
 from cellgames.plugins.levels import levels
 from cellgames.utils.foreign_text import shown
 from cellgames.web.catalog import check_parameters, load_agent, offered
-from cellgames.web.lessons.guided_game import GuidedGame
-from cellgames.web.lessons.lesson import Lesson, lesson_of
+from cellgames.web.lessons import GuidedGame, Lesson, lesson_of
 from cellgames.web.sessions import Sessions
 
 from .app_state import AppState

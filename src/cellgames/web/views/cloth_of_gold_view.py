@@ -16,7 +16,6 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import chance
 from cellgames.envs.core.drawing import frame_times
 from cellgames.envs.core.info import WIN
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 from cellgames.utils.foreign_text import shown
 
@@ -134,7 +133,7 @@ class ClothView(View):
         return _lived(before, after)
 
     @override
-    def between(self, before: ClothState, after: ClothState, most: int, compile: Compile) -> Iterator[Frame]:
+    def between(self, before: ClothState, after: ClothState, most: int) -> Iterator[Frame]:
         if not _lived(before, after) or most < 1:
             return
         *shown, _ = frame_times(self.game.generations, most)
@@ -160,9 +159,7 @@ class ClothView(View):
             world.generation()
 
     @override
-    def trial(
-        self, state: ClothState, seat: int, action: Sequence[int] | None, most: int, compile: Compile
-    ) -> Iterator[Frame]:
+    def trial(self, state: ClothState, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
         if action is not None:
             raise ValueError("expected no action: the units of this turn lie on the board already")
         if not self.game.board(state).any():

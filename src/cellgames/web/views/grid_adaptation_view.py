@@ -17,7 +17,6 @@ from cellgames.envs.grid_adaptation import ending, rules
 from cellgames.envs.grid_adaptation import rendering as drawn
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP, MOST_TILES, RESERVE, GridState
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 
 from .dark_colours import SEATS as DARK_SEATS
@@ -122,9 +121,7 @@ class GridView(View):
         return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), fields)
 
     @override
-    def trial(
-        self, state: GridState, seat: int, action: Sequence[int] | None, most: int, compile: Compile
-    ) -> Iterator[Frame]:
+    def trial(self, state: GridState, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
         # Each round has one generation. The others' tiles of this round and all that they hold stay unknown.
         number, last = int(state.round[0]), self.game.rounds
         if number > last:

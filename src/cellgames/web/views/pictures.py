@@ -13,7 +13,6 @@ import numpy as np
 from typing_extensions import override
 
 from cellgames.envs.core.drawing import Picture, to_svg
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 
 from .dark_colours import SEATS, dark
@@ -48,7 +47,7 @@ class PictureView(View):
 
     @override
     def step(
-        self, before: Any, after: Any, viewer: int | None, action: Sequence[int] | None, most: int, compile: Compile
+        self, before: Any, after: Any, viewer: int | None, action: Sequence[int] | None, most: int
     ) -> Iterator[Frame]:
         *pictures, last = self.game.frames(before, after)
         for picture in pictures[:most]:

@@ -1,4 +1,4 @@
-"""What the views of Torus, Hex and Y share: cells by index, 0 free, 1 Black, 2 White."""
+"""The views of Torus, Hex and Y: cells by index, 0 free, 1 Black, 2 White."""
 
 from __future__ import annotations
 
@@ -10,17 +10,33 @@ import numpy as np
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.agents.connection.distance import stones_to_win as stones_to_connect
 from cellgames.agents.connection.potentials import CLOSED
+from cellgames.agents.torus.distance import stones_to_win
+from cellgames.envs.connection import rendering as connection
+from cellgames.envs.connection.game import ConnectionGame, Y
+from cellgames.envs.connection.state import ConnectionState
 from cellgames.envs.stones import stone_view as drawn
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
+from cellgames.envs.torus import rendering as torus
+from cellgames.envs.torus.game import Torus
+from cellgames.envs.torus.state import TorusState
+from cellgames.envs.torus.winning_path import winning_class
 
 from .dark_colours import STONES, dark
 from .view import Frame, View, changed, changed_rows, player_names, results, stone_codes
 
-__all__ = ["StonesView"]
+__all__ = ["ConnectionView", "StonesView", "TorusView"]
 
 _CHUNK = 256  # positions at a time
+_DIGITS = 4  # of coordinates, in cells
+_KINDS = {
+    "ring": "from top to bottom (a ring)",
+    "bracelet": "from left to right (a bracelet)",
+    "r-helix": "both ways, sloping down to the right (an r-helix)",
+    "l-helix": "both ways, sloping up to the right (an l-helix)",
+}
 
 
 class StonesView(View):
@@ -114,3 +130,88 @@ class StonesView(View):
             stones = self.needed(StoneState.cat(states[start : start + _CHUNK])).tolist()
             found += [[None if number >= CLOSED else number for number in pair] for pair in stones]
         return {"needed": found}
+
+
+class TorusView(StonesView):
+    """A view of Torus; its path has steps as `winning_path` gives them."""
+
+    game: Torus
+    most_work: ClassVar[int] = 12_000_000
+
+    @override
+    def board_layout(self) -> dict[str, Any]:
+        return {
+            "kind": "torus",
+            "size": self.game.size,
+            "wrap": True,
+            "strip": torus.STRIP,
+            "palette": {"faded": torus.FADED},
+        }
+
+    @override
+    def needed(self, state: TorusState) -> Tensor:
+        return stones_to_win(self.game.observe(state, 0))
+
+    @override
+    def won(self, winner: int, path: Sequence[Any]) -> str:
+        return f"closes around the torus {_KINDS[winning_class(path)]}"
+
+
+class ConnectionView(StonesView):
+    """A view of Hex or Y; its path has pairs of cells as `winning_path` gives them."""
+
+    game: ConnectionGame
+    most_work: ClassVar[int] = 60_000_000
+
+    @override
+    def board_layout(self) -> dict[str, Any]:
+        board = self.game.layout
+        width, height = connection.extent(board)
+        first = [next(cell for cell, spot in enumerate(board.spots) if spot[0] == kind) for kind in range(board.kinds)]
+        return {
+            "kind": "stones",
+            "paint": "stones",
+            "width": width,
+            "height": height,
+            "wrap": False,
+            "centres": [_rounded(connection.spot(board, cell)) for cell in range(board.cells)],
+            "kinds": [spot[0] for spot in board.spots],
+            "forms": [[_rounded(corner) for corner in connection.form(board, cell)] for cell in first],
+            "sides": [[*_rounded((*start, *end)), owner] for start, end, owner in connection.sides(board)],
+            "labels": [[*_rounded(at), label] for at, label in connection.labels(board)],
+            "palette": {"side": connection.SIDE},
+        }
+
+    @override
+    def needed(self, state: ConnectionState) -> Tensor:
+        return stones_to_connect(self.game, self.game.observe(state, 0))
+
+    @override
+    def won(self, winner: int, path: Sequence[Any]) -> str:
+        if isinstance(self.game, Y):
+            return "connects all three sides"
+        return f"connects {('the top with the bottom', 'the left side with the right side')[winner]}"
+
+    @override
+    def remark(self, state: ConnectionState) -> str:
+        if not self.game.after_swap(state):
+            return ""
+        return f": {player_names(self.game)[1]} has taken over the first stone"
+
+    @override
+    def controls(self, state: ConnectionState, seat: int) -> dict[str, Any]:
+        """Return what the page tells of the swap.
+
+        These are `swap`, the action, None in games without it; `open`, True if the stone of this turn may be taken
+        over; and `swapped`, the cell to which the first stone would move, None where it stays or is not to be had.
+        """
+        board, turn = self.game.layout, int(state.turn[0])
+        if not self.game.swap:
+            return {"swap": None, "open": False, "swapped": None}
+        first = int(state.last[0]) if turn == 1 else -1
+        moved = first >= 0 and board.swapped[first] != first
+        return {"swap": board.cells, "open": turn == 0, "swapped": board.name(board.swapped[first]) if moved else None}
+
+
+def _rounded(numbers: Sequence[float]) -> list[float]:
+    return [round(number, _DIGITS) for number in numbers]

@@ -14,7 +14,6 @@ import torch
 from typing_extensions import override
 
 from cellgames.envs.core.drawing import frame_times
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -103,16 +102,14 @@ class CupView(View):
         return bool(after.done[0]) and not bool(before.done[0])
 
     @override
-    def between(self, before: CupState, after: CupState, most: int, compile: Compile) -> Iterator[Frame]:
+    def between(self, before: CupState, after: CupState, most: int) -> Iterator[Frame]:
         if self.animated(before, after) and most > 0:
             pattern = seen_pattern(self.game, after, None)
             *frames, _ = life(self.game, after.start[:1], int(after.generations[0]), most, pattern)
             yield from frames
 
     @override
-    def trial(
-        self, state: CupState, seat: int, action: Sequence[int] | None, most: int, compile: Compile
-    ) -> Iterator[Frame]:
+    def trial(self, state: CupState, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
         game, start = self.game, state.start[:1].clone()
         if action is not None:
             if len(action) != 1 or not 0 <= action[0] < game.lattice.actions:

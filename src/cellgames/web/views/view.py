@@ -16,7 +16,6 @@ import numpy.typing as npt
 import torch
 
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
-from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.registry import plugin_of
 from cellgames.envs.stones.row_notation import MOVERS, STONES
 
@@ -124,20 +123,18 @@ class View(ABC):
         """Return True if `between` has frames of the step from one position to the next."""
         return False
 
-    def between(self, before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
-        """Yield frames within a step, at most `most`, without the one of `after`; `compile`: see `kernel`."""
+    def between(self, before: Any, after: Any, most: int) -> Iterator[Frame]:
+        """Yield frames within a step, at most `most`, without the one of `after`."""
         return iter(())
 
     def step(
-        self, before: Any, after: Any, viewer: int | None, action: Sequence[int] | None, most: int, compile: Compile
+        self, before: Any, after: Any, viewer: int | None, action: Sequence[int] | None, most: int
     ) -> Iterator[Frame]:
         """Yield the frames of a step: those of `between`, then the one of `after`; arguments as in both."""
-        yield from self.between(before, after, most, compile)
+        yield from self.between(before, after, most)
         yield self.frame(after, before, viewer, action)
 
-    def trial(
-        self, state: Any, seat: int, action: Sequence[int] | None, most: int, compile: Compile
-    ) -> Iterator[Frame]:
+    def trial(self, state: Any, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
         """Yield what Life would make of the board if nobody placed anything more, at most `most` generations.
 
         Chance has dice of its own, and nothing comes of what `seat` may not know.
@@ -147,7 +144,6 @@ class View(ABC):
             seat: The seat that tries.
             action: What it would place now, beside what the board holds; None for nothing.
             most: Most frames.
-            compile: See `kernel`.
 
         Raises:
             ValueError: There is nothing to try, or it cannot be placed; the message says why.

@@ -1,0 +1,274 @@
+"""Lessons: pages that teach a game with boards, and a guided first game, from the texts of its plugin.
+
+Positions are moves that the real game plays, so a change of its rules changes the pictures, or fails loudly. In a
+guided game a lesson says what to play, with a scripted opponent or an agent.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.base import AnyAgent, BaseAgent
+from cellgames.agents.play_loop import parse_moves
+from cellgames.arena.records.replays import start
+from cellgames.envs import registry
+from cellgames.envs.core import Game, State
+
+from .frames import frame, layout
+from .live_game import RefusedError, Session
+from .views import view_of
+
+__all__ = ["Board", "Guide", "GuidedGame", "Lesson", "Step", "clicks", "lesson_of"]
+
+SCRIPT = "teacher"
+"""The name of a scripted opponent."""
+
+_RESUME_S = 5.0  # the most seconds that opponents may think about each move that is played again
+
+
+@dataclass(frozen=True)
+class Board:
+    """A position of a lesson with a caption.
+
+    Attributes:
+        caption: a sentence below it.
+        moves: those that lead to it, separated by spaces; joint ones, of a part for each player, by " | ".
+        parameters: of the game.
+        seed: of the game.
+        marked: names of actions of the first player, whose cells are framed.
+    """
+
+    caption: str
+    moves: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    marked: Sequence[str] = ()
+
+    def state(self, game: Game) -> State:
+        """Return the position."""
+        state: State = start(game, self.seed)
+        for move in self.moves.split(" | ") if game.info.simultaneous else self.moves.split():
+            state = game.step(state, parse_moves(game, [move], {}))
+        return state
+
+
+@dataclass(frozen=True)
+class Step:
+    """A thing that a guided game tells, and the moves by which the learner does it.
+
+    Attributes:
+        text: what to do, and why.
+        moves: the learner's, separated by spaces. The person plays them in any order.
+        replies: those of a scripted opponent after them.
+        free: True if any legal moves do.
+    """
+
+    text: str
+    moves: str
+    replies: str = ""
+    free: bool = False
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A guided first game; the learner has the first seat.
+
+    Attributes:
+        steps: in their order.
+        end: what the learner has learned, told when the game is over.
+        next: id of the preset for the learner's first own game.
+        parameters: of the game, a small one.
+        opponent: the agent of the other seats; "" for the replies of the steps.
+        seed: of the game and of the opponent.
+    """
+
+    steps: Sequence[Step]
+    end: str
+    next: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    opponent: str = ""
+    seed: int = 0
+
+    @cached_property
+    def asked(self) -> list[tuple[Step, str]]:
+        """Each of the learner's moves with its step."""
+        return [(step, move) for step in self.steps for move in step.moves.split()]
+
+    @cached_property
+    def line(self) -> list[str]:
+        """All moves of a game with a scripted opponent."""
+        return [move for step in self.steps for move in (*step.moves.split(), *step.replies.split())]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson: sections on how to play a game, and a guided first game.
+
+    Attributes:
+        game: its id.
+        parts: the sections of the page: a title, a text of a few sentences, and boards.
+        guide: the guided first game.
+    """
+
+    game: str
+    parts: Sequence[tuple[str, str, Sequence[Board]]]
+    guide: Guide
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the page as JSON."""
+        about = layout(registry.make(self.game))
+        parts = [
+            {"title": title, "text": text, "boards": [self._board(board) for board in boards]}
+            for title, text, boards in self.parts
+        ]
+        head = {name: about[name] for name in ("title", "credit", "goals", "players")}
+        return {"game": self.game, **head, "parts": parts, "moves": len(self.guide.asked)}
+
+    def _board(self, board: Board) -> dict[str, Any]:
+        game = registry.make(self.game, **board.parameters)
+        marked = [cell for name in board.marked for cell in clicks(game, name)["cells"]]
+        shown = frame(game, board.state(game))
+        return {"layout": layout(game), "frame": shown, "caption": board.caption, "marked": marked}
+
+
+@cache
+def lesson_of(id: str) -> Lesson | None:
+    """Return the lesson of a game by its id or that of a preset; None if it has none."""
+    if id not in registry.REGISTRY:
+        return None
+    plugin = registry.spec(id).plugin
+    if plugin.id != id:
+        return lesson_of(plugin.id)
+    if plugin.page is None or not plugin.page.lesson:
+        return None
+    told = plugin.page.lesson
+    parts = [(part["title"], part["text"], [Board(**one) for one in part.get("boards", ())]) for part in told["parts"]]
+    return Lesson(id, parts, Guide(**told["guide"] | {"steps": [Step(**step) for step in told["guide"]["steps"]]}))
+
+
+def clicks(game: Game, move: str) -> dict[str, Any]:
+    """Return what the first player clicks for a move: `cells`, and `press`, the buttons after them."""
+    joint = " ".join([move] * game.info.num_players) if game.info.simultaneous else move
+    (action,) = parse_moves(game, [joint], {}).tolist()
+    first = action[0] if game.info.simultaneous else action
+    return view_of(game).clicks(first if isinstance(first, list) else [first])
+
+
+class Script(BaseAgent):
+    """An opponent that plays the moves of a line, and any legal one where a move of the line is not legal.
+
+    Args:
+        game: The rules.
+        line: The moves of the whole game.
+    """
+
+    def __init__(self, game: Game, line: Sequence[str]) -> None:
+        super().__init__(SCRIPT)
+        self._game, self._line = game, line
+
+    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose the line's move in each game, int64 [L]."""
+        return torch.tensor([self._move(state[row : row + 1]) for row in range(len(state))], device="cpu")
+
+    def _move(self, state: Any) -> int:
+        legal, turn = self._game.legal_actions(state)[0], int(state.turn[0])
+        if turn < len(self._line):
+            action = int(parse_moves(self._game, [self._line[turn]], {})[0])
+            if bool(legal[action]):
+                return action
+        return int(legal.nonzero()[0, 0])
+
+
+class GuidedGame(Session):
+    """A live game in which the person plays what a lesson asks for.
+
+    Args:
+        lesson: The lesson.
+        load_agent: Makes an agent of a spec for a game.
+    """
+
+    def __init__(self, lesson: Lesson, load_agent: Callable[[str, Game], AnyAgent]) -> None:
+        self._lesson, guide = lesson, lesson.guide
+        game = registry.make(lesson.game, **guide.parameters)
+        script = Script(game, guide.line)
+        specs = [None, *[guide.opponent or SCRIPT] * (game.info.num_players - 1)]
+        super().__init__(
+            game,
+            specs,
+            lambda spec: load_agent(spec, game) if guide.opponent else script,
+            seed=guide.seed,
+            asked={"game": guide.next},
+        )
+
+    @property
+    def _own(self) -> int:
+        """The number of moves that the person has played."""
+        if self.game.info.simultaneous:
+            return self.turn
+        return sum(event.seat in self.people for event in self._events)
+
+    def _open(self) -> tuple[Step, list[dict[str, Any]]] | None:
+        """Return the present step and the clicks of those of its moves that are still to be played; None at the end."""
+        asked, own = self._lesson.guide.asked, self._own
+        if self.done or own >= len(asked):
+            return None
+        step = asked[own][0]
+        start = next(place for place, (one, _) in enumerate(asked) if one is step)
+        played = [self._clicks(action) for action in self._actions()[start:]]
+        return step, [found for move in step.moves.split() if (found := clicks(self.game, move)) not in played]
+
+    @override
+    def _checked(self, choices: Sequence[int], seat: int) -> Tensor:
+        chosen = super()._checked(choices, seat)
+        present = self._open()
+        if present is not None and not present[0].free and self._clicks(choices) not in present[1]:
+            raise RefusedError("The rules allow that, but the lesson asks for something else: see the frames.")
+        return chosen
+
+    def _clicks(self, choices: Sequence[int]) -> dict[str, Any]:
+        return view_of(self.game).clicks(list(choices))
+
+    @override
+    def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
+        with self._lock:
+            return {**super().view(epoch, since), "lesson": self._told()}
+
+    def _actions(self) -> list[list[int]]:
+        """Return the person's actions so far."""
+        if self.game.info.simultaneous:
+            return [list(event.actions[self.people[0]]) for event in self._events]
+        return [[self.game.string_to_action(event.move)] for event in self._events if event.seat in self.people]
+
+    def resume(self, actions: Sequence[Sequence[int]]) -> None:
+        """Play actions of an earlier visit again, as far as the lesson takes them."""
+        for action in actions:
+            end = time.monotonic() + _RESUME_S
+            while self.thinking and time.monotonic() < end:
+                time.sleep(0.005)
+            if self.done:
+                return
+            try:
+                self.move(action, self.turn)
+            except RefusedError:
+                return
+
+    def _told(self) -> dict[str, Any]:
+        """Return what the lesson says now, as JSON."""
+        guide = self._lesson.guide
+        about = {"game": self._lesson.game, "next": guide.next, "of": len(guide.steps), "actions": self._actions()}
+        present = self._open()
+        if present is None:
+            return {**about, "step": len(guide.steps), "text": guide.end, "cells": [], "press": []}
+        step, left = present
+        number = next(place for place, one in enumerate(guide.steps) if one is step)
+        cells = sorted({cell for one in left for cell in one["cells"]})
+        target = {"cells": [], "press": []} if step.free else {"cells": cells, "press": left[0]["press"]}
+        return {**about, "step": number, "text": step.text, "free": step.free, **target}
