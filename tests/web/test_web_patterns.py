@@ -20,13 +20,6 @@ PERIODS = {
     **dict.fromkeys(OFFERED["Spaceships"], 4),
 }
 FEWEST = {"blinker": 3, "figure eight": 12, "pentadecathlon": 12, "pulsar": 48, "glider": 5}
-    "blinker": 3,
-    "figure eight": 12,
-    "pentadecathlon": 12,
-    "pulsar": 48,
-    "glider": 5,
-    "heavyweight spaceship": 13,
-}
 
 
 def lived(cells: set[Cell], generations: int) -> set[Cell]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
+__all__ = ["SCRIPTS", "export_html", "html_page"]
 
 SCRIPTS = (
     "theme.js",
@@ -35,8 +35,6 @@ SCRIPTS = (
     "viewer.js",
 )
 """Scripts of the viewer, in the order in which pages load them."""
-
-STYLES = ("viewer.css",)
 
 _PAGE_STYLE = """body { margin: 0 auto; max-width: 1240px; padding: 16px; background: var(--cg-paper); }
 @media (max-width: 480px) { body { padding: 10px; } }
@@ -72,7 +70,11 @@ def html_page(record: Record | CupRecord, *, worth: Mapping[str, Any] | None = N
     data = replay_data(record)
     if worth is not None:
         data["worth"] = worth
-    style = "\n".join([*map(_static, STYLES), _PAGE_STYLE])
+    title = f"{data['layout']['title']}: {', '.join(dict.fromkeys(data['record']['agents']))}"
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII, without what ends a script in HTML
+    for sign in "&<>":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    style = f"{_static('viewer.css')}\n{_PAGE_STYLE}"
     scripts = [*map(_static, SCRIPTS), _START]
     # Scripts run by their hashes only, so that no name in the record can become one; nothing is fetched.
     policy = (
@@ -86,26 +88,15 @@ def html_page(record: Record | CupRecord, *, worth: Mapping[str, Any] | None = N
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
-        f"<title>{html.escape(_title(data))}</title>",
+        f"<title>{html.escape(title)}</title>",
         f"<style>{style}</style>",
         '<main id="viewer"></main>',
         "<noscript>This game is played by JavaScript, which is switched off.</noscript>",
-        f'<script type="application/json" id="game">{_inert(data)}</script>',
+        f'<script type="application/json" id="game">{text}</script>',
         *(f"<script>{script}</script>" for script in scripts),
         "</html>",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _title(data: dict[str, Any]) -> str:
-    """Return a title such as `Torus: greedy, random`."""
-    return f"{data['layout']['title']}: {', '.join(dict.fromkeys(data['record']['agents']))}"
-
-
-def _inert(data: dict[str, Any]) -> str:
-    """Return JSON without characters that could end a script or begin a comment in HTML."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _source(content: str) -> str:

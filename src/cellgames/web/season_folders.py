@@ -28,7 +28,7 @@ def season_list(library: Library) -> list[dict[str, Any]]:
         except (LookupError, ValueError):
             continue  # another file of this name
         try:
-            ends = _ends(library, folder)
+            ends = _part(library, folder, "bracket") or _part(library, folder, "final") or {}
         except ValueError:  # a damaged file hides neither its season nor the others
             ends = {}
         found.append(
@@ -62,7 +62,13 @@ def season_data(library: Library, folder: str) -> dict[str, Any]:
             continue
         shown = {key: settings.get(key) for key in _SETTINGS}
         parts = {part: _part(library, folder, part) for part in _PARTS}
-        return {"folder": folder, "kind": kind, "settings": shown, **parts, **_games(library, _in(folder, RECORDS))}
+        return {
+            "folder": folder,
+            "kind": kind,
+            "settings": shown,
+            **parts,
+            **_games(library, _in(folder, RECORDS)),
+        }
     raise LookupError("no season or series in this folder of the results")
 
 
@@ -87,11 +93,6 @@ def _part(library: Library, folder: str, part: str) -> dict[str, Any] | None:
         return library.json(_in(folder, f"{part}.json"))
     except LookupError:
         return None
-
-
-def _ends(library: Library, folder: str) -> dict[str, Any]:
-    """Return the file of the end of a season; empty for one that is still played."""
-    return _part(library, folder, "bracket") or _part(library, folder, "final") or {}
 
 
 def _games(library: Library, name: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from cellgames.web.record_library import Library
 __all__ = ["AppState"]
 
 _BUSY_S = 30.0  # a record waits so long for others before it is refused
-_REPLAYS = 8  # unpacked records that are kept
+_ANSWERS = 16  # about records, that are kept
 
 
 class AppState:
@@ -37,8 +37,7 @@ class AppState:
 
     def __init__(self, library: Library, store: Path | None, agents: Mapping[str, str] | None = None) -> None:
         self.library, self.store, self._agents = library, store, dict(agents or {})
-        self._replay = lru_cache(_REPLAYS)(self._unpacked)
-        self._answered = lru_cache(_REPLAYS)(self._answer)
+        self._answered = lru_cache(_ANSWERS)(self._answer)
         self._unpacking = threading.BoundedSemaphore(2)
         self._rating = threading.Lock()
         self._leaderboards: tuple[object, list[dict[str, Any]]] | None = None
@@ -47,28 +46,18 @@ class AppState:
         """Return the specs of all agents that the page lists, by name: the given ones, and files in the folder."""
         return {**{name: str(path) for name, path in self.library.weights().items()}, **self._agents}
 
-    def replay(self, record: Record | CupRecord) -> dict[str, Any]:
-        """Return the record as the viewer needs it; the last few are kept."""
-        return self._replay(_key(record))
+    def answer(self, name: str, record: Record | CupRecord) -> Any:
+        """Return a record as the viewer needs it ("replay"), as one HTML file ("html"), or an answer of `additions`.
 
-    def _unpacked(self, key: str | CupRecord) -> dict[str, Any]:
+        The last few are kept.
+        """
+        return self._answered(name, record if isinstance(record, CupRecord) else record.to_json())
+
+    def _answer(self, name: str, key: str | CupRecord) -> Any:
+        own: dict[str, Callable[..., Any]] = {"replay": replay_data, "html": html_page}
         with self.turn():
-            return replay_data(_record(key))
-
-    def answer(self, name: str, record: Record | CupRecord) -> dict[str, Any]:
-        """Return what one of `additions().answers` says of the record; the last few are kept."""
-        return self._answered(name, _key(record))
-
-    def _answer(self, name: str, key: str | CupRecord) -> dict[str, Any]:
-        with self.turn():
-            target, _ = additions().answers[name]
-            found: dict[str, Any] = resolve(target)(_record(key))
-            return found
-
-    def html(self, record: Record | CupRecord) -> str:
-        """Return the record as one HTML file that plays offline."""
-        with self.turn():
-            return html_page(record)
+            made = own.get(name) or resolve(additions().answers[name][0])
+            return made(key if isinstance(key, CupRecord) else Record.from_json(key))
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -117,15 +106,6 @@ def _shown(board: Leaderboard) -> dict[str, Any]:
     """Return the numbers of a leaderboard, and heading and format of the columns that people see."""
     columns = [{"name": c.name, "label": c.label, "shown": c.shown} for c in board.columns if c.name and c.label]
     return {**board.to_data(), "columns": columns}
-
-
-def _key(record: Record | CupRecord) -> str | CupRecord:
-    """Return what stands for a record in a cache."""
-    return record if isinstance(record, CupRecord) else record.to_json()
-
-
-def _record(key: str | CupRecord) -> Record | CupRecord:
-    return key if isinstance(key, CupRecord) else Record.from_json(key)
 
 
 def _finite(data: Any) -> Any:

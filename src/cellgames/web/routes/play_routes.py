@@ -1,4 +1,4 @@
-"""Requests about games that are played: the games and agents on offer, and the sessions."""
+"""Requests about games that are played: the games and agents on offer, lessons, and the sessions."""
 
 from __future__ import annotations
 
@@ -6,22 +6,39 @@ import asyncio
 import secrets
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.agents.time_control import TimeControl
+from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.core import Game
+from cellgames.plugins.levels import levels
 from cellgames.utils.foreign_text import shown
 from cellgames.web.catalog import check_parameters, games, load_agent, offered
 from cellgames.web.frames import check_limits
+from cellgames.web.lessons import GuidedGame, Lesson, lesson_of
 from cellgames.web.live_game import Session
 from cellgames.web.sessions import Sessions, specs_of
 
 from .app_state import AppState
-from .schemas import Goal, Move, NewGame, Nothing, Parameters, Resignation, Seat, Trial, Undo, download, json_object
+from .schemas import (
+    Goal,
+    GuideStart,
+    Move,
+    NewGame,
+    Nothing,
+    Parameters,
+    Resignation,
+    Seat,
+    Trial,
+    Undo,
+    download,
+    json_object,
+)
 
 __all__ = ["play_routes"]
 
@@ -30,7 +47,7 @@ _LONG_S = 20.0  # an answer waits so long for something new to show
 
 
 def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
-    """Return the routes of games, agents and play."""
+    """Return the routes of games, agents, lessons and play."""
     router = APIRouter()
 
     # --- what there is ----------------------------------------------------------------------------------------
@@ -49,6 +66,37 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
     def list_agents(game: Annotated[str, Query(max_length=100)], parameters: Parameters = "{}") -> list[dict[str, Any]]:
         """Return the agents that can play a game; `parameters` is a JSON object as in a new game."""
         return offered(playable(game, json_object(parameters)), state.agents())
+
+    # --- learning ---------------------------------------------------------------------------------------------
+
+    def lesson(game: str) -> Lesson:
+        found = lesson_of(game)
+        if found is None:
+            raise HTTPException(404, f"there is no lesson for {shown(game)}")
+        return found
+
+    @router.get("/api/lesson")
+    def see_lesson(game: Annotated[str, Query(max_length=100)]) -> dict[str, Any]:
+        """Return the page that teaches a game: sections with boards."""
+        return lesson(game).to_data()
+
+    @router.get("/api/levels")
+    def list_levels(game: Annotated[str, Query(max_length=100)], parameters: Parameters = "{}") -> list[dict[str, Any]]:
+        """Return opponents by level, the weakest first; `parameters` is a JSON object as in a new game."""
+        made = check_parameters(game, json_object(parameters))
+        can = {one["name"] for one in offered(made, state.agents())}
+        found = levels(game, made.id, plain(made.parameters))
+        return [asdict(level) for level in found if level.agent.partition(":")[0] in can]
+
+    @router.post("/api/guide", status_code=201)
+    def guided_game(wish: GuideStart) -> dict[str, Any]:
+        """Start a guided game. It is played as other games are; its positions have what the lesson says (`lesson`)."""
+        found = lesson(wish.game)
+        sessions.make_room()
+        session = GuidedGame(found, lambda spec, game: load_agent(spec, game, {}))
+        session.resume(wish.actions)
+        sessions.add(session)
+        return session.snapshot()
 
     # --- playing ----------------------------------------------------------------------------------------------
 
@@ -161,12 +209,12 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
     def game_html(id: str) -> Response:
         """Return the finished game as one HTML file that plays offline."""
         record = sessions.get(id).record()
-        return download(HTMLResponse(state.html(record)), record, "html")
+        return download(HTMLResponse(state.answer("html", record)), record, "html")
 
     @router.get("/api/play/{id}/replay")
-    def game_replay(id: str) -> dict[str, Any]:
+    def game_replay(id: str) -> Any:
         """Return the finished game for the viewer."""
-        return state.replay(sessions.get(id).record())
+        return state.answer("replay", sessions.get(id).record())
 
     @router.post("/api/play/{id}/store")
     def keep_game(id: str, nothing: Nothing) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def record_routes(state: AppState) -> APIRouter:
             return {"total": len(kept), "games": listed}
 
     def html(record: Record | CupRecord) -> Response:
-        return download(HTMLResponse(state.html(record)), record, "html")
+        return download(HTMLResponse(state.answer("html", record)), record, "html")
 
     def add(name: str, made: Callable[[Record | CupRecord], Any], about: str) -> None:
         """Add the routes to an answer about a record: of a file, of the store, or of a visitor, which is not kept."""
@@ -106,8 +106,8 @@ def record_routes(state: AppState) -> APIRouter:
         router.add_api_route(f"/api/store/{name}", of_store, description=about)
         router.add_api_route(f"/api/{name}", of_visitor, description=about, methods=["POST"])
 
-    add("replay", state.replay, "Return a record for the viewer.")
-    for name, (_, about) in additions().answers.items():
+    answers = {name: about for name, (_, about) in additions().answers.items()}
+    for name, about in {"replay": "Return a record for the viewer.", **answers}.items():
         add(name, partial(state.answer, name), about)
     add("html", html, "Return a record as one HTML file that plays offline.")
 

@@ -57,7 +57,6 @@ def create_app(
     from .analysis_routes import analysis_routes
     from .api_page import api_page
     from .app_state import AppState
-    from .lesson_routes import lesson_routes
     from .play_routes import play_routes
     from .record_routes import record_routes
 
@@ -118,7 +117,6 @@ def create_app(
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
     app.include_router(play_routes(state, sessions))
-    app.include_router(lesson_routes(state, sessions))
     app.include_router(record_routes(state))
     app.state.analysis = board = AnalysisBoard()
     app.include_router(analysis_routes(state, sessions, board))
