@@ -28,7 +28,6 @@ from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.report import leaderboard
-from cellgames.arena.report import leaderboard_report as reports
 from cellgames.arena.report.leaderboard import Leaderboard, labels, leaderboards, matching, title
 from cellgames.arena.stats.alike import every
 from cellgames.arena.stats.comparisons import comparisons
@@ -223,7 +222,7 @@ def test_rings_are_found(store: Store) -> None:
     assert set(board.cycles[0].agents) == {"rock", "scissors", "paper"}
     data = board.to_data()
     assert len(data["cycles"][0]["scores"]) == 3
-    assert "beats" in reports.to_text(board)
+    assert "beats" in leaderboard.to_text(board)
 
 
 def test_data_is_json_and_does_without_optional_libraries(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,8 +251,8 @@ def test_games_of_more_than_two_have_their_own_tables(store: Store, tmp_path: Pa
     assert set(data["seats"]) == {"seat 1", "seat 2", "seat 3"}
     assert {agent["agent"] for agent in data["agents"]} == {"random", "greedy"}
     assert sum(agent["seats"] for agent in data["agents"]) == 18
-    assert "mean place" in reports.to_text(board)
-    assert reports.folder_name(board) == "toroidal-cup-small-v0-max_generations=10-teams=3"
+    assert "mean place" in leaderboard.to_text(board)
+    assert leaderboard.folder_name(board) == "toroidal-cup-small-v0-max_generations=10-teams=3"
 
 
 def test_forfeits_are_counted_in_the_store_too(store: Store) -> None:
@@ -270,8 +269,8 @@ def test_forfeits_are_counted_in_the_store_too(store: Store) -> None:
     assert [found[name]["forfeits"] for name in "abc"] == [0, 6, 0]
     assert data["agents"][-1]["agent"] == "b"
     assert by_size[8].tables.forfeits["a"].games == len(lost) == 5
-    assert "forfeits" in reports.to_text(by_size[8])
-    assert "forfeits" in reports.to_text(by_size[5])
+    assert "forfeits" in leaderboard.to_text(by_size[8])
+    assert "forfeits" in leaderboard.to_text(by_size[5])
 
 
 def test_games_among_copies_of_one_agent_rate_nobody(store: Store) -> None:
@@ -286,7 +285,7 @@ def test_a_game_of_a_hostile_name_stays_below_the_folder(store: Store, tmp_path:
     store.add([replace(one, game="..", parameters={}) for one in match("=1+1", "b", 0.5, 2)], source=("file", "x"))
     out = tmp_path / "deep" / "board"
     boards = leaderboards(store, resamples=10)
-    files = reports.write_leaderboards(out, boards)
+    files = leaderboard.write_leaderboards(out, boards)
     assert all(out.resolve() in file.resolve().parents for file in files)
     assert [*out.parent.iterdir()] == [out]
     (ratings,) = out.rglob("ratings.csv")
@@ -309,7 +308,7 @@ def test_who_has_not_met_all_others_has_no_share_of_nash_averaging(store: Store)
     shares = {line["agent"]: line["nash"] for line in board.to_data()["agents"]}
     assert shares["d"] is None
     assert sum(shares[agent] for agent in "abc") == pytest.approx(1)
-    assert "Left out of Nash averaging, since they have not met all others: d." in reports.to_text(board)
+    assert "Left out of Nash averaging, since they have not met all others: d." in leaderboard.to_text(board)
 
 
 def _setting(game: str, **parameters: Any) -> Setting:
@@ -349,8 +348,8 @@ def test_titles_name_the_nearest_preset() -> None:
 def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: Path) -> None:
     store.add(match("a_b", "random", 0.7, 20), source=FILE)
     store.add(match("random", "c", 0.3, 20, size=8), source=FILE)
-    pages = reports.write_leaderboards(tmp_path / "one", leaderboards(store), sources=store.sources())
-    reports.write_leaderboards(tmp_path / "two", leaderboards(store), sources=store.sources())
+    pages = leaderboard.write_leaderboards(tmp_path / "one", leaderboards(store), sources=store.sources())
+    leaderboard.write_leaderboards(tmp_path / "two", leaderboards(store), sources=store.sources())
     assert [page.relative_to(tmp_path / "one").as_posix() for page in pages] == [
         "leaderboard.md",
         "torus-small-v0/report.md",
@@ -368,19 +367,19 @@ def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: 
             assert (pages[1].parent / line.split("](")[1].rstrip(")")).is_file()
     with (tmp_path / "one" / "torus-v0" / "ratings.csv").open(newline="") as lines:
         assert [line["agent"] for line in csv.DictReader(lines)] == ["c", "random"]
-    again = reports.write_leaderboards(tmp_path / "one", leaderboards(store))
+    again = leaderboard.write_leaderboards(tmp_path / "one", leaderboards(store))
     assert again == pages
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "thesis.tex").write_text("mine")
     with pytest.raises(ValueError, match="is not empty"):
-        reports.write_leaderboards(tmp_path / "foreign", leaderboards(store))
+        leaderboard.write_leaderboards(tmp_path / "foreign", leaderboards(store))
 
 
 def test_reports_without_matplotlib_say_so(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block_plots(monkeypatch)
     store.add(match("a", "b", 0.7, 20), source=FILE)
     said: list[str] = []
-    pages = reports.write_leaderboards(tmp_path / "out", leaderboards(store), warn=said.append)
+    pages = leaderboard.write_leaderboards(tmp_path / "out", leaderboards(store), warn=said.append)
     assert "no plots" in said[0]
     assert "![" not in pages[1].read_text()
 

@@ -279,7 +279,7 @@ def test_a_batch_equals_its_tables_alone() -> None:
     assert batch.connected.tolist() == [True, True, True, False, True]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data(), agents=st.integers(2, 6), factor=st.floats(0.01, 100))
 def test_names_and_the_unit_of_counts_do_not_matter(data: Any, agents: int, factor: float) -> None:
     wins, draws = tables(np.random.default_rng(data.draw(st.integers(0, 2**32))), agents)

@@ -135,22 +135,18 @@ def with_value(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
     ("change", "message"),
     [
         (without("seed"), "missing fields: seed"),
-        (without("result"), "missing fields: result"),
         (without("result", "turns"), "missing fields: result.turns"),
         (with_value({"match": "a vs b"}, "pairing"), "missing fields: pairing.opening, pairing.seats"),
         (
             with_value("7", "seed"),
             "seed must be a whole number from -9223372036854775808 to 2^63 - 1, got '7'",
         ),
-        (with_value(1 << 63, "seed"), "seed must be a whole number"),
         (with_value(True, "opening"), "opening must be a whole number from 0 to 2^63 - 1, got True"),
         (with_value("a1 b1", "moves"), "moves must be a list of strings, got 'a1 b1'"),
-        (with_value([1], "moves"), "moves must be a list of strings"),
         (with_value(["won"], "result", "outcome"), "result.outcome must be a list of win, draw, loss"),
         (with_value(None, "result", "scores"), "result.scores must be a list of numbers up to 1e100, got None"),
         (with_value(0, "result", "truncated"), "result.truncated must be true or false, got 0"),
         (with_value([], "result"), "'result' must be a JSON object, got []"),
-        (with_value([], "parameters"), "parameters must be a JSON object"),
         (with_value([], "summary"), "summary must be a JSON object, got []"),
     ],
 )

@@ -89,7 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -> None:
     """Print the tables, and write files where options ask for them."""
     from cellgames.arena.report import leaderboard as boards_of
-    from cellgames.arena.report import leaderboard_report as reports
     from cellgames.utils.progress import waiting
     from cellgames.utils.report.text import json_text
 
@@ -112,20 +111,20 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     if not boards:
         raise UserError("no games between different agents are left; take some of --agents and --version away")
     if arguments.json:
-        print(json_text(reports.to_data(boards, store.sources())), end="")
+        print(json_text(boards_of.to_data(boards, store.sources())), end="")
     else:
         several, width = len(boards) > 1, terminal_width()
         with waiting("Comparing agents"):
-            texts = [reports.to_text(board, brief=several, width=width) for board in boards]
+            texts = [boards_of.to_text(board, brief=several, width=width) for board in boards]
         if arguments.game is None:
             print(f"{store.path}: {len(store)} games\n")
-            print_table(reports.overview_table(matching), end="\n\n\n")
+            print_table(boards_of.overview_table(matching), end="\n\n\n")
         print("\n\n\n".join(texts))
         if several:
             print(f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all.")
     if arguments.out is not None:
         with waiting("Writing the report"):
-            pages = reports.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())
+            pages = boards_of.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())
         _say(arguments, f"\nWritten to {arguments.out}: {_names(arguments.out, pages)}")
 
 
