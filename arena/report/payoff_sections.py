@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,8 @@ from cellgames.arena.stats.cycles import Cycle
 from cellgames.arena.stats.deviation import DeviationRatings, TablePayoffs
 from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
 from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
-from cellgames.utils.report.model import Part, Plot, Section, Table
+from cellgames.utils.report.model import Part, Section, Table
 from cellgames.utils.report.text import escape, rounded
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = [
     "cycles_data",
@@ -49,14 +46,6 @@ def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Se
     if by_table is not None and (rated := deviation_or_none(by_table)) is not None:
         parts += [_by_table_text(by_table), deviation_table(rated, by_table.level)]
     parts += _cycles_text(payoffs)
-    if payoffs.rings:
-
-        def draw(figure: Figure) -> None:
-            from .rating_plots import draw_cycles
-
-            draw_cycles(figure, payoffs, payoffs.rings, payoffs.level)
-
-        parts.append(Plot("cycles", "", draw, "Rings"))
     return Section("Nash averaging, deviation ratings and cycles", parts)
 
 

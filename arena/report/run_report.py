@@ -60,7 +60,7 @@ FREE_FOR_ALL_FILES = (
     "cross_table.png",
     "cycles.png",
 )
-"""Files that the report of free-for-all games may have; cycles.png where agents beat each other in a ring."""
+"""Files that the report of free-for-all games may have; cycles.png is of earlier versions."""
 
 ROUND_ROBIN_FILES = (
     *FREE_FOR_ALL_FILES[:3],

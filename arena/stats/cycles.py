@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .payoffs import Payoffs
 
-__all__ = ["Cycle", "beats", "cycles"]
+__all__ = ["Cycle", "cycles"]
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,12 @@ class Cycle:
         """Smallest of the scores; rings are ordered by it."""
         return min(self.scores)
 
-    @property
-    def links(self) -> tuple[tuple[str, str], ...]:
-        """Winner and loser of each arrow."""
-        return tuple(pairwise((*self.agents, self.agents[0])))
-
     def __str__(self) -> str:
         arrows = "".join(
-            f" beats {other} {100 * score:.0f} %" for (_, other), score in zip(self.links, self.scores, strict=True)
+            f" beats {other} {100 * score:.0f} %"
+            for other, score in zip((*self.agents[1:], self.agents[0]), self.scores, strict=True)
         )
         return self.agents[0] + arrows
-
-
-def beats(payoffs: Payoffs, level: float = 0.95) -> NDArray[np.bool_]:
-    """Return bool [K, K], True where the row beats the column with certainty, each pair at this level for itself."""
-    return payoffs.interval(level)[0] > 0.5  # NaN, where they never met, is not
 
 
 def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int = 10_000) -> tuple[Cycle, ...]:
