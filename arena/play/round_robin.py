@@ -125,7 +125,7 @@ def round_robin(
         store: gets the games too, chunk by chunk (`store.Store`).
         progress: True to report on standard error.
         warn: gets a line for each thing left out, such as plots without matplotlib or a torn line.
-        workers: play the games, such as those of a cluster (`cellgames.cluster.ray_workers`); None for this process.
+        workers: play the games, such as those of a cluster (`cellgames.cluster.RayWorkers`); None for this process.
             The files are the same.
 
     Raises:

@@ -93,7 +93,7 @@ def evolve(
         command: what was typed, for the report.
         report: called after each iteration with the family, its number and how many there are.
         warn: gets a line for each thing left out.
-        workers: play the games of designs, such as those of a cluster (`cellgames.cluster.ray_workers`); None for this
+        workers: play the games of designs, such as those of a cluster (`cellgames.cluster.RayWorkers`); None for this
             process. The files are the same.
 
     Raises:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from pathlib import Path
 
 import torch
-from killing import KILL
 from torch import Tensor
 
-from cellgames.agents.base import BaseAgent
 from cellgames.agents.playouts.random_agent import RandomAgent
 
 
@@ -56,31 +53,3 @@ class Homebody(RandomAgent):
         super().__init__()
         if os.getpid() != int(home):
             raise ValueError("nothing like home")
-
-
-class Deadly(RandomAgent):
-    """Random; ends every process but the one with that number as soon as it is asked."""
-
-    def __init__(self, home: str) -> None:
-        super().__init__()
-        self._home = int(home)
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        if os.getpid() != self._home:
-            os.kill(os.getpid(), KILL)
-        return super().act(observation, action_mask, env_ids, generator)
-
-
-class Hungry(BaseAgent):
-    """Needs more memory than there is, which ends a run."""
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        raise MemoryError("all of it")
-
-
-class Cautious(RandomAgent):
-    """Random; warns at each move."""
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        warnings.warn("mind the gap", RuntimeWarning, stacklevel=1)
-        return super().act(observation, action_mask, env_ids, generator)

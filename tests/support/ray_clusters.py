@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -48,13 +47,6 @@ class Told:
             sys.exit(f"left {text}")
         if word == "raise":
             raise RuntimeError(f"cannot do\n{text}")
-        if word == "warn":
-            warnings.warn(f"beware of {text}", UserWarning, stacklevel=1)
-        if word == "nag":
-            for number in range(int(text.split()[0])):
-                warnings.warn(f"beware of dog {number} of {text}", UserWarning, stacklevel=1)
-        if word == "node" and len(list(self.folder.glob(f"{piece}.*"))) == 1:
-            time.sleep(float(text))
         if word == "die" or (word == "once" and len(list(self.folder.glob(f"{piece}.*"))) == 1):
             os.kill(os.getpid(), KILL)
         return piece

@@ -6,53 +6,44 @@ repeated. Rollout `i` after a restart is played with the weights that `i - lag` 
 follow from the restart's seed and the actor's number. PPO needs no change for a lag: its probability ratio is to the
 policy that the actor had (`Rollout.log_prob`), and actions beyond the clip range have no gradient.
 
-The learner waits for an actor as long as it plays, and asks it now and then whether it is alive. An actor that dies, or
-whose process does not answer, is replaced. Then the results depend on when that happened, and the run cannot be
-repeated exactly.
+Ray starts an actor that dies again, and hands it the orders that it has not answered. Its games then begin anew, and
+the run cannot be repeated exactly.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
-import time
+import os
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Generic, NoReturn, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar
 
 import torch
+from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.forfeits import AgentError
-from cellgames.agents.networks.networks import Network
+from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.networks.saved import load_network
-from cellgames.cluster.connection import ClusterError, Place, build, connected, load_ray, packed
+from cellgames.cluster.connection import ClusterError, Place, connected, load_ray, packed, unpacked
 from cellgames.envs.core import Game
-from cellgames.training.arguments import ActorArguments
+from cellgames.training.arguments import ActorArguments, Sampling
 
 from .learner import Purpose, derive
 from .opponent_mix import POOL
-from .opponent_pool import Pool
-from .remote_play import Actor, Make, Order, Part, Setup, joined, network_weights
-from .rollouts import Play, Rollout
+from .opponent_pool import Member, Pool
+from .rollouts import Ended, Play, Rollout
 
-__all__ = ["TIMEOUT", "ActorPlay", "make_play"]
+__all__ = ["Actor", "ActorPlay", "Order", "make_play"]
 
 R = TypeVar("R", bound=Rollout)
+Make: TypeAlias = Callable[[Game, Any, Network, Pool, int, torch.device], Play[R]]
+"""A function of a module that makes a `Play` of game, arguments of the run, network, pool, num_envs and device."""
 
-TIMEOUT = 30.0
-"""Seconds within which an actor's process must answer, also while it plays; then it is replaced."""
-START_TIMEOUT = 120.0
-"""The same for an actor that has not played yet: machines start, packages are imported."""
-PINGS = 10
-"""Number of pings within a timeout to an actor that the learner waits for."""
-PING_GROUP = "ping"
-"""Ray's concurrency group for pings, which an actor answers while it plays."""
-MAX_DEATHS = 3
-"""Deaths in a row, without a rollout between them, after which an actor is given up until games start over."""
-
+_RETRIES = 3  # deaths of an actor at one rollout before the run ends
 GO_ON = "the same command continues the run at its last checkpoint"
 
 
@@ -74,7 +65,7 @@ def make_play(
         network: the learner's.
         pool: the learner's snapshots.
         device: of the learner.
-        warn: gets a line when an actor is replaced.
+        warn: gets a line when an actor has died.
 
     Raises:
         ImportError: actors are asked for, and Ray is not installed.
@@ -83,35 +74,51 @@ def make_play(
     return here if not arguments.actors else ActorPlay(here, make, game, arguments, network, pool, warn)
 
 
-@dataclass
-class _Member:
-    """State of an actor in the learner.
+# ---------------------------------------------------------------- messages
+
+
+@dataclass(frozen=True)
+class Order:
+    """A request for a rollout.
 
     Attributes:
-        place: its number; rollouts are joined in this order.
-        handle: Ray's; None if the actor was given up.
-        asked: number of the last rollout that it was asked for since the restart.
-        pending: Ray's references to rollouts that it was asked for and has not returned, the oldest first.
-        known: files of the snapshots that it has.
-        started: True if it was asked to begin the games of this restart.
-        life: number of actors that died in this place since the restart.
-        deaths: number of deaths in a row, without a rollout.
-        played: True if it has returned a rollout since it was made.
-        heard: time of its last sign of life (`time.monotonic`).
-        ping: Ray's reference to the last ping and its time, if it has not answered.
+        steps: number of steps in every environment.
+        restart: number of the restart whose games it continues; a new number begins new games.
+        seed: of the games that begin with this restart.
+        members: state of the learner's pool, by `Pool.state_dict`.
+        snapshots: weights of the members by file, as references to Ray's objects.
     """
 
-    place: int
-    handle: Any
-    asked: int = -1
-    pending: deque[Any] = field(default_factory=deque)
-    known: set[str] = field(default_factory=set)
-    started: bool = False
-    life: int = 0
-    deaths: int = 0
-    played: bool = False
-    heard: float = -math.inf
-    ping: tuple[Any, float] | None = None
+    steps: int
+    restart: int
+    seed: int
+    members: Sequence[Mapping[str, Any]]
+    snapshots: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Part(Generic[R]):
+    """The rollout of an actor.
+
+    Attributes:
+        rollout: its numbers of opponents are those of this actor.
+        files: files of the snapshots among the opponents, by number.
+        results: results for the pool in order: file, score and games.
+        process: number of the actor's process.
+    """
+
+    rollout: R
+    files: Mapping[int, str]
+    results: Sequence[tuple[str, float, int]]
+    process: int
+
+
+def _weights(network: Network) -> dict[str, Tensor]:
+    """Return a copy of the network's weights on the CPU."""
+    return {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
+
+
+# ---------------------------------------------------------------- the learner's side
 
 
 class ActorPlay(Generic[R]):
@@ -138,13 +145,15 @@ class ActorPlay(Generic[R]):
         num_envs = arguments.num_envs // arguments.actors
         share = dataclasses.replace(arguments, num_envs=num_envs, actors=0, lag=0, ray=type(arguments).ray, **plain)
         self._ray = load_ray()
-        self._setup = packed(Setup(make, game, share, network.size, network.kind, arguments.sampling, num_envs))
+        self._setup = packed((make, game, share, network.size, network.kind, arguments.sampling))
         self._address, self._count = arguments.ray, arguments.actors
         self._open = ExitStack()
+        self._actors: list[Any] = []
         self._snapshots: dict[str, Any] = {}  # references to the weights of snapshots, by file
         self._numbers: dict[str, int] = {}  # of snapshots, as `Ended` has them here
-        self._members: list[_Member] = []
-        self._steps = self._number = 0
+        self._processes: list[int] = []  # of the actors, when they played last
+        self._pending: deque[list[Any]] = deque()  # references to rollouts that were asked for, of all actors each
+        self._restart = self._number = self._asked = 0
 
     def start(self) -> None:
         """Join or start the cluster, and make the actors.
@@ -159,36 +168,49 @@ class ActorPlay(Generic[R]):
                 f"{self._count} actors, but the cluster has {cores} core{'s' * (cores != 1)}; ask for "
                 f"actors={max(cores, 1)} or start more machines"
             )
-        kind = self._ray.remote(num_cpus=1, concurrency_groups={PING_GROUP: 1})(Actor)
-        self._new = partial(kind.remote, build(), Place.here(), self._setup)
-        self._members = [_Member(place, self._new()) for place in range(self._count)]
+        kind = self._ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=_RETRIES)(Actor)
+        self._actors = [kind.remote(Place.here(), self._setup) for _ in range(self._count)]
 
     def restart(self, seed: int) -> None:
         """Start new games in all actors; drops rollouts that they were asked for before."""
-        self._seed, self._number = seed, 0
-        for member in self._members:
-            if member.handle is None and self._ray.available_resources().get("CPU", 0) >= 1:
-                self._make(member)
-                member.deaths = MAX_DEATHS - 1
-                member.known.clear()
-            member.pending.clear()
-            member.asked, member.started, member.life = -1, False, 0
+        # The first actor plays the games that this process would play.
+        further = [derive(derive(seed, Purpose.GAMES, place), Purpose.GAMES, 0) for place in range(1, self._count)]
+        self._seeds, self._restart = [seed, *further], self._restart + 1
+        self._number = self._asked = 0
+        self._pending.clear()
 
     def collect(self, steps: int) -> R:
-        """Ask for rollouts, and return those that are due, of all actors but those that were given up.
+        """Ask for rollouts, and return those that are due, of all actors.
 
         Raises:
-            ClusterError: the game, an agent or the network failed in an actor; an actor has other versions; or all
-                actors died repeatedly.
+            ClusterError: the game, an agent or the network failed in an actor; an actor has other versions, or died
+                repeatedly.
         """
-        self._steps, self._newest = steps, None
-        number, self._number = self._number, self._number + 1
+        last = max(self._number, min(self._number + self.lag, self._until - 1))
+        self._number += 1
+        errors = self._ray.exceptions
         try:
-            for member in self._members:
-                self._ask(member, number)
-            return self._joined(self._gather())
-        except self._ray.exceptions.RayError as error:  # not of an actor, but of the cluster, or of this machine
-            raise ClusterError(f"the Ray cluster failed: {_first_line(error)}; {GO_ON}") from error
+            if self._asked <= last:
+                newest = self._ray.put(_weights(self.network))  # once for all actors
+                while self._asked <= last:
+                    self._pending.append(self._ask(steps, newest))
+            parts: list[_Part[R]] = self._ray.get(self._pending.popleft())
+        except errors.RayTaskError as error:
+            if isinstance(error.cause, ClusterError | AgentError):
+                raise error.cause from None
+            kind = "" if isinstance(error.cause, ValueError) else f"{type(error.cause).__name__}: "
+            raise ClusterError(f"an actor failed: {kind}{error.cause}") from error
+        except errors.RayError as error:  # an actor died repeatedly, or the cluster failed
+            said = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise ClusterError(
+                f"the Ray cluster failed: {said}; do its machines have this package, free memory and a free core for "
+                f"each actor? {GO_ON}"
+            ) from error
+        processes = [part.process for part in parts]
+        if self._number > 1 and processes != self._processes:
+            self._warn("an actor died and began new games; the run cannot be repeated exactly")
+        self._processes = processes
+        return self._joined(parts)
 
     def games_state(self) -> None:
         """Return None: the games in progress are in other processes, and are not saved."""
@@ -199,133 +221,121 @@ class ActorPlay(Generic[R]):
 
     def close(self) -> None:
         """End the actors, and the cluster if it was started here."""
-        for member in self._members:
-            self._end(member)
+        if self._ray.is_initialized():
+            for actor in self._actors:
+                self._ray.kill(actor)
         self._open.close()
 
-    # ---------------------------------------------------------------- asking
-
-    def _ask(self, member: _Member, number: int) -> None:
-        """Ask an actor for all rollouts up to the one that is `lag` ahead of `number`."""
-        if member.handle is None:
-            return
-        last = max(number, min(number + self.lag, self._until - 1))
-        for wanted in range(max(number, member.asked + 1), last + 1):
-            if len(member.pending) <= self.lag:
-                self._order(member, wanted)
-
-    def _order(self, member: _Member, number: int) -> None:
-        if self._newest is None:
-            self._newest = self._ray.put(network_weights(self.network))  # once for all actors
+    def _ask(self, steps: int, newest: Any) -> list[Any]:
+        """Ask all actors for their next rollout with the weights `newest`, and return the references to them."""
+        self._asked += 1
         members = self.pool.members if POOL in self.opponents.mix else []
-        files = {past.file for past in members}
-        self._snapshots = {file: reference for file, reference in self._snapshots.items() if file in files}
-        fresh = {file: self._snapshot(file) for file in sorted(files - member.known)}
+        # Actors on other machines have no files.
+        self._snapshots = {
+            member.file: self._snapshots.get(member.file)
+            or self._ray.put(_weights(load_network(self.pool.folder / member.file).network))
+            for member in members
+        }
         pool = self.pool.state_dict() if members else []
-        order = Order(self._steps, None if member.started else self._seed_of(member), pool, fresh)
-        member.pending.append(member.handle.play.remote(order, self._newest))
-        member.known, member.started, member.asked = files, True, number
+        orders = [Order(steps, self._restart, seed, pool, self._snapshots) for seed in self._seeds]
+        return [actor.play.remote(order, newest) for actor, order in zip(self._actors, orders, strict=True)]
 
-    def _snapshot(self, file: str) -> Any:
-        """Return a reference to the weights of a snapshot, because actors on other machines have no files."""
-        if file not in self._snapshots:
-            self._snapshots[file] = self._ray.put(network_weights(load_network(self.pool.folder / file).network))
-        return self._snapshots[file]
-
-    def _seed_of(self, member: _Member) -> int:
-        """Return the seed of an actor's games; the first actor plays the games that this process would play."""
-        if member.place == member.life == 0:
-            return self._seed
-        return derive(derive(self._seed, Purpose.GAMES, member.place), Purpose.GAMES, member.life)
-
-    # ---------------------------------------------------------------- taking
-
-    def _gather(self) -> list[Part[R]]:
-        """Return the next rollout of each actor, in the order of actors."""
-        got: dict[int, Part[R]] = {}
-        while heads := {m.pending[0]: m for m in self._members if m.pending and m.place not in got}:
-            ready = self._ready(heads, min(1.0, TIMEOUT / PINGS))
-            for reference in ready:
-                self._take(heads[reference], got)
-            self._listen([member for reference, member in heads.items() if reference not in ready])
-        return [got[place] for place in sorted(got)]
-
-    def _ready(self, references: Iterable[Any], seconds: float) -> list[Any]:
-        ready, _ = self._ray.wait(list(references), num_returns=1, timeout=seconds)
-        return list(ready)
-
-    def _take(self, member: _Member, got: dict[int, Part[R]]) -> None:
-        """Take the oldest rollout of an actor, which is ready, or replace the actor if it died."""
-        errors = self._ray.exceptions
-        try:
-            got[member.place] = self._ray.get(member.pending.popleft())
-        except errors.RayTaskError as error:
-            cause = error.cause
-            if isinstance(cause, ClusterError | AgentError):
-                raise cause from None
-            kind = "" if isinstance(cause, ValueError) else f"{type(cause).__name__}: "  # people cause those
-            raise ClusterError(f"actor {member.place} failed: {kind}{cause}") from error
-        except errors.RayError as error:  # a process, a machine or an object is gone
-            self._renew(member, f"died ({_first_line(error)})")
-        else:
-            member.played, member.deaths = True, 0
-            member.heard, member.ping = time.monotonic(), None
-
-    def _listen(self, members: Iterable[_Member]) -> None:
-        """Ping actors whose rollouts are missing; replace those that do not answer."""
-        for member in members:
-            now, timeout = time.monotonic(), max(TIMEOUT, 0.0 if member.played else START_TIMEOUT)
-            if member.ping is None:
-                if now - member.heard >= TIMEOUT / PINGS:
-                    alive = member.handle.alive.options(concurrency_group=PING_GROUP)
-                    member.ping = alive.remote(), now
-            elif self._ready([member.ping[0]], 0.0):  # if it died, its rollout says so
-                member.heard, member.ping = now, None
-            elif (silent := now - member.ping[1]) > timeout:
-                self._renew(member, f"has not answered for {silent:.0f} s and was ended")
-
-    def _renew(self, member: _Member, why: str) -> None:
-        """Replace an actor that is gone; the new one begins new games with the newest weights."""
-        self._end(member)
-        member.pending.clear()
-        member.known.clear()
-        member.started, member.life, member.deaths = False, member.life + 1, member.deaths + 1
-        if member.deaths < MAX_DEATHS:
-            self._warn(f"actor {member.place} {why}; another one takes its place")
-            self._make(member)
-            number = self._number - 1
-            member.asked = number - 1
-            self._ask(member, number)
-            return
-        self._warn(f"actor {member.place} {why}, {MAX_DEATHS} times in a row; it is given up until games start over")
-        if all(other.handle is None for other in self._members):
-            raise ClusterError(
-                f"all actors were given up; the last one {why}. Do its machines have this package and its extras, free "
-                f"memory, and a free core for each actor? If so, {GO_ON}"
-            )
-
-    def _make(self, member: _Member) -> None:
-        member.handle, member.played = self._new(), False
-        member.heard, member.ping = time.monotonic(), None
-
-    def _end(self, member: _Member) -> None:
-        if member.handle is not None and self._ray.is_initialized():
-            self._ray.kill(member.handle)
-        member.handle = None
-
-    def _joined(self, parts: list[Part[R]]) -> R:
-        """Return the joined rollout, and record the results in the pool."""
+    def _joined(self, parts: Sequence[_Part[R]]) -> R:
+        """Return one rollout with the rows of all parts, in their order, and record the results in the pool."""
         members = {member.file: member for member in self.pool.members}
+        results: dict[int, tuple[float, int]] = {}
+        returns: dict[int, float] = {}
         for part in parts:
             for file, score, games in part.results:
                 if file in members:  # else it was dropped in the meantime
                     self.pool.record(members[file], score, games)
-        return joined(parts, self._number_of, self.device)
+            ended = part.rollout.ended
+            for number, (won, games) in ended.results.items():
+                # The learner itself and fixed agents have the same number everywhere; snapshots follow them.
+                here = self._number_of(part.files[number]) if number in part.files else number
+                had, before = results.get(here, (0.0, 0))
+                results[here] = had + won, before + games
+                returns[here] = returns.get(here, 0.0) + ended.returns[number]
+        games, turns = (sum(getattr(part.rollout.ended, name) for part in parts) for name in ("games", "turns"))
+        fields = {
+            name: torch.cat([getattr(part.rollout, name) for part in parts], 1).to(self.device)
+            for name in vars(parts[0].rollout)
+            if name != "ended"
+        }
+        return dataclasses.replace(parts[0].rollout, **fields, ended=Ended(games, turns, results, returns))
 
     def _number_of(self, file: str) -> int:
-        """Return the number of a snapshot, which follows those of fixed agents."""
         return self._numbers.setdefault(file, len(self.opponents.agents) + len(self._numbers))
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+# ---------------------------------------------------------------- the actors' side
+
+
+class Actor(Generic[R]):
+    """An actor of Ray: it plays in a process of its own, with one thread on the CPU.
+
+    Args:
+        place: the learner's process.
+        setup: make, game, arguments, size and kind of the networks, and sampling of the pool; packed. The first `play`
+            raises its errors, so that the learner gets them.
+    """
+
+    def __init__(self, place: Place, setup: bytes) -> None:
+        self._launch: tuple[Place, bytes] = place, setup
+        self._play: Play[R] | None = None
+        self._restart = 0
+
+    def play(self, order: Order, weights: Mapping[str, Tensor]) -> _Part[R]:
+        """Play a rollout with a network of these weights."""
+        play = self._play if self._play is not None else self._begin()
+        self._network.load_state_dict(weights)
+        fresh = {file: load_ray().get(order.snapshots[file]) for file in self._pool.missing(order.snapshots)}
+        self._pool.update(order.members, {file: self._snapshot(part) for file, part in fresh.items()})
+        if order.restart != self._restart:
+            play.restart(order.seed)
+            self._restart = order.restart
+        rollout = play.collect(order.steps)
+        return _Part(rollout, play.opponents.snapshots(), self._pool.taken(), os.getpid())
+
+    def _begin(self) -> Play[R]:
+        place, setup = self._launch
+        place.enter()
+        torch.set_num_threads(1)
+        make, game, arguments, size, kind, sampling = unpacked(setup)
+        self._new: Callable[[], Network] = lambda: make_network(game, size, kind)
+        self._network, self._pool = self._new(), _PoolCopy(sampling)
+        play: Play[R] = make(game, arguments, self._network, self._pool, arguments.num_envs, torch.device("cpu"))
+        self._play = play
+        return play
+
+    def _snapshot(self, weights: Mapping[str, Tensor]) -> Network:
+        network = self._new()
+        network.load_state_dict(weights)
+        return network.eval()
+
+
+class _PoolCopy(Pool):
+    """A copy of the learner's pool in an actor: without files, updated before each rollout."""
+
+    def __init__(self, sampling: Sampling) -> None:
+        super().__init__(Path(), sampling)
+        self._results: list[tuple[str, float, int]] = []
+
+    def missing(self, files: Mapping[str, Any]) -> list[str]:
+        """Return the files whose networks this copy lacks."""
+        return [file for file in files if file not in self._loaded]
+
+    def update(self, members: Sequence[Mapping[str, Any]], networks: Mapping[str, Network]) -> None:
+        """Take over the members; `networks` are those of new ones."""
+        self.receive(networks)
+        self.members = [Member(**member) for member in members]
+        self._loaded = {member.file: self._loaded[member.file] for member in self.members}
+
+    @override
+    def record(self, member: Member, score: float, games: int) -> None:
+        self._results.append((member.file, score, games))
+
+    def taken(self) -> list[tuple[str, float, int]]:
+        """Return the results that were recorded since the last call."""
+        taken, self._results = self._results, []
+        return taken

@@ -70,7 +70,6 @@ class Pool:
         self.folder, self.sampling, self.limit = folder, sampling, limit
         self.members: list[Member] = []
         self._loaded: dict[str, AnyAgent] = {}
-        self._in_memory = False
 
     def __len__(self) -> int:
         return len(self.members)
@@ -78,11 +77,8 @@ class Pool:
     def add(self, network: Network, steps: int) -> None:
         """Add a copy of the network."""
         member = Member(f"{steps:012d}.safetensors", steps)
-        if self._in_memory:
-            self.receive({member.file: like(network, network.state_dict())})
-        else:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            save_network(self.folder / member.file, network, made={"steps": steps})
+        self.folder.mkdir(parents=True, exist_ok=True)
+        save_network(self.folder / member.file, network, made={"steps": steps})
         self.members.append(member)
         while len(self.members) > self.limit:
             self._drop()
@@ -116,12 +112,8 @@ class Pool:
             self.receive({member.file: load_network(self.folder / member.file).network.to(device)})
         return self._loaded[member.file]
 
-    def keep_in_memory(self) -> None:
-        """Use no folder from now on; the pool must be empty."""
-        self._in_memory = True
-
     def receive(self, networks: Mapping[str, Network]) -> None:
-        """Add the networks of snapshots by the names of their files, for a pool without these files."""
+        """Add the networks of snapshots by the names of their files, without these files."""
         for file, network in networks.items():
             self._loaded[file] = network.agent(f"self@{int(Path(file).stem)}", sample=True)
 
@@ -151,7 +143,7 @@ class Pool:
         members = [Member(**member) for member in state]
         if strange := [member.file for member in members if not _FILE.fullmatch(member.file)]:
             raise ValueError(f"expected names of snapshots, got {shown(strange[0])}")  # which could be any file's
-        if missing := [member.file for member in members if not self._has(member.file)]:
+        if missing := [member.file for member in members if not (self.folder / member.file).is_file()]:
             raise RunError(
                 f"{self.folder}: expected the weights of snapshots {listed(missing)}, found none; {START_OVER}"
             )
@@ -164,15 +156,9 @@ class Pool:
         Call it when a checkpoint with the members is on disk.
         """
         known = {member.file for member in self.members}
-        if self._in_memory:
-            self._loaded = {file: agent for file, agent in self._loaded.items() if file in known}
-            return
         for path in self.folder.glob("*.safetensors"):
             if _FILE.fullmatch(path.name) and path.name not in known:
                 path.unlink()
-
-    def _has(self, file: str) -> bool:
-        return file in self._loaded if self._in_memory else (self.folder / file).is_file()
 
     def _drop(self) -> None:
         """Drop a member, but neither the first nor the last of several."""

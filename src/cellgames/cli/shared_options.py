@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from cellgames.envs import registry
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Option, Strings
 
-from .console import UserError, warn
+from .console import UserError
 
 if TYPE_CHECKING:
     from cellgames.cluster.workers import Workers
@@ -383,10 +383,10 @@ def ray_address(text: str) -> str:
 
 def workers_of(arguments: argparse.Namespace) -> AbstractContextManager[Workers | None]:
     """Return the workers of the Ray cluster that --ray names; as a context they are None without one."""
-    from cellgames.cluster.ray_workers import workers_at
+    from cellgames.cluster.workers import RayWorkers
 
     if arguments.ray is None and arguments.ray_workers is not None:
         raise UserError(
             "--ray-workers is for a Ray cluster; add --ray to start one on this machine, or --ray ADDRESS to join one"
         )
-    return workers_at(arguments.ray, arguments.ray_workers, warn=warn)
+    return nullcontext() if arguments.ray is None else RayWorkers(arguments.ray, arguments.ray_workers)

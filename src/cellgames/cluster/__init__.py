@@ -9,7 +9,6 @@ from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .connection import LOCAL as LOCAL, ClusterError as ClusterError, connected as connected
-    from .ray_workers import RayWorkers as RayWorkers, workers_at as workers_at
-    from .workers import Work as Work, Workers as Workers
+    from .workers import RayWorkers as RayWorkers, Work as Work, Workers as Workers
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

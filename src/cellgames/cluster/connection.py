@@ -18,7 +18,7 @@ import socket
 import sys
 import sysconfig
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -32,7 +32,6 @@ from cellgames.utils.version import __version__
 
 __all__ = [
     "LOCAL",
-    "Build",
     "ClusterError",
     "Place",
     "build",
@@ -42,13 +41,11 @@ __all__ = [
     "load_ray",
     "module_folders",
     "packed",
-    "refuse_other_build",
     "unpacked",
 ]
 
 LOCAL = "local"
 """The address of a cluster that is started on this machine, and ended with the work."""
-
 
 _ANSWER_S = 5.0  # within which whoever is at an address answers
 
@@ -71,52 +68,45 @@ def load_ray() -> Any:
         raise ImportError(f'clusters need Ray: pip install "cellgames[ray]" ({error})') from error
 
 
-@dataclass(frozen=True)
-class Build:
-    """Versions on which results may depend, besides settings."""
-
-    cellgames: str
-    torch: str
-    python: str
-
-
-def build() -> Build:
-    """Return the versions of this process, without local parts of torch's version such as +cpu."""
+def build() -> dict[str, str]:
+    """Return the versions on which results may depend besides settings, without parts of torch's such as +cpu."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return Build(__version__, version("torch").partition("+")[0], python)
-
-
-def refuse_other_build(expected: Build) -> None:
-    """Raise a `ClusterError` in a worker unless its versions are those of the process that gives it work."""
-    if wrong := differences(vars(expected), vars(build())):
-        raise ClusterError(
-            f"the worker on {platform.node()} has other versions than the process that asks it: {wrong}; results "
-            "might differ, so install the same ones on every machine of the cluster"
-        )
+    return {"cellgames": __version__, "torch": version("torch").partition("+")[0], "python": python}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Folders in which a process finds agents, games and files that are not installed.
+    """The process that gives work: its versions, and the folders in which it finds what is not installed.
 
     Attributes:
+        versions: see `build`.
         folder: that it works in.
         modules: folders of modules.
         run: the folder of the run, which is hidden from sandboxed agents; None outside of one.
     """
 
+    versions: Mapping[str, str]
     folder: str
     modules: Sequence[str]
     run: Path | None = None
 
     @classmethod
     def here(cls) -> Place:
-        """Return the folders of this process."""
+        """Return the place of this process."""
         run = run_folder()
-        return cls(os.getcwd(), module_folders(), None if run is None else run.resolve())
+        return cls(build(), os.getcwd(), module_folders(), None if run is None else run.resolve())
 
     def enter(self) -> None:
-        """Use these folders in this process, as far as this machine has them."""
+        """Use these folders in this process, a worker's, as far as this machine has them.
+
+        Raises:
+            ClusterError: this process has other versions.
+        """
+        if wrong := differences(self.versions, build()):
+            raise ClusterError(
+                f"the worker on {platform.node()} has other versions than the process that asks it: {wrong}; results "
+                "might differ, so install the same ones on every machine of the cluster"
+            )
         if os.path.isdir(self.folder):
             os.chdir(self.folder)
         if self.run is not None:
@@ -161,37 +151,31 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    # Ray puts a handler of its own in the place of any other, for good.
-    before = signal.getsignal(signal.SIGTERM)
-    main = threading.current_thread() is threading.main_thread() and before is not None
     options: dict[str, Any] = {}
     if address == LOCAL:
         options = {"num_cpus": cores, "include_dashboard": False}
         if "RAY_worker_niceness" not in os.environ:
             # Workers as busy as this process would be: Ray's niceness of 15 makes them wait for all other programs.
             options["_system_config"] = {"worker_niceness": 0}
+    # Ray puts a handler of its own in the place of any other, for good.
+    before = signal.getsignal(signal.SIGTERM)
+    main = threading.current_thread() is threading.main_thread() and before is not None
     try:
-        at = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address  # as Ray does
-        if at not in (LOCAL, "auto"):
-            _refuse_silent(at)
-        ray.init(at, log_to_driver=False, logging_level=logging.ERROR, configure_logging=True, **options)
+        try:
+            at = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address  # as Ray does
+            if at not in (LOCAL, "auto"):
+                _refuse_silent(at)
+            ray.init(at, log_to_driver=False, logging_level=logging.ERROR, configure_logging=True, **options)
+        except Exception as error:  # of many kinds: no cluster, another version of Ray or of Python
+            how = "started here" if address == LOCAL else f"joined at {shown(address)}"
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise ClusterError(f"no Ray cluster could be {how}: {said}") from error
         if main:
             signal.signal(signal.SIGTERM, end_in_order if before == signal.SIG_DFL else before)
-    except BaseException as error:  # of many kinds: no cluster, another version of Ray or of Python, Ctrl-C
-        ray.shutdown()  # what has started already
-        if main:
-            signal.signal(signal.SIGTERM, before)
-        if not isinstance(error, Exception):
-            raise
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise ClusterError(
-            f"no Ray cluster could be {'started here' if address == LOCAL else f'joined at {shown(address)}'}: {said}"
-        ) from error
-    try:
         yield ray
     finally:
         ray.shutdown()
-        if main and signal.getsignal(signal.SIGTERM) == end_in_order:
+        if main:
             signal.signal(signal.SIGTERM, before)
 
 

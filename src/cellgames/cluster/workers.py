@@ -1,15 +1,28 @@
-"""Protocols of work and of workers, and the loop that has pieces of work done.
+"""Pieces of work and who does them: workers of a Ray cluster, each a process with one core, on one machine or many.
 
-`Workers` is what arena and training know of them; `ray_workers` has those of a Ray cluster.
+    with RayWorkers() as workers:                        # starts a cluster on this machine when there is work
+        round_robin(game, agents, out="run", workers=workers)
+                                                         # and has ended it here
+
+If a worker dies, by a signal or for want of memory, Ray starts its piece again in another one. A worker with other
+versions is refused (`connection.Place`). Importing this imports neither Ray nor torch.
 """
 
 from __future__ import annotations
 
+import os
+import platform
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Any, Protocol, TypeVar
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
 
-__all__ = ["Work", "Workers", "completed"]
+from .connection import LOCAL, ClusterError, Place, connected, load_ray, packed, unpacked
+
+__all__ = ["RayWorkers", "Work", "Workers", "completed"]
 
 _END: Any = object()
 
@@ -19,6 +32,9 @@ T_contra = TypeVar("T_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
 _LOOK_S = 1.0  # between looks at how many workers there are
+_DEATHS = 4  # workers that may die at one piece before it is given up
+_MOST_PIECES = 1000  # in the cluster at the same time
+_MOST_SAID = 500  # characters of an error
 
 
 class Work(Protocol[T_contra, R_co]):
@@ -85,3 +101,137 @@ def completed(workers: Workers, work: Work[T, R], items: Iterable[T], *, ahead: 
             future.cancel()
     if failed:
         raise failed[0]
+
+
+class RayWorkers:
+    """Workers of a Ray cluster; a context manager, and a `Workers` inside.
+
+    The cluster is joined or started inside, by the first `submit` or look at `count`: work refused or done before
+    that needs none. On leaving, what is not finished is cancelled, and a cluster that was started here ends.
+
+    Args:
+        address: as in `cluster.connected`.
+        count: the most pieces that are done at the same time; None is the cores of the cluster, of one that grows, too.
+
+    Raises:
+        ValueError: a count below 1.
+        ClusterError: by the first `submit` or look at `count`, see `cluster.connected`; so is an `ImportError`.
+    """
+
+    def __init__(self, address: str = LOCAL, count: int | None = None) -> None:
+        if count is not None and count < 1:
+            raise ValueError(f"expected at least 1 worker, got {count}")
+        self.address, self._most = address, count
+        self._inside = False
+        self._ray: Any = None
+        self._stack = ExitStack()
+        self._work: tuple[Any, Any] = None, None  # the last one, and its reference in the cluster
+        self._pieces = set[Future[Any]]()  # that are not done
+
+    def __enter__(self) -> Self:
+        self._inside = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        ray, self._inside, self._ray, self._work = self._ray, False, None, (None, None)
+        if ray is not None:
+            for piece in [*self._pieces]:
+                piece.cancel()
+            self._threads.shutdown(wait=False)
+        self._stack.close()
+
+    @property
+    def count(self) -> int:
+        """Return the cores of the cluster, and no more than were asked for; see `Workers`."""
+        cores = max(1, int(self._cluster.cluster_resources().get("CPU", 0)))
+        return cores if self._most is None else min(cores, self._most)
+
+    @property
+    def _cluster(self) -> Any:
+        """Return Ray; connect if this is the first use."""
+        if not self._inside:
+            raise RuntimeError("workers must be used in a with statement: with RayWorkers() as workers: ...")
+        if self._ray is None:
+            cores = None if self._most is None else min(self._most, os.cpu_count() or 1)
+            self._ray = self._stack.enter_context(connected(self.address, cores))
+            # A thread waits for each piece that the cluster has.
+            self._threads = ThreadPoolExecutor(self._most or _MOST_PIECES, "ray-workers")
+            self._task = self._ray.remote(num_cpus=1, max_retries=_DEATHS - 1)(_do_piece)
+        return self._ray
+
+    def submit(self, work: Work[T, R], item: T) -> Future[R]:
+        """Have a piece done; see `Workers`.
+
+        Raises:
+            ClusterError: work or piece cannot be pickled.
+        """
+        ray = self._cluster
+        if self._work[0] is not work:
+            self._work = work, ray.put((Place.here(), _pickled("work", work)))
+        name, data, future = str(item), _pickled("piece", item), Future[R]()
+        self._pieces.add(future)
+        future.add_done_callback(self._pieces.discard)
+        self._threads.submit(self._wait, ray, self._work[1], name, data, future)
+        return future
+
+    def _wait(self, ray: Any, work: Any, name: str, item: bytes, future: Future[Any]) -> None:
+        """Have a piece done, wait for it in a thread of this process, and pass on its result or an error."""
+        if future.cancelled():
+            return
+        reference, result, error = self._task.remote([work], name, item), None, None
+        future.add_done_callback(lambda piece: piece.cancelled() and ray.cancel(reference, force=True))
+        try:
+            result = unpacked(ray.get(reference))
+        except ray.exceptions.RayTaskError as fault:
+            error = fault.cause if isinstance(fault.cause, ClusterError) else ClusterError(f"{name}: {fault.cause}")
+            error.__cause__ = fault
+        except Exception as fault:  # Ray's own: a worker died, was cancelled, or could not even start
+            said = " ".join(str(fault).split())[:_MOST_SAID]
+            error = ClusterError(
+                f"{name} could not be done: {_DEATHS} workers died at it, or the cluster was lost "
+                f"({type(fault).__name__}: {said}); is there enough memory, does an agent end its process, and is the "
+                "same cellgames installed on every machine? What is finished is kept, run the command again"
+            )
+            error.__cause__ = fault
+        if future.set_running_or_notify_cancel():
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+
+def _pickled(what: str, thing: Any) -> bytes:
+    try:
+        return packed(thing)
+    except Exception as error:  # whatever its parts raise
+        raise ClusterError(
+            f"the {what} {thing!s:.80} cannot be sent to workers: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _do_piece(work: list[Any], name: str, item: bytes) -> bytes:
+    """Do a piece in a worker and return its result, pickled; `work` is its reference in the cluster."""
+    try:
+        return packed(_started(work[0])(unpacked(item)))
+    except ClusterError:
+        raise
+    except (Exception, SystemExit) as error:  # a piece may not end its worker
+        said = " ".join(str(error).split())
+        mistake = said and isinstance(error, ValueError)  # of the user; it goes without its type
+        line = said if mistake else f"{type(error).__name__}: {said}".removesuffix(": ")
+        raise ClusterError(f"{name} failed on {platform.node()}: {line[:_MOST_SAID]}") from error
+
+
+@lru_cache(maxsize=4)
+def _started(reference: Any) -> Callable[[Any], Any]:
+    """Return the function that does the pieces of a work, which starts with its first piece in this worker."""
+    place, work = load_ray().get(reference)
+    place.enter()
+    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")  # Ray sets these only where nobody has
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    do: Callable[[Any], Any] = unpacked(work).start()
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(1)
+    return do

@@ -23,19 +23,17 @@ from cellgames.agents.identity import digest, identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.play.free_for_all import free_for_all
-from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
 from cellgames.arena.play.work_units import Parcel
-from cellgames.arena.records.record_lines import append, read_records
+from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import leaderboards
 from cellgames.arena.season import season_reports
 from cellgames.cli.main import main
-from cellgames.cluster import ray_workers
-from cellgames.cluster.connection import ClusterError, connected
-from cellgames.cluster.ray_workers import RayWorkers
-from cellgames.cluster.workers import Workers
+from cellgames.cluster import workers as cluster_workers
+from cellgames.cluster.connection import ClusterError
+from cellgames.cluster.workers import RayWorkers, Workers
 from cellgames.lab.evolution import design_space
 from cellgames.lab.evolution.evolution import evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
@@ -128,7 +126,7 @@ def test_commands_hand_their_games_to_workers(
     def none(*_: object) -> None:
         raise AssertionError("a cluster is asked for")
 
-    monkeypatch.setattr(ray_workers, "connected", none)
+    monkeypatch.setattr(cluster_workers, "connected", none)
     assert main([*words, *files]) == 0
     assert main([*words, "gredy", *files, "--no-resume"]) == 2
 
@@ -142,30 +140,13 @@ def test_what_ray_is_not_asked_properly_is_said(capsys: pytest.CaptureFixture[st
     assert "HOST:PORT after it, or nothing, got 'torus-v0'" in capsys.readouterr().err
 
 
-def test_games_for_many_are_the_same_too(workers: RayWorkers, tmp_path: Path) -> None:
-    game = cellgames.make("grid-adaptation-small-v0", rounds=4)
-    for name, those in (("alone", None), ("shared", workers)):
-        store = tmp_path / f"{name}.sqlite"
-        free_for_all(
-            game,
-            ["random", "greedy"],
-            FreeForAllOptions(games=10, chunk=3, seed=5),
-            out=tmp_path / name,
-            store=store,
-            workers=those,
-        )
-    assert_same(tmp_path / "alone", tmp_path / "shared")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("game", ["toroidal-cup-v0", "cloth-of-gold-small-v0"])
 def test_designs_evolve_on_workers_as_in_one_process(
-    game: str, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ribs")
     monkeypatch.setattr(design_space, "_TOGETHER", 24)
-    cup = {"rows": 12, "cols": 32, "pattern": "randys", "shapes": 2, "max_generations": 60}
-    small = cellgames.make(game, **(cup if game == "toroidal-cup-v0" else {"max_rounds": 2}))
+    small = cellgames.make("cloth-of-gold-small-v0", max_rounds=2)
     options = EvolveOptions(
         rounds=1, iterations=1, batch=8, screen=4, matches=4, agents=("random",), pool=4, cells=3, games=0
     )
@@ -181,33 +162,6 @@ def test_designs_evolve_on_workers_as_in_one_process(
         evolve(small, options, tmp_path / "shared", workers=workers)
     assert len(played) > 6
     assert different_files(tmp_path / "alone", tmp_path / "shared") == []
-
-
-@pytest.mark.slow
-def test_until_the_order_is_certain_the_same_games_are_added(
-    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also if the run is cut off amid those that were added, between its file and the store."""
-    agents = ("greedy", "random", "arena_bots:Last")
-    for name, those in (("alone", None), ("shared", workers)):
-        done = run(tmp_path / name, *agents, games=8, until_certain=True, budget=64, workers=those)
-    assert 24 < len(done.records) <= 64
-    assert_same(tmp_path / "alone", tmp_path / "shared")
-    appended = list[Any]()
-
-    def append_and_stop(path: Path, records: Any) -> None:
-        append(path, records)
-        appended.append(records)
-        if len(appended) == 24 // 4 + 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("cellgames.arena.play.tournament.append", append_and_stop)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
-    assert stored(tmp_path / "cut.sqlite")[0] == 24 + 4 < len(read_records(tmp_path / "cut" / "games.jsonl").records)
-    cut = run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
-    assert cut.played == len(done.records) - 24 - 2 * 4
-    assert_same(tmp_path / "alone", tmp_path / "cut")
 
 
 def test_agents_travel(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,12 +181,6 @@ def test_agents_travel(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.
     for name, those in (("alone", None), ("shared", workers)):
         run(tmp_path / name, *agents, games=4, workers=those)
     assert_same(tmp_path / "alone", tmp_path / "shared")
-
-
-def test_warnings_of_bots_reach_this_process_once(workers: RayWorkers, tmp_path: Path) -> None:
-    with pytest.warns(RuntimeWarning, match="mind the gap") as caught:
-        run(tmp_path / "run", "random", "ray_bots:Cautious", workers=workers)
-    assert len([one for one in caught if "mind the gap" in str(one.message)]) == 1
 
 
 def test_tables_of_a_store_do_not_depend_on_the_order_of_its_games(tmp_path: Path) -> None:
@@ -271,23 +219,6 @@ def test_a_worker_is_killed_while_it_plays(workers: RayWorkers, tmp_path: Path) 
     assert killed[0] != os.getpid()
     run(tmp_path / "alone", *agents)
     assert_same(tmp_path / "alone", tmp_path / "shared")
-
-
-@pytest.mark.slow
-def test_an_agent_that_ends_worker_after_worker_ends_the_run(workers: RayWorkers, tmp_path: Path) -> None:
-    deadly = f"deadly=ray_bots:Deadly:{os.getpid()}"
-    with pytest.raises(ClusterError, match=r"^deadly vs random, openings 0.*: 4 workers died at it"):
-        run(tmp_path / "run", "random", deadly, games=2, workers=workers)
-
-
-@pytest.mark.slow
-def test_a_chunk_that_fails_ends_the_run_and_all_others_stay(workers: RayWorkers, tmp_path: Path) -> None:
-    message = r"^arena_bots:\w+ vs ray_bots:Hungry, openings \d to \d failed on \S+: MemoryError: agent .* ran out"
-    with pytest.raises(ClusterError, match=message):
-        run(tmp_path / "run", "arena_bots:First", "ray_bots:Hungry", "arena_bots:Broken", games=4, workers=workers)
-    kept = read_records(tmp_path / "run" / "games.jsonl").records
-    assert [sorted(record.agents) for record in kept] == [["arena_bots:Broken", "arena_bots:First"]] * 4
-    assert stored(tmp_path / "run.sqlite")[0] == 4
 
 
 def test_an_agent_that_workers_cannot_load_is_named(workers: RayWorkers, tmp_path: Path) -> None:
@@ -364,20 +295,6 @@ def test_a_game_that_workers_do_not_know_is_refused(workers: RayWorkers, tmp_pat
 
 # ---------------------------------------------------------------- drivers
 
-DRIVER = """
-import sys
-sys.modules["matplotlib"] = None  # no plots
-import cellgames
-from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.play.round_robin import round_robin
-from cellgames.cluster.ray_workers import RayWorkers
-address, out, store, *agents = sys.argv[1:]
-with RayWorkers(address, 1) as workers:
-    game = cellgames.make("torus-v0", size=3)
-    options = RoundRobinOptions(games=12, chunk=2, gif=False)
-    round_robin(game, agents, options, out=out, store=store, workers=workers)
-"""
-
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[tuple[Path, list[str], Path]]:
@@ -389,50 +306,10 @@ def held(tmp_path: Path) -> Iterator[tuple[Path, list[str], Path]]:
     (bells / "hold").unlink(missing_ok=True)
 
 
-def address_of(workers: RayWorkers) -> str:
-    """Of the cluster that this process is connected to."""
-    assert workers.count
-    with connected() as ray:
-        return str(ray.get_runtime_context().gcs_address)
-
-
 def waits(bells: Path, out: Path) -> bool:
     """Whether all chunks without the patient bot are kept, and it is asked in others."""
     path = out / "games.jsonl"
     return path.exists() and path.read_bytes().count(b"\n") == 12 and len([*bells.glob("*.playing")]) == 1
-
-
-@pytest.mark.slow
-def test_a_killed_driver_goes_on_and_shares_its_store(
-    held: tuple[Path, list[str], Path], workers: RayWorkers, tmp_path: Path
-) -> None:
-    """Another driver plays some of its games at the same time; they count once."""
-    bells, agents, out = held
-    store = out.with_suffix(".sqlite")
-    with driver(DRIVER, address_of(workers), out, store, *agents) as process:
-        patient(lambda: waits(bells, out) or process.poll() is not None)
-        playing = {int(path.stem): "a worker" for path in bells.glob("*.playing")}
-        assert alive(playing), process.communicate()[1]
-        assert (
-            round_robin(
-                GAME,
-                agents[:2],
-                RoundRobinOptions(games=12, chunk=2, gif=False),
-                out=tmp_path / "other",
-                store=store,
-                workers=workers,
-            ).played
-            == 12
-        )
-        assert (tmp_path / "other" / "games.jsonl").read_bytes() == (out / "games.jsonl").read_bytes()
-        process.kill()
-        process.wait()
-    patient(lambda: not alive(playing), what="its worker still plays")
-    (bells / "hold").unlink()
-    assert len(read_records(out / "games.jsonl").records) == stored(store)[0] == 12
-    run(tmp_path / "alone", *agents)
-    assert run(out, *agents, workers=workers).played == 24
-    assert_same(tmp_path / "alone", out)
 
 
 @pytest.mark.slow

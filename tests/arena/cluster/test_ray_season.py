@@ -17,8 +17,6 @@ from typing import Any, TypeAlias
 import pytest
 from arena_bots import Last
 from arena_runs import content, split_options
-from killing import KILLED
-from ray_clusters import driver
 from season_coin import Coin, made_up
 
 import cellgames
@@ -36,8 +34,7 @@ from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.cluster import workers as cluster_workers
 from cellgames.cluster.connection import ClusterError
-from cellgames.cluster.ray_workers import RayWorkers
-from cellgames.cluster.workers import Work, Workers
+from cellgames.cluster.workers import RayWorkers, Work, Workers
 
 TEAMS = made_up(9)
 TINY = cellgames.make("torus-v0", size=3)
@@ -131,8 +128,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 # ---------------------------------------------------------------- in any order
 
 
-@pytest.mark.parametrize("order", [list, backwards])
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize(("order", "count"), [(list, 1), (backwards, 3)])
 def test_workers_change_no_byte(
     tmp_path: Path, whole: dict[str, bytes], order: Callable[[list[Piece]], Iterable[Piece]], count: int
 ) -> None:
@@ -163,7 +159,7 @@ def test_workers_play_replays_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 # ---------------------------------------------------------------- interrupted
 
 
-@pytest.mark.parametrize("day", [1, 4, 11])
+@pytest.mark.parametrize("day", [4, 11])
 def test_a_piece_that_fails_leaves_all_others(tmp_path: Path, whole: dict[str, bytes], day: int) -> None:
     workers = Pretend(2, backwards, f"day {day}")
     with pytest.raises(ClusterError, match=f"day {day}: no"):
@@ -328,30 +324,3 @@ def test_a_cluster_changes_no_byte(tmp_path: Path, bots: Path, cluster: RayWorke
     check_same(run_bots(tmp_path / "run", cluster).out, bots)
     here = cup_games(lambda work, batch: UmpirePlayer(work.umpire(), 3).play(batch))
     assert cup_games(lambda work, batch: cluster.submit(work, batch).result()) == here
-
-
-UNTIL_KILLED = """
-import sys
-from pathlib import Path
-sys.path.append(sys.argv[1])
-import test_ray_season
-from cellgames.arena.play import tournament
-from arena_runs import die_after
-tournament.append = die_after(2, tournament.append)  # before the store has the batch
-test_ray_season.run_bots(Path(sys.argv[2]), test_ray_season.Pretend(2))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.ray
-def test_a_driver_that_is_killed_loses_only_what_was_ahead(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
-    """The season goes on, and nothing is there twice."""
-    out = tmp_path / "run"
-    with driver(UNTIL_KILLED, Path(__file__).parent, out) as killed:
-        _, error = killed.communicate(timeout=120)
-    assert killed.returncode == KILLED, error
-    kept = (out / "games.jsonl").read_bytes()
-    assert {*kept.splitlines()} < {*content(bots)["games.jsonl"].splitlines()}
-    done = run_bots(out, cluster)
-    assert done.played == done.games - kept.count(b"\n")
-    check_same(out, bots)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,7 +16,7 @@ from slow import slow_except
 from training_runs import block_extras, content, equal, tiny
 
 import cellgames
-from cellgames.cluster.connection import Build, ClusterError, connected
+from cellgames.cluster.connection import connected
 from cellgames.training import Finished, PPOArguments, Progress, train
 from cellgames.training.alphazero.alphazero_arguments import AlphaZeroArguments
 from cellgames.training.selfplay.actors import ActorPlay
@@ -60,7 +58,7 @@ def tiny_zero(**changes: Any) -> AlphaZeroArguments:
 
 def pid(play: ActorPlay[Any], place: int) -> int:
     """Of an actor's process; waits until it has played what it was asked for."""
-    handle = play._members[place].handle
+    handle = play._actors[place]
     return int(play._ray.get(handle.__ray_call__.remote(lambda actor: os.getpid())))
 
 
@@ -124,73 +122,28 @@ def test_a_run_with_actors_that_was_killed_ends_like_one_that_was_not(whole: Fin
     assert all(_gone(actor) for actor in actors)
 
 
-# ---------------------------------------------------------------- refused
-
-
 @pytest.mark.slow
-def test_actors_of_other_versions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cellgames.training.selfplay.actors.build", lambda: Build("0.0.1", "1.0", "2.7"))
-    with pytest.raises(ClusterError, match=r"has other versions .*cellgames: expected 0\.0\.1, got"):
-        train(tiny(actors=1), tmp_path)
-
-
-# ---------------------------------------------------------------- learning
-
-
-@pytest.mark.slow
-def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_silent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ppo_learns_to_beat_random_play_though_an_actor_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bar of one process (`test_training_runs`); the actors have ended afterwards."""
-    monkeypatch.setattr("cellgames.training.selfplay.actors.TIMEOUT", 1.0)
     actors: list[int] = []
 
     def disturb(play: ActorPlay[Any], number: int) -> None:
-        if sys.platform == "win32":
-            raise OSError("expected a POSIX system")
-        if number == 1:
+        if number == 4:
             actors.extend(pid(play, place) for place in (0, 1))
-            os.kill(actors[1], signal.SIGSTOP)
-        elif number == 4:
             os.kill(actors[0], KILL)
 
     rows, warnings = disturbed(monkeypatch, disturb), list[str]()
-    settings = {
-        "num_envs": 64,
-        "num_steps": 18,
-        "num_epochs": 3,
-        "minibatch_size": 256,
-        "learning_rate": 3e-3,
-        "channels": 16,
+    settings: dict[str, Any] = {
+        **{"num_envs": 64, "num_steps": 18, "num_epochs": 3, "minibatch_size": 256, "learning_rate": 3e-3},
+        **{"total_steps": 11_000, "channels": 16, "layers": 1, "sample": True, "threads": 1, "device": "cpu"},
+        **{"eval_games": 200, "eval_opponents": ("random",), "eval_every": 100},
     }
-    arguments = PPOArguments.fitted(
-        cellgames.make("torus-v0", size=3),
-        **{"total_steps": 11_000, "layers": 1, "sample": True, "threads": 1},
-        **{"device": "cpu", "eval_games": 200, "actors": 2},
-        eval_opponents=("random",),
-        eval_every=100,
-        **settings,
-    )
+    arguments = PPOArguments.fitted(cellgames.make("torus-v0", size=3), actors=2, **settings)
     finished = train(arguments, tmp_path, warn=warnings.append)
     assert finished.history[-1]["random"] > 0.8
-    lines = [line for line in warnings if line.startswith("actor")]
-    silent = r"actor 1 has not answered for \d+ s and was ended; another one takes its place"
-    assert any(re.fullmatch(silent, line) for line in lines)
-    (death,) = (line for line in lines if line.startswith("actor 0 died"))
-    assert death.endswith("; another one takes its place")
+    assert [line for line in warnings if "an actor died" in line]
     assert set(rows) == {64}
     assert all(_gone(process) for process in actors)
-
-
-@pytest.mark.slow
-def test_alphazero_learns_to_beat_random_play_from_two_actors(tmp_path: Path) -> None:
-    """The bar of one process (`test_alphazero`)."""
-    settings: dict[str, Any] = {
-        **{"total_steps": 3000, "num_envs": 64, "num_simulations": 8, "minibatch_size": 64},
-        **{"num_epochs": 4, "buffer_size": 2000, "channels": 8},
-        **{"opponents": "self", "learning_rate": 1e-2, "eval_every": 20, "random_plies": 1, "eval_games": 200},
-    }
-    assert train(tiny_zero(actors=2, lag=1, checkpoint_every=20, **settings), tmp_path).history[-1]["random"] > 0.8
 
 
 def _gone(process: int) -> bool:
