@@ -34,27 +34,6 @@ def test_a_row_is_cut_into_equal_words_its_lowest_bits_leftmost() -> None:
     assert int(packed.ne(0).sum()) == 3
 
 
-@pytest.mark.parametrize(
-    ("cols", "wrap", "widths"),
-    [
-        (3, True, (3,)),
-        (64, True, (64,)),
-        (65, True, (33, 32)),
-        (127, True, (64, 63)),
-        (128, True, (64, 64)),
-        (129, True, (43, 43, 43)),
-        (63, False, (64,)),
-        (64, False, (33, 33)),
-        (100, False, (51, 51)),
-        (512, True, (64,) * 8),
-        (512, False, (57,) * 9),
-    ],
-)
-def test_words_of_a_row_hold_as_many_columns_as_can_be(cols: int, wrap: bool, widths: tuple[int, ...]) -> None:
-    assert Grid(3, cols, wrap).widths == widths
-    assert Grid(3, cols, wrap).shape == (3 if wrap else 4, len(widths))
-
-
 @every_width
 @both_edges
 def test_packing_is_undone_by_unpacking(cols: int, wrap: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from life_reference import Board, boards_tensor, census, drawn, live_cells, next_board, next_cells, soup, spread
+from life_reference import Board, boards_tensor, census, drawn, live_cells, next_board, next_cells, soup
 from native_code import native_library
 from torch import Tensor
 from torch.library import opcheck
@@ -76,22 +76,6 @@ def test_every_neighbourhood_of_few_cells_gets_its_colour(teams: int) -> None:
         board.zero_()
 
 
-A_ROW_OF_THREE = """
-    ........
-    ........
-    ...abc..
-    ........
-"""
-
-
-@pytest.mark.parametrize(("shift", "upright"), [(0, "cac"), (1, "aca")])
-def test_ties_go_to_the_first_team_on_even_cells_and_to_the_last_on_odd_ones(shift: int, upright: str) -> None:
-    """Newborns have three parents of three colours; the survivor has two neighbours of two, not its own."""
-    start = {(row, col + shift): team for (row, col), team in drawn(A_ROW_OF_THREE, "abc").items()}
-    expected = {(row, 4 + shift): "abc".index(team) + 1 for row, team in enumerate(upright, 1)}
-    assert live_cells(colours_after(boards_tensor([start], 5, 10), 3)[0]) == expected
-
-
 # --- symmetries --------------------------------------------------------------------------------------------------
 
 
@@ -121,23 +105,6 @@ def test_gliders_cross_the_seam_in_all_four_directions(rows: int, cols: int) -> 
             for i, (down, right) in enumerate([(1, 1), (-1, 1), (1, -1), (-1, -1)])
         ]
         assert torch.equal(boards.cells(), torch.stack(moved)), step
-
-
-@pytest.mark.parametrize(
-    "drawing",
-    ["oo\noo", ".oo.\no..o\n.oo.", ".o.\no.o\n.o.", "oo.\no.o\n.oo", ".oo.\no..o\n.o.o\n..o."],
-    ids=["block", "beehive", "tub", "ship", "loaf"],
-)
-@pytest.mark.parametrize(("rows", "cols"), [(8, 9), (6, 64), (7, 65), (9, 129)])
-def test_still_lifes_stand_still_at_edges_and_across_the_seam(drawing: str, rows: int, cols: int) -> None:
-    still = drawn(drawing)
-    for corner in product((0, -1, -2, rows // 2), (0, -1, -2, -3, cols // 2, cols // 2 - 2)):
-        cells = spread(still, [corner], rows, cols, True)
-        assert played(dict.fromkeys(cells, 1), rows, cols, 7) == cells, corner
-    height, width = (max(cell[i] for cell in still) for i in (0, 1))
-    for corner in product((0, rows - 1 - height), (0, cols - 1 - width)):
-        cells = spread(still, [corner], rows, cols, False)
-        assert played(dict.fromkeys(cells, 1), rows, cols, 7, wrap=False) == cells, corner
 
 
 @pytest.mark.parametrize(("size", "wrap"), [(512, True), (560, False)])
@@ -181,23 +148,6 @@ def test_boards_side_by_side_live_as_they_do_alone(boards: int, wrap: bool, monk
             assert [set(live_cells(board)) for board in each.cells()] == live
             assert each.counts().tolist() == [len(cells) for cells in live]
     assert many.generations == chunked.generations == 10
-
-
-def test_loading_starts_over() -> None:
-    boards = Life(6, 70, 3)
-    assert boards.counts().tolist() == [0, 0, 0]
-    first, second = soup(6, 70, 0.3, 0.4, 0.5), soup(6, 70, 0.3, 0.0, 0.5, seed=1)
-    boards.load(first)
-    boards.advance(3)
-    boards.load(second.double() / 3)
-    assert boards.generations == 0
-    assert torch.equal(boards.cells(), second.bool())
-    fresh = Life(6, 70, 3)
-    fresh.load(second.bool())
-    boards.advance(5)
-    fresh.advance(5)
-    assert torch.equal(boards.cells(), fresh.cells())
-    assert torch.equal(first, soup(6, 70, 0.3, 0.4, 0.5))  # untouched
 
 
 @pytest.mark.parametrize(

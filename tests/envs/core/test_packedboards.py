@@ -48,26 +48,6 @@ def test_neighbours_are_counted_as_on_bitboards(rows: int, cols: int, bits: int)
     assert torch.equal(words, before)
 
 
-def test_a_word_of_four_rows() -> None:
-    cells = torch.zeros(1, 15, 15, dtype=torch.bool)
-    cells[0, 0, 0] = cells[0, 3, 14] = cells[0, 4, 1] = True
-    assert PackedGrid(15, 15).pack(cells)[:, 0].tolist() == [1 | 1 << 3 * 16 + 14, 2, 0, 0]
-
-
-def test_other_shapes_are_refused() -> None:
-    with pytest.raises(ValueError, match="cols must be at most 31, got 32"):
-        PackedGrid(8, 32)
-    with pytest.raises(ValueError, match="rows must be"):
-        PackedGrid(2, 8)
-    grid = PackedGrid(15, 15)
-    with pytest.raises(ValueError, match=r"cells must have shape \[B, ..., 15, 15\], got \[2, 15, 16\]"):
-        grid.pack(torch.zeros(2, 15, 16))
-    with pytest.raises(ValueError, match=r"int64 \[..., 4, B\], got torch.int64 \[5, 2\]"):
-        grid.unpack(torch.zeros(5, 2, dtype=torch.int64))
-    with pytest.raises(ValueError, match=r"got torch.int32 \[4, 2\]"):
-        grid.unpack(torch.zeros(4, 2, dtype=torch.int32))
-
-
 def test_the_bit_of_a_rank_is_found() -> None:
     words = torch.randint(0, (1 << 63) - 1, (200,), generator=generator(1))
     words = torch.cat(

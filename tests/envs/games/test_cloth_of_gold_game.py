@@ -255,17 +255,6 @@ def within(rows: range, cols: range, *but: Cell, size: tuple[int, int] = (8, 12)
 NARROW = {"height": 8, "width": 12, "radius": 3, "generations": 1, "max_units": 4}
 
 
-def test_units_go_inside_the_own_territory_that_is_not_the_opponents_too() -> None:
-    game, board = make(**NARROW), tall("............\n............\n...a..b.....")
-    assert open_cells(game, position(game, board)) == within(range(5), range(1, 4), (2, 3))
-    assert open_cells(game, position(game, board, B)) == within(range(5), range(6, 9), (2, 6))
-
-
-def test_units_go_on_empty_cells_only() -> None:
-    game, board = make(**NARROW), tall("............\n..cd........\n...a........")
-    assert open_cells(game, position(game, board)) == within(range(5), range(1, 6), (1, 2), (1, 3), (2, 3))
-
-
 def test_a_first_unit_goes_anywhere_but_on_or_orthogonally_next_to_the_opponents() -> None:
     game, board = make(**NARROW), tall("b...........\n............\n..c.d..b....")
     closed = [(0, 0), (0, 1), (1, 0), (2, 2), (2, 4), (2, 7), (1, 7), (3, 7), (2, 6), (2, 8)]
@@ -294,25 +283,6 @@ def test_taking_back_does_not_disturb_units_placed_on_its_strength() -> None:
     assert not state.territory.any()
 
 
-def test_units_of_earlier_turns_are_not_taken_back() -> None:
-    game = make(**NARROW)
-    state = playing(game, game.init(seeds(0, 1)), (1, 1), (1, 2), "end", (6, 10), "end")
-    assert int(state.current_player) == A
-    legal = game.legal_actions(state)[0]
-    assert not legal[[13, 14, 82]].any()
-    state = playing(game, state, (1, 3))
-    assert game.legal_actions(state)[0].nonzero().flatten().tolist()[-1] == game.end_turn
-    assert game.legal_actions(state)[0, [13, 14, 15, 82]].tolist() == [False, False, True, False]
-
-
-def test_with_all_units_placed_they_can_be_taken_back_or_the_turn_ended() -> None:
-    game = make(**NARROW)
-    cells = [(3, 3), (3, 4), (4, 3), (4, 4)]
-    state = playing(game, game.init(seeds(0, 1)), *cells)
-    assert open_cells(game, state) == within(range(3, 5), range(3, 5)) + "\nend"
-    assert state.left.tolist() == [0]
-
-
 def test_after_twice_the_units_in_actions_the_turn_only_ends() -> None:
     game = make(**NARROW | {"max_units": 2})
     state = playing(game, game.init(seeds(0, 1)), (3, 3), (3, 3), (3, 3), (3, 4))
@@ -337,14 +307,6 @@ def test_after_twice_the_units_in_actions_and_nothing_placed_units_are_only_plac
     assert int(playing(game, state, "end").current_player) == B
 
 
-def test_who_can_place_must() -> None:
-    game = make(**NARROW)
-    for state in (game.init(seeds(0, 1)), playing(game, game.init(seeds(0, 1)), (3, 3), "end")):
-        assert not game.legal_actions(state)[0, game.end_turn]
-        with pytest.raises(ValueError, match=f"illegal action {game.end_turn} of player"):
-            playing(game, state, "end")
-
-
 def test_where_nobody_can_place_turns_end_with_nothing_placed_and_the_game_goes_on() -> None:
     """Everything is contested."""
     game = make(height=8, width=8, radius=12, generations=6, first_verdict=4, max_rounds=6)
@@ -362,16 +324,6 @@ def test_where_nobody_can_place_turns_end_with_nothing_placed_and_the_game_goes_
     state = playing(game, state, "end", "end")
     assert state.terminated.tolist() == [True]
     assert game.outcome(state).tolist() == [[-1, -1]]
-
-
-def test_a_side_that_fills_the_board_leaves_nothing_to_the_other() -> None:
-    game = make(height=8, width=8, radius=12, max_units=64, generations=1)
-    state = playing(game, game.init(seeds(0, 1)), *[(r, c) for r in range(8) for c in range(8)], "end")
-    assert game.legal_actions(state)[0].nonzero().tolist() == [[game.end_turn]]
-    state = playing(game, state, "end")
-    assert state.scores.tolist() == [[64, -64]]
-    assert state.round.tolist() == [1]
-    assert game.legal_actions(state)[0].nonzero().tolist() == [[game.end_turn]]  # nor to itself
 
 
 def test_a_side_wiped_out_comes_back_anywhere_and_may_win() -> None:

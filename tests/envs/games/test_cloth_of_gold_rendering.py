@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -166,28 +164,6 @@ def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) ->
         assert apart(a, b) > 30
         assert min(apart(a, ground), apart(killed, ground)) > 30
         assert apart(b, ground) > 15
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"cells": np.zeros((1, 8, 8), np.int8)},
-            r"expected cells as integers \[H, W\], got int8 \[1, 8, 8\]; .*batch",
-        ),
-        ({"cells": np.zeros((8, 8))}, r"got float64"),
-        ({"cells": np.full((8, 8), 5)}, r"expected cells from 0 to 4, got \[5\]"),
-        ({"cells": np.full((8, 8), -1)}, r"expected cells from 0 to 4, got \[-1\]"),
-        ({"territory": np.zeros((8, 8), np.bool_)}, r"expected territory as bool \[2, 8, 8\], got bool \[8, 8\]"),
-        ({"territory": np.zeros((2, 8, 8), np.int8)}, r"got int8 \[2, 8, 8\]"),
-        ({"placed": np.zeros((8, 9), np.bool_)}, r"expected placed as bool \[8, 8\], got bool \[8, 9\]"),
-        ({"last": (8, 0)}, r"expected a cell of 8 rows and 8 columns to ring, got \(8, 0\)"),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
-    good = {"cells": np.zeros((8, 8), np.int8), "territory": np.zeros((2, 8, 8), np.bool_)}
-    with pytest.raises(ValueError, match=message):
-        draw(View(**{"title": "", **good, **change}))
 
 
 # ---------------------------------------------------------------- text

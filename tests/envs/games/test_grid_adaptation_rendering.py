@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -88,23 +87,6 @@ def test_a_picture_shows_every_tile_and_what_became_of_it(size: int) -> None:
     assert {f"{word} {mask.sum()}" for word, mask in said.items()} <= set(words(drawn))
 
 
-def test_births_and_deaths_of_a_bar_of_three() -> None:
-    _, _, marks = read_back(draw(View(AFTER, title="", before=BEFORE, placed=PLACED)))
-    assert np.argwhere(marks["born"]).tolist() == [[1, 2], [3, 2]]
-    assert np.argwhere(marks["died"]).tolist() == [[2, 1], [2, 3], [4, 4]]
-    assert np.argwhere(marks["placed"]).tolist() == [[2, 3]]
-
-
-def test_without_the_board_before_nothing_is_said_of_births() -> None:
-    plain = draw(View(AFTER, title=""))
-    assert not any(mask.any() for mask in read_back(plain)[2].values())
-    assert not any(word.startswith(("born", "died", "placed")) for word in words(plain))
-    _, _, marks = read_back(draw(View(AFTER, title="", placed=PLACED)))
-    assert np.array_equal(marks["placed"], PLACED)
-    assert np.array_equal(marks["died"], PLACED)  # it is not there any more
-    assert not marks["born"].any()
-
-
 def test_bars_are_as_long_as_the_points() -> None:
     public = [0, 40, 80, 10, 20, 30, 60, 70]
     drawn = draw(View(AFTER, title="", public=public))
@@ -185,26 +167,3 @@ def test_text_shows_placed_tiles_and_columns_of_two_digits() -> None:
     assert lines[3 + 12].index("0") == lines[2].index("10")
     assert len(lines) == 34
     assert max(map(len, lines)) <= 100
-
-
-# ---------------------------------------------------------------- bad input
-
-
-@pytest.mark.parametrize("show", [draw, text])
-@pytest.mark.parametrize(
-    ("board", "more", "message"),
-    [
-        (AFTER[None], {}, r"expected a board as integers \[H, W\], got int8 \[1, 5, 5\]; did you pass a batch"),
-        (AFTER.astype(np.float32), {}, "expected a board as integers"),
-        (AFTER + 1, {}, r"expected board from -1 to 7, got \[.*8\]"),
-        (AFTER - 1, {}, r"expected board from -1 to 7, got \[-2"),
-        (AFTER, {"before": BEFORE[:4]}, r"expected before as integers \[5, 5\], got int8 \[4, 5\]"),
-        (AFTER, {"before": BEFORE + 2}, "expected before from -1 to 7"),
-        (AFTER, {"placed": PLACED.astype(np.int8)}, r"expected placed as bool \[5, 5\], got int8"),
-        (AFTER, {"placed": PLACED[1:]}, r"expected placed as bool \[5, 5\], got bool \[4, 5\]"),
-        (AFTER, {"public": [1] * 7}, "expected public numbers of 8 sequences, got 7"),
-    ],
-)
-def test_bad_input_is_named(show: Any, board: Any, more: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        show(View(board, title="", **more))

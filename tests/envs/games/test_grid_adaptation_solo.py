@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,14 +10,12 @@ import pytest
 import torch
 from grid_adaptation_reference import drawn
 from grid_adaptation_table import make, position
-from pettingzoo_play import choose, same
+from pettingzoo_play import same
 from torch import Tensor
 
-from cellgames.envs import grid_adaptation_v0
 from cellgames.envs.core import Game, Solo, seeds
 from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation.solo import GridSolo
 from cellgames.envs.grid_adaptation.state import GridState
 
 FAMILIES: dict[str, dict[str, Any]] = {
@@ -190,32 +187,3 @@ def test_what_a_match_gives_away_is_not_its_own() -> None:
             solo.board()[:] = 5
             for field in solo.state().tensors():
                 field.fill_(1)
-
-
-def test_a_state_of_several_matches_is_no_single_one() -> None:
-    game = make()
-    with pytest.raises(ValueError, match="grid-adaptation-v0: expected a state of one game, got 2"):
-        game.solo(game.init(seeds(0, 2)))
-
-
-def test_a_copied_environment_is_the_same_match_and_plays_on_alone() -> None:
-    env = grid_adaptation_v0.parallel_env(size=9, players=4, rounds=6)
-    game, random = make(size=9, players=4, rounds=6), np.random.default_rng(5)
-    observations, _ = env.reset(seed=11)
-    for _ in range(3):
-        observations, *_ = env.step(
-            {agent: choose(view["action_mask"], random) for agent, view in observations.items()}
-        )
-    twin, before = copy.deepcopy(env), env.core_state()
-    assert isinstance(twin._solo, GridSolo)
-    assert same(twin._solo.observe(2), observations["player_2"]["observation"])
-    while env.agents:
-        assert twin.core_state().equal(before)
-        actions = {agent: choose(view["action_mask"], random) for agent, view in observations.items()}
-        told = env.step(actions)
-        assert twin.core_state().equal(before)  # until it plays itself
-        assert same(twin.step(actions), told)
-        before, observations = env.core_state(), told[0]
-        assert isinstance(before, GridState)
-        agree(game, [env._solo], before)
-    assert same(twin.reset(), env.reset())
