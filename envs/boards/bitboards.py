@@ -118,22 +118,6 @@ class Grid:
         parts = [cells[..., word, :width] for word, width in enumerate(self.widths)]
         return torch.cat(parts, dim=-1)[..., : self.cols]
 
-    def place(self, boards: Tensor, row: Tensor, col: Tensor, board: Tensor) -> Tensor:
-        """Return `boards` with cells set: in board `board[i]` of each plane the one at `row[i]`, `col[i]`.
-
-        Args:
-            boards: bitboards [..., S, N, B].
-            row: int64 [n].
-            col: int64 [n].
-            board: int64 [n]; a cell may be named twice.
-        """
-        for name, index, size in (("row", row, self.rows), ("col", col, self.cols), ("board", board, boards.shape[-1])):
-            if ((index < 0) | (index >= size)).any():
-                raise ValueError(f"{name} must be from 0 to {size - 1}, got {int(index.min())} to {int(index.max())}")
-        cells = torch.zeros(boards.shape[-1], self.rows, self.cols, dtype=torch.bool, device=boards.device)
-        cells[board, row, col] = True
-        return boards | self.pack(cells)
-
     def _check(self, boards: Tensor) -> Tensor:
         if boards.dtype != torch.int64 or boards.ndim < 3 or tuple(boards.shape[-3:-1]) != self.shape:
             raise ValueError(

@@ -129,9 +129,6 @@ class View:
         placed: bool [H, W], units to mark as placed in this turn.
         last: row and column of a cell to ring, such as the last one acted on.
         layer: what a game that extends this one adds, None for nothing.
-
-    Raises:
-        ValueError: arrays of other shapes or dtypes, cells of other states, or a mark off the world.
     """
 
     cells: Cells
@@ -143,24 +140,6 @@ class View:
     placed: Mask | None = None
     last: Place | None = None
     layer: Layer | None = None
-
-    def __post_init__(self) -> None:
-        cells, last = self.cells, self.last
-        if cells.ndim != 2 or cells.dtype.kind not in "iu":
-            raise ValueError(
-                f"expected cells as integers [H, W], got {cells.dtype} {list(cells.shape)}; did you pass a batch?"
-            )
-        if cells.size and not 0 <= cells.min() <= cells.max() <= _KILLED:
-            raise ValueError(f"expected cells from 0 to {_KILLED}, got {sorted(set(cells.ravel().tolist()))}")
-        height, width = cells.shape
-        for name, mask, shape in (
-            ("territory", self.territory, (2, height, width)),
-            ("placed", self.placed, (height, width)),
-        ):
-            if mask is not None and (mask.shape != shape or mask.dtype != np.bool_):
-                raise ValueError(f"expected {name} as bool {list(shape)}, got {mask.dtype} {list(mask.shape)}")
-        if last is not None and not (0 <= last[0] < height and 0 <= last[1] < width):
-            raise ValueError(f"expected a cell of {height} rows and {width} columns to ring, got {last}")
 
     def standing(self, player: int) -> str:
         """Return `61 units, territory 1840`."""

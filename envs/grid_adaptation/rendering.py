@@ -125,9 +125,6 @@ class View:
         public: what each sequence would have earned in the last round, by sequence; None before the first.
         table: rows of players, in the order in which they are to be shown.
         panel: more to show beside the board, for games that extend this one.
-
-    Raises:
-        ValueError: arrays of other shapes or dtypes, other sequences, or not eight public numbers.
     """
 
     board: Board
@@ -137,26 +134,6 @@ class View:
     public: Sequence[int] | None = None
     table: Sequence[Row] = ()
     panel: Panel | None = None
-
-    def __post_init__(self) -> None:
-        board, placed = self.board, self.placed
-        if board.ndim != 2 or board.dtype.kind not in "iu":
-            raise ValueError(
-                f"expected a board as integers [H, W], got {board.dtype} {list(board.shape)}; did you pass a batch?"
-            )
-        for name, cells in (("board", board), ("before", self.before)):
-            if cells is None:
-                continue
-            if cells.shape != board.shape or cells.dtype.kind not in "iu":
-                raise ValueError(
-                    f"expected {name} as integers {list(board.shape)}, got {cells.dtype} {list(cells.shape)}"
-                )
-            if cells.size and not -1 <= cells.min() <= cells.max() < len(COLOURS):
-                raise ValueError(f"expected {name} from -1 to 7, got {sorted(set(cells.ravel().tolist()))}")
-        if placed is not None and (placed.shape != board.shape or placed.dtype != np.bool_):
-            raise ValueError(f"expected placed as bool {list(board.shape)}, got {placed.dtype} {list(placed.shape)}")
-        if self.public is not None and len(self.public) != len(COLOURS):
-            raise ValueError(f"expected public numbers of {len(COLOURS)} sequences, got {len(self.public)}")
 
     def changes(self) -> tuple[Mask, Mask, Mask]:
         """Return where tiles were placed, born and died, as far as it is known: bool [H, W] each."""

@@ -149,37 +149,6 @@ def test_dilating_spreads_to_all_offsets(cols: int, wrap: bool) -> None:
     assert torch.equal(packed, grid.pack(boards))  # untouched
 
 
-@pytest.mark.parametrize("cols", [3, 63, 64, 65, 128, 130, 280])
-@both_edges
-def test_placing_sets_cells_of_chosen_boards_in_every_plane(cols: int, wrap: bool) -> None:
-    rows, boards = 6, 5
-    grid = Grid(rows, cols, wrap)
-    before = soup(rows, cols, *[0.1] * 2 * boards).unflatten(0, (boards, 2))
-    generator = torch.Generator().manual_seed(cols)
-    board = torch.tensor([3, 0, 3, 1, 1, 3, 0])  # two boards keep theirs
-    row = torch.randint(rows, (7,), generator=generator)
-    col = torch.randint(cols, (7,), generator=generator)
-    row[1], col[1] = rows - 1, cols - 1
-    row[6], col[6] = row[1], col[1]  # twice the same cell
-    after = before.clone()
-    for b, r, c in zip(board.tolist(), row.tolist(), col.tolist(), strict=True):
-        after[b, :, r, c] = 1
-    packed = grid.pack(before)
-    assert torch.equal(grid.place(packed, row, col, board), grid.pack(after))
-    assert torch.equal(packed, grid.pack(before))
-
-
-def test_cells_that_are_not_on_a_board_are_not_placed() -> None:
-    grid, none = Grid(4, 66), torch.zeros(2, dtype=torch.int64)
-    boards = grid.pack(torch.zeros(3, 4, 66))
-    for name, wrong in (("row", 4), ("col", 66), ("board", 3)):
-        for value in (-1, wrong):
-            where = {"row": none, "col": none, "board": none} | {name: torch.tensor([1, value])}
-            with pytest.raises(ValueError, match=f"{name} must be from 0 to {wrong - 1}, got"):
-                grid.place(boards, **where)
-    assert torch.equal(grid.place(boards, none[:0], none[:0], none[:0]), boards)
-
-
 # --- neighbours --------------------------------------------------------------------------------------------------
 
 
