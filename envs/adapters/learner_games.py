@@ -21,7 +21,7 @@ from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
 from cellgames.utils.foreign_text import listed, shown
 
-from .pettingzoo_common import action_space_of, box_of
+from .pettingzoo_common import action_space_of, box_of, checked_seed
 from .seats import Ended, Opponents, SeatVector
 
 __all__ = [
@@ -109,18 +109,12 @@ def env_seeds(game: Game, seed: int | Sequence[int | None] | None, num_envs: int
     elif isinstance(seed, Sequence):
         given = list(seed)
     else:
-        given = [_checked_seed(game, seed) + env_id for env_id in range(num_envs)]
+        given = [checked_seed(game, seed) + env_id for env_id in range(num_envs)]
     if len(given) != num_envs:
         raise ValueError(f"{game.id}: expected {num_envs} seeds, one per env, got {len(given)}")
     return torch.tensor(
-        [secrets.randbits(62) if one is None else _checked_seed(game, one) for one in given], device="cpu"
+        [secrets.randbits(62) if one is None else checked_seed(game, one) for one in given], device="cpu"
     )
-
-
-def _checked_seed(game: Game, seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
-        raise ValueError(f"{game.id}: expected a seed from 0 to 2**63 - 1, or None, got {shown(seed)}")
-    return int(seed)
 
 
 def as_tensor(game: Game, actions: Any, *batch: int) -> Tensor:

@@ -119,8 +119,8 @@ class PettingZooGame(Rendered):
         """
         if seed is None:
             seed = secrets.randbits(63) if self._next_seed is None else self._next_seed
-        elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
-            raise ValueError(f"{self.game.id}: expected a seed from 0 to 2**63 - 1, or None, got {shown(seed)}")
+        else:
+            seed = checked_seed(self.game, seed)
         options = options or {}
         if unknown := [name for name in options if name not in OPTIONS]:
             # PettingZoo's own api_test passes an option that no game knows, so this must not be an error.
@@ -133,7 +133,7 @@ class PettingZooGame(Rendered):
         if position is None:
             state = self.game.init(torch.tensor([seed], device="cpu"))
         elif isinstance(position, str):
-            state = self.game.string_to_state(position, int(seed))
+            state = self.game.string_to_state(position, seed)
         else:
             raise ValueError(
                 f"{self.game.id}: expected a position as a line of text, as game.state_to_string writes it, "
@@ -144,7 +144,7 @@ class PettingZooGame(Rendered):
             raise ValueError(
                 f"{self.game.id}: expected a position to play on from, got a game that is over: {shown(position)}"
             )
-        self._next_seed = chance.next_seed(int(seed))
+        self._next_seed = chance.next_seed(seed)
         self._solo = solo
 
     def _repr_html_(self) -> str | None:
@@ -193,6 +193,17 @@ class PettingZooGame(Rendered):
         if len(self._components) == 1:
             return mask
         return tuple([mask[part] for part in self._components])
+
+
+def checked_seed(game: Game, seed: Any) -> int:
+    """Return a game's seed as a plain integer.
+
+    Raises:
+        ValueError: it is no whole number from 0 to 2**63 - 1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
+        raise ValueError(f"{game.id}: expected a seed from 0 to 2**63 - 1, or None, got {shown(seed)}")
+    return int(seed)
 
 
 def box_of(space: Space) -> spaces.Box:

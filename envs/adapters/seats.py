@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, get_args
+from typing import Any, Generic, Literal, get_args
 
 import torch
 from torch import Tensor
 
-from cellgames.envs.core import LOSS, Game, chance
+from cellgames.envs.core import LOSS, Game, State, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
 from cellgames.utils.foreign_text import shown
 
-from .illegal import Illegal, check_actions
 from .opponents import UNIFORM, Opponent, Opponents, Uniform, as_bounds, as_pool, as_seat
 
 __all__ = ["UNIFORM", "Ended", "Opponent", "Opponents", "SeatTransition", "SeatVector", "Uniform"]
@@ -32,6 +31,8 @@ __all__ = ["UNIFORM", "Ended", "Opponent", "Opponents", "SeatTransition", "SeatV
 _SEAT, _OPPONENT, _GENERATOR = range(2, 5)
 _SAVED = ("player", "returns", "lengths", "owed")
 _PATIENCE = 1000  # games in a row that end before the learner's first turn
+
+Illegal = Literal["raise", "forfeit"]
 
 
 @dataclass(frozen=True)
@@ -277,7 +278,7 @@ class SeatVector(Generic[S]):
         """
         faults: Mapping[int, str] = {}
         if checked:
-            actions, faults = check_actions(
+            actions, faults = _check_actions(
                 self.game, self._state, self._player, self.action_mask, actions, self._illegal
             )
             if faults and not self.game.info.simultaneous:
@@ -399,3 +400,49 @@ class SeatVector(Generic[S]):
         for name in _SAVED:
             setattr(self, f"_{name}", saved[name].to(self.device).clone())
         self._forget()
+
+
+def _check_actions(
+    game: Game, state: State, players: Tensor, mask: Tensor, actions: Tensor, policy: Illegal
+) -> tuple[Tensor, dict[int, str]]:
+    """Return the actions to play for those of one player in each env, and a text for each env with an illegal one.
+
+    Args:
+        game: the rules.
+        state: `B` unfinished games.
+        players: int64 [B], who acts.
+        mask: bool [B, A], of these players.
+        actions: integers [B], or [B, K] if an action has K > 1 components.
+        policy: "raise", or "forfeit": in games in turns an illegal action loses, where all act at once another
+            choice is played.
+
+    Returns:
+        The actions and the texts by env. In games in turns an env with a text is not to be played.
+
+    Raises:
+        IllegalActionError: an illegal action, by "raise"; a number outside the action space.
+        ValueError: the actions have another shape or dtype.
+    """
+    info, components = game.info, len(game.info.action_nvec)
+    shape = (len(state),) if components == 1 else (len(state), components)
+    letters, about = ["B", "K"][: len(shape)], ", one of the learner's per env"
+    actions = game.check_integers(actions, shape, letters, device=state.device, about=about)
+    choices = actions.reshape(len(state), components)
+    legal = info.admits(mask, choices)
+    if legal.all():
+        return actions, {}
+    choices = choices.clone()
+    faults: dict[int, str] = {}
+    for env_id, component in (~legal).nonzero().tolist():
+        choice = int(choices[env_id, component])
+        error = game.illegal_action(state, env_id, int(players[env_id]), component, choice)
+        if policy == "raise" or not 0 <= choice < info.action_nvec[component]:
+            raise error
+        if info.simultaneous:
+            played = game.fallback(component, mask[env_id].split(list(info.action_nvec))[component])
+            choices[env_id, component] = played
+            text = f"{error}; played {played} instead"
+        else:
+            text = f"{error}; the game is lost"
+        faults[env_id] = f"{faults[env_id]}\n{text}" if env_id in faults else text
+    return choices.view(actions.shape), faults

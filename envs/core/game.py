@@ -1,33 +1,482 @@
-"""The contract that every game of the suite fulfils."""
+"""The contract that every game of the suite fulfils, and what the core does for all games.
+
+Letters: `B` games (envs), `P` players, `A` actions (the sum over the action's components), `K` components of an
+action.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Generic
+
 import torch
+from torch import Tensor
 
+from cellgames.envs.kernels.actions import ActionsError, as_actions
 from cellgames.envs.kernels.compiling import Compile
+from cellgames.utils.foreign_text import shown
 
-from .layers import Drawing, Notation, SearchHints, SingleGame, Symmetries
-from .state import S
-from .vector import Positions, Vector
+from . import sampling
+from .chance import next_seed, seeds
+from .drawing import Notes, Picture, draw_board, grid, headed, to_svg
+from .errors import GameError, IllegalActionError
+from .info import Compilation, GameInfo
+from .solo import BatchOfOne, Solo
+from .state import S, State, along_envs, choose_envs
+from .vector import NativeStep, Positions, Vector
 
 __all__ = ["Game"]
 
 
-class Game(Notation[S], Drawing[S], Symmetries[S], SearchHints[S], SingleGame[S]):
+class Game(ABC, Generic[S]):
     """The rules of a game, without state: pure functions on batches of games.
 
-    A game is a frozen dataclass whose fields are its parameters. It must have eight members (see `BaseGame`): its
-    `id`, its `info`, the hooks `_init`, `_step` and `_legal`, and `observe`, `board` and `outcome`. The hooks need no
-    thought for finished games, illegal actions and wrong shapes. All else has a default, in layers:
-
-        Notation     actions and positions as text
-        Drawing      positions as pictures, and as text for a terminal
-        Symmetries   ways of moving the board that keep the game, for learning
-        SearchHints  what a search can ask instead of playing
-        SingleGame   one game outside a batch, which may run on plain integers
+    A game is a frozen dataclass whose fields are its parameters. It must have eight members: its `id`, its `info`, the
+    hooks `_init`, `_step` and `_legal`, and `observe`, `board` and `outcome`. The hooks need no thought for finished
+    games, illegal actions and wrong shapes. All else has a default.
 
     `Game` without a parameter is a game with a state of any type.
     """
+
+    id: ClassVar[str]
+
+    compilation: ClassVar[Compilation] = "whole"
+    """How much of a step a `Vector` can compile: see `Compilation`."""
+
+    wraps: ClassVar[bool] = False
+    """True if rows and columns of the observation, its last two axes, go on beyond the edges as on a torus."""
+
+    added_parameters: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that were added to a game that has records: `parameters` omits them at their defaults.
+
+    So records, ratings and weights of games without the addition stay as they are.
+    """
+
+    # --- what a game must have --------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def info(self) -> GameInfo:
+        """The properties of the game that are the same in all positions."""
+
+    @abstractmethod
+    def _init(self, seeds: Tensor) -> S:
+        """Return new games for seeds, int64 [B]. `State.new` fills in what all games have."""
+
+    @abstractmethod
+    def _step(self, state: S, actions: Tensor) -> S:
+        """Play one step in every game.
+
+        The core throws away what this returns for finished games, and replaces their actions by 0. The fields of the
+        result share no memory with each other, and none is an expanded view.
+        """
+
+    @abstractmethod
+    def _legal(self, state: S) -> Tensor:
+        """Return the mask of legal actions; anything is allowed for finished games."""
+
+    @abstractmethod
+    def observe(self, state: S, player: Tensor | int) -> Tensor:
+        """Return what a player may know, [B, ...] as `info.observation` says.
+
+        Args:
+            state: the games.
+            player: int64 [B], or one seat for all games.
+        """
+
+    @abstractmethod
+    def board(self, state: S) -> Tensor:
+        """Return the positions as all-seeing spectators draw them, [B, ...] as `info.board` says."""
+
+    @abstractmethod
+    def outcome(self, state: S) -> Tensor:
+        """Return WIN, DRAW or LOSS of finished games (all players may lose) and 0 of the others, int8 [B, P]."""
+
+    # --- playing ----------------------------------------------------------------------------------------------
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The value of every parameter by name; `cellgames.make(game.id, **game.parameters)` makes an equal game.
+
+        Those of `added_parameters` are left out at their defaults.
+        """
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # subclasses are dataclasses
+        values = {field.name: getattr(self, field.name) for field in fields}
+        usual = {field.name: field.default for field in fields if field.name in self.added_parameters}
+        return {name: value for name, value in values.items() if name not in usual or value != usual[name]}
+
+    def __repr__(self) -> str:
+        """Return the class with the parameters; dataclasses with `added_parameters` take it by `repr=False`."""
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
+
+    def init(self, seeds: Tensor) -> S:
+        """Return new games.
+
+        Args:
+            seeds: int64 [B], one per env (`cellgames.envs.core.seeds` makes them from one); the games live on their
+                device.
+        """
+        if not isinstance(seeds, Tensor) or seeds.dtype != torch.int64 or seeds.ndim != 1:
+            got = f"{seeds.dtype} {list(seeds.shape)}" if isinstance(seeds, Tensor) else type(seeds).__name__
+            raise ValueError(f"{self.id}: seeds must be int64 [B], got {got}; core.seeds(seed, B) makes them")
+        return self._init(seeds)
+
+    def step(self, state: S, actions: Tensor, *, checked: bool = True) -> S:
+        """Play one step in every game. Finished games stay as they are, with zero reward.
+
+        Args:
+            state: the games; not changed.
+            actions: integers, [B] for games in turns, [B, P] for simultaneous ones, with another axis [K] if an action
+                has several components. Those of finished games are ignored, whatever they are.
+            checked: check shapes and legality. Without it the caller vouches for both, and what an illegal action
+                leads to is undefined.
+
+        Raises:
+            IllegalActionError: an action is illegal.
+            ValueError: the actions have another shape, dtype or device.
+        """
+        if checked:
+            actions = self.check(state, actions)
+        done = state.done
+        if _none(done):
+            return self._step(state, actions)
+        after = self._step(state, choose_envs(done, torch.zeros_like(actions), actions))
+        before = state.replace(rewards=torch.zeros_like(state.rewards))
+        return after.merge(before, lambda new, old: choose_envs(done, old, new))
+
+    def legal_actions(self, state: S) -> Tensor:
+        """Return the mask of legal actions, bool [B, A], or [B, P, A] in simultaneous games.
+
+        The components of an action follow one after the other. In a finished game nothing is legal; in others
+        everyone who must act has a legal action.
+        """
+        mask = self._legal(state)
+        if _none(state.done):
+            return mask
+        return mask & along_envs(~state.done, mask.ndim)
+
+    def random_actions(self, state: S, source: torch.Generator | Tensor) -> Tensor:
+        """Return uniformly random legal actions, int64, as `step` takes them; each component is drawn for itself.
+
+        Args:
+            state: the games; what is drawn for finished ones has no meaning.
+            source: a generator, which is consumed, alike for finished games and others; or random bits, int64
+                [B, ...], 0 to 2^31 - 1, one for each number of the actions.
+        """
+        if isinstance(source, torch.Generator):
+            shape = (len(state), *self.info.action_shape)
+            source = sampling.random_bits(math.prod(shape), source, state.device).view(shape)
+        return self._random_actions(state, source)
+
+    def _random_actions(self, state: S, bits: Tensor) -> Tensor:
+        """Return `random_actions` of bits; a game may override it if it knows a faster way than by its masks."""
+        info = self.info
+        if not info.simultaneous and len(info.action_nvec) == 1:
+            return sampling.random_legal(self.packed_legal_actions(state), bits)
+        mask, lots = self._legal(state).reshape(-1, info.num_actions), bits.reshape(-1, len(info.action_nvec))
+        return sampling.random_parts(mask, info.action_nvec, lots).view(bits.shape)
+
+    def packed_legal_actions(self, state: S) -> Tensor:
+        """Return the mask of a game in turns as bits, int64 [B, W] (see `sampling`); finished games are not masked."""
+        return sampling.pack(self._legal(state))
+
+    def infos(self, state: S, player: int) -> dict[str, Tensor]:
+        """Return what `infos` of PettingZoo and others hold beside the observation, each [B, ...].
+
+        The names are the same in every position. The numbers are known to `player` and no part of what it observes.
+        """
+        return {"score": state.scores[:, player]}
+
+    def summary(self, state: S) -> dict[str, Any]:
+        """Return numbers of the finished game of a batch of one that its result does not hold, as JSON has them.
+
+        Records keep them, and a replay compares them. So they are lists, not tuples, and all names are strings.
+        """
+        return {}
+
+    # --- checks -----------------------------------------------------------------------------------------------
+
+    def check(self, state: S, actions: Tensor, legal: Tensor | None = None) -> Tensor:
+        """Return the actions as int64 if they are a legal step of every unfinished game, else raise an error.
+
+        Args:
+            state: the games.
+            actions: as `step` takes them.
+            legal: the mask, if it is at hand.
+
+        Raises:
+            IllegalActionError: an action is illegal.
+            ValueError: the actions have another shape, dtype or device.
+        """
+        info, components = self.info, len(self.info.action_nvec)
+        letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
+        hint = "; did you pass one game's actions to a batch, or one player's to all?"
+        actions = self.check_integers(actions, (len(state), *info.action_shape), letters, hint=hint)
+        if actions.device != state.device:
+            raise ValueError(f"{self.id}: actions are on {actions.device}, the games on {state.device}")
+        seats = info.num_players if info.simultaneous else 1
+        chosen = actions.reshape(-1, seats, components)
+        mask = (self._legal(state) if legal is None else legal).reshape(-1, seats, info.num_actions)
+        wrong = ~info.admits(mask, chosen) & ~state.done[:, None, None]
+        if wrong.any():
+            env_id, seat, component = wrong.nonzero()[0].tolist()
+            action = int(chosen[env_id, seat, component])
+            seat = seat if info.simultaneous else int(state.current_player[env_id])
+            raise self.illegal_action(state, env_id, seat, component, action)
+        return actions
+
+    def check_integers(
+        self,
+        actions: Any,
+        shape: tuple[int, ...],
+        letters: list[str],
+        *,
+        device: torch.device | None = None,
+        about: str = "",
+        hint: str = "",
+    ) -> Tensor:
+        """Return actions as int64 if they are integers of a shape, else raise a `ValueError`.
+
+        Args:
+            actions: anything.
+            shape: the one expected.
+            letters: of its axes, for the message.
+            device: that they are moved to; None leaves them where they are.
+            about: what the message says of the shape.
+            hint: what it ends with.
+        """
+        try:
+            return as_actions(actions, shape, device)
+        except ActionsError as error:
+            if error.fault != "shape":
+                raise ValueError(f"{self.id}: actions {error}") from None
+            expected = f"[{', '.join(letters)}] = {list(shape)}"
+            raise ValueError(f"{self.id}: actions must have shape {expected}{about}, got {error.got}{hint}") from None
+
+    def illegal_action(self, state: S, env_id: int, seat: int, component: int, action: int) -> IllegalActionError:
+        """Return the error of an illegal choice of a component by the player on `seat` in one game of the batch."""
+        info = self.info
+        reason = self.why_illegal(state[env_id], seat, component, action)
+        part = component if len(info.action_nvec) > 1 else None
+        return IllegalActionError(self.id, env_id, info.players[seat], action, reason, part)
+
+    def why_illegal(self, state: S, seat: int, component: int, action: int) -> str:
+        """Return why a number is illegal as a component of `seat`'s action in the game of a batch of one."""
+        choices = self.info.action_nvec[component]
+        if not 0 <= action < choices:
+            return f"expected a number from 0 to {choices - 1}"
+        return self._why_illegal(state, seat, component, action)
+
+    def _why_illegal(self, state: S, seat: int, component: int, action: int) -> str:
+        """Return why a number in the right range is illegal in the game of a batch of one."""
+        return "it is not legal in this position"
+
+    def fallback(self, component: int, legal: Any) -> int:
+        """Return what interfaces play instead of an illegal choice of a component: its last legal choice.
+
+        Args:
+            component: of the action.
+            legal: bool [choices], the component's mask, a tensor or an array.
+        """
+        return max(choice for choice, flag in enumerate(legal.tolist()) if flag)
+
+    # --- hooks of `Vector` ------------------------------------------------------------------------------------
+
+    _native_spreads: ClassVar[bool] = False
+    """True if `_native_step` spreads random bits itself, out of the number by `sampling.random_root`."""
+
+    def _native_step(self, device: torch.device) -> NativeStep[S] | None:
+        """Return the native code for a whole step of a `Vector` on `device`; None where there is none."""
+        return None
+
+    def _legal_again(self, state: S, mask: Tensor) -> Tensor:
+        """Return `_legal`; may write into `mask`, an earlier one of as many games that nobody needs any more."""
+        return self._legal(state)
+
+    def _restart(self, state: S, done: Tensor) -> S:
+        """Return the games with new ones, of the seeds that follow, where `done`, bool [B]; may overwrite `state`."""
+        env_ids = done.nonzero().squeeze(1)
+        fresh = self.init(next_seed(state.seed[env_ids]))
+        for field, new in zip(state.tensors(), fresh.tensors(), strict=True):
+            field[env_ids] = new
+        return state
+
+    # --- actions and positions as text ----------------------------------------------------------------------------
+
+    def action_to_string(self, action: int) -> str:
+        """Return the action as records and people write it.
+
+        Args:
+            action: a number; of an action with components its place among all combinations, in which the last
+                component varies fastest.
+        """
+        most = math.prod(self.info.action_nvec)
+        if not 0 <= action < most:
+            raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {action}")
+        return str(action)
+
+    def string_to_action(self, text: str) -> int:
+        """Return the action of a text by `action_to_string`; a `ValueError` says what was expected."""
+        most = math.prod(self.info.action_nvec)
+        if not (text.isdecimal() and text.isascii() and int(text) < most):
+            raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {shown(text)}")
+        return int(text)
+
+    def action_in_words(self, state: S, player: int, action: int) -> str:
+        """Return an action as lists for people show it: its name, and what the position says of it.
+
+        Args:
+            state: the position before the action, a batch of one.
+            player: whose action it is.
+            action: as in `action_to_string`, whose text is the default.
+        """
+        return self.action_to_string(action)
+
+    def choice_to_string(self, component: int, choice: int) -> str:
+        """Return one component's choice as people write it; the action's name if there is only one component."""
+        return self.action_to_string(choice) if len(self.info.action_nvec) == 1 else str(choice)
+
+    def state_to_string(self, state: S) -> str:
+        """Return the position of a batch of one as one line of text."""
+        return json.dumps({name: field[0].tolist() for name, field in _position(state).items()}, separators=(",", ":"))
+
+    def view_to_string(self, state: S, player: int) -> str:
+        """Return what a player may know of the position of a batch of one, as one line of text.
+
+        It tells no more than `observe` does. The default is the line by `state_to_string` in games with perfect
+        information, and the observation as JSON in others.
+        """
+        if self.info.perfect_information:
+            return self.state_to_string(state)
+        return json.dumps(self.observe(state, player)[0].tolist(), separators=(",", ":"))
+
+    def string_to_state(self, text: str, seed: int = 0) -> S:
+        """Return a batch of one with the position of a line by `state_to_string`; a `ValueError` says what is wrong.
+
+        The default checks names and shapes. It does not check that play can lead to the position.
+        """
+        state = self.init(torch.tensor([seed], device="cpu"))
+        expected = _position(state)
+        try:
+            given = json.loads(text)
+            fields = {
+                name: torch.tensor([given.pop(name)], dtype=field.dtype, device="cpu")
+                for name, field in expected.items()
+            }
+            same = not given and all(fields[name].shape == field.shape for name, field in expected.items())
+        except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+            same = False
+        if not same:
+            raise GameError(
+                self.id, f"expected a position such as {shown(self.state_to_string(state), 150)}, got {shown(text)}"
+            ) from None
+        return state.replace(**fields)
+
+    # --- pictures, and text for a terminal ------------------------------------------------------------------------
+
+    def draw(self, state: S) -> Picture:
+        """Return the first game of the batch as a drawing (`core.drawing` turns it into SVG, pixels or HTML)."""
+        return draw_board(self.board(state)[0].numpy(force=True), self.info.title)
+
+    def draw_for(self, state: S, player: int) -> Picture:
+        """Return the first game of the batch as one player may know it; in games with secrets, the observation."""
+        if self.info.perfect_information:
+            return self.draw(state)
+        return draw_board(self.observe(state, player)[0].numpy(force=True), self.info.title)
+
+    def draw_batch(self, state: S, most: int = 4) -> Picture:
+        """Return the first games of the batch, at most `most`, as one drawing, in about as many rows as columns."""
+        pictures = [self.draw(state[env_id]) for env_id in range(min(most, len(state)))]
+        if len(pictures) == 1:
+            return pictures[0]
+        title = f"{self.info.title}, {len(pictures)} of {len(state)} games"
+        columns = math.isqrt(max(len(pictures) - 1, 0)) + 1
+        return grid(pictures, columns, title=title, scale=1 / columns)
+
+    def frames(self, before: S, after: S) -> Iterator[Picture]:
+        """Yield the step from one position to the next as pictures of one size; the last one is that of `after`.
+
+        Only the first games of both batches are drawn. A step gives one picture, unless much happens within it.
+        """
+        yield self.draw(after)
+
+    def draw_annotated(self, state: S, notes: Notes) -> Picture:
+        """Return the first game of the batch, unfinished, with an analysis drawn on its board.
+
+        By default the picture stands below the title of the notes, and the rest is not drawn.
+        """
+        return headed(self.draw(state), notes.title)
+
+    def text(self, state: S) -> str:
+        """Return the first game of the batch for a terminal."""
+        return _rows(self.board(state)[0])
+
+    def text_for(self, state: S, player: int) -> str:
+        """Return what `draw_for` shows, for a terminal."""
+        return self.text(state) if self.info.perfect_information else _rows(self.observe(state, player)[0])
+
+    def _repr_html_(self) -> str:
+        """Return the start of a game as SVG, for notebooks."""
+        return to_svg(self.draw(self.init(seeds(0, 1))))
+
+    # --- symmetries of the board, for learning --------------------------------------------------------------------
+
+    @property
+    def symmetries(self) -> int:
+        """The number of ways of moving the board that keep the game, with seats exchanged or not; 0 moves nothing."""
+        return 1
+
+    def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what a seat sees, and numbers by action, as they are on a board moved by symmetries.
+
+        Args:
+            observation: [L, ...], of `L` positions, as `observe` shows them.
+            actions: [L, ..., A], such as masks and policies, of any dtype.
+            which: int64 [L], each from 0 to `symmetries` - 1.
+        """
+        return observation, actions
+
+    # --- what a search can ask instead of playing -----------------------------------------------------------------
+
+    def is_last_turn(self, state: S) -> Tensor:
+        """Return where the next step surely ends the game, bool [B]; False where that is unknown and after the end."""
+        return torch.zeros_like(state.done)
+
+    def winning_actions(self, state: S, player: Tensor | None = None) -> Tensor | None:
+        """Return the legal actions that win at once for the mover, while all others lose: bool [B, A].
+
+        For games in turns. None if the game has no quick way to tell. Nothing wins after the end.
+
+        Args:
+            state: the games.
+            player: int64 [B], who is taken to be the mover; None for those whose turn it is.
+        """
+        return None
+
+    def defending_actions(self, state: S) -> Tensor | None:
+        """Return the legal actions after which the opponent cannot win at once: bool [B, A].
+
+        For games of two players in turns. None if the game has no quick way to tell. The answer has no meaning where
+        the mover can win at once. Where a game is over nothing is legal.
+        """
+        return None
+
+    def random_outcome(self, state: S, generator: torch.Generator) -> Tensor | None:
+        """Return `outcome` after one random playout of each game, each independent of the others: int8 [B, P].
+
+        None, with the generator left alone, if playouts have to be played.
+        """
+        return None
+
+    # --- one game outside a batch, and many that start over -------------------------------------------------------
+
+    def solo(self, state: S) -> Solo:
+        """Return one game outside a batch, for interfaces that play a single game; `state` has one env."""
+        return BatchOfOne(self, state)
 
     def vector(
         self,
@@ -49,3 +498,19 @@ class Game(Notation[S], Drawing[S], Symmetries[S], SearchHints[S], SingleGame[S]
             positions=positions,
             reuse_buffers=reuse_buffers,
         )
+
+
+def _none(flags: Tensor) -> bool:
+    """Return True if it is known that no flag is set; only looks where looking is cheap."""
+    return not torch.compiler.is_compiling() and flags.device.type == "cpu" and not flags.any()
+
+
+def _position(state: State) -> dict[str, Tensor]:
+    """Return the fields that make up a position: all but the seed and the rewards of the last step."""
+    names = [field.name for field in dataclasses.fields(state) if field.name not in ("seed", "rewards")]
+    return {name: getattr(state, name) for name in names}
+
+
+def _rows(board: Tensor) -> str:
+    """Return an array of numbers as lines of text."""
+    return "\n".join(" ".join(map(str, row)) for row in board.reshape(-1, board.shape[-1]).tolist())

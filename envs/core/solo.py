@@ -11,15 +11,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 from typing_extensions import override
 
-from .base_game import BaseGame
 from .state import State
+
+if TYPE_CHECKING:
+    from .game import Game
 
 __all__ = ["BatchOfOne", "SharedSolo", "Solo", "one"]
 
@@ -45,7 +47,7 @@ class Solo(ABC):
         truncated: True once the game has been cut off by a limit.
     """
 
-    def __init__(self, game: BaseGame, state: State) -> None:
+    def __init__(self, game: Game, state: State) -> None:
         if len(state) != 1:
             raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
         self._game = game

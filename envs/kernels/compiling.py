@@ -185,16 +185,14 @@ def _tried(function: Callable[..., None], examples: list[Tensor], compile: Compi
 def _compile(
     function: Callable[..., None], examples: list[Tensor], options: dict[str, Any]
 ) -> Callable[[list[Tensor]], Any]:
-    try:
-        from torch._guards import TracingContext, tracing
-        from torch._inductor import config
-        from torch._inductor.compile_fx import compile_fx_inner
-        from torch._inductor.decomposition import select_decomp_table
-        from torch._subclasses.fake_tensor import FakeTensorMode
-        from torch.fx.experimental.proxy_tensor import make_fx
-        from torch.fx.experimental.symbolic_shapes import ShapeEnv
-    except ImportError:  # a version of torch whose compiler has other insides
-        return _through_the_front_door(function, examples, options)
+    """Trace and compile; versions of torch whose compiler has other insides raise, and the function stays as it is."""
+    from torch._guards import TracingContext, tracing
+    from torch._inductor import config
+    from torch._inductor.compile_fx import compile_fx_inner
+    from torch._inductor.decomposition import select_decomp_table
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
     def traced(*arguments: Tensor) -> tuple[()]:
         function(*arguments)
@@ -208,17 +206,3 @@ def _compile(
         with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True))):
             compiled = compile_fx_inner(graph, examples)
     return getattr(compiled, "current_callable", None) or compiled
-
-
-def _through_the_front_door(
-    function: Callable[..., None], examples: list[Tensor], options: dict[str, Any]
-) -> Callable[[list[Tensor]], Any]:
-    compiled = torch.compile(function, fullgraph=True, dynamic=False, options=options)
-
-    def call(arguments: list[Tensor]) -> None:
-        with torch.no_grad():
-            compiled(*arguments)
-        arguments.clear()
-
-    call(list(examples))
-    return call

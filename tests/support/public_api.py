@@ -15,7 +15,6 @@ PACKAGES = (
     "cellgames.plugins",
     "cellgames.envs",
     "cellgames.envs.adapters",
-    "cellgames.envs.adapters.openspiel",
     "cellgames.envs.boards",
     "cellgames.envs.cloth_of_gold",
     "cellgames.envs.cloth_of_gold_wild",
@@ -45,6 +44,7 @@ PACKAGES = (
 """Packages whose names are public."""
 
 MODULES = (
+    "cellgames.envs.adapters.openspiel",
     "cellgames.envs.core.drawing",
     "cellgames.arena.analyse.search_analysis",
 )

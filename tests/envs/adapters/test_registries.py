@@ -112,7 +112,7 @@ def test_gymnasiums_registry_takes_parameters_and_opponents() -> None:
     [
         ("sb3", "stable_baselines3.common.vec_env.base_vec_env", "train"),
         ("torchrl", "torchrl.data", "torchrl"),
-        ("openspiel.openspiel_game", "pyspiel", "openspiel"),
+        ("openspiel", "pyspiel", "openspiel"),
     ],
 )
 def test_an_adapter_without_its_library_names_the_extra(

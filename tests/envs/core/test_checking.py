@@ -18,7 +18,6 @@ from toy_games import Race, RaceState, Sealed, SealedState
 
 from cellgames.envs.checking import ContractError, check_game
 from cellgames.envs.core import Game
-from cellgames.envs.core.base_game import BaseGame
 from cellgames.envs.core.solo import BatchOfOne
 
 QUICK = [id for id in smaller(GAMES) if id not in ("cloth-of-gold-wild-small-v0", "grid-adaptation-talk-small-v0")]
@@ -79,12 +78,12 @@ def masks_first(self: Race, state: RaceState) -> Tensor:
 
 
 def goes_on(self: Race, state: RaceState, actions: Tensor, *, checked: bool = True) -> RaceState:
-    after = BaseGame.step(self, state, actions, checked=checked)
+    after = Game.step(self, state, actions, checked=checked)
     return after.replace(scores=after.scores + state.done[:, None])
 
 
 def keeps_choices(self: Race, state: RaceState, done: Tensor) -> RaceState:
-    return BaseGame._restart(self, state.clone(), done).replace(chosen=state.chosen)
+    return Game._restart(self, state.clone(), done).replace(chosen=state.chosen)
 
 
 def merges(self: Race, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:

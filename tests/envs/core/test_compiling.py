@@ -93,12 +93,6 @@ def test_what_is_compiled_does_the_same() -> None:
     assert not examples[1].any()
 
 
-def test_without_the_compilers_insides_its_front_door_does() -> None:
-    """As in a version of torch where they are elsewhere."""
-    arguments = [torch.zeros(4), torch.zeros(4)]
-    assert doubles(compiling._through_the_front_door(double, arguments, {}), 4)
-
-
 def test_a_kernel_is_compiled_once_for_code_closure_shapes_and_threads(compilations: list[list[Tensor]]) -> None:
     first = kernel(double, tensors(3), compile="always")
     assert kernel(double, tensors(3), compile="always") is first

@@ -1,6 +1,6 @@
 """Games in turns with perfect information as `pyspiel.Game`, so that OpenSpiel's algorithms play and solve them.
 
-OpenSpiel steps one game at a time, in Python. That suits small boards.
+It needs the extra `openspiel`. OpenSpiel steps one game at a time, in Python. That suits small boards.
 """
 
 from __future__ import annotations
