@@ -42,9 +42,7 @@ _EXAMPLES = (
     "results/cup --record 3 --kinds placement object --moment 500 --pairs placement",
     "results/season --record 1 --html game.html",
     "results/torus4 --record 2 --kinds stone move --json",
-    "results/cloth --record 1 --film game.gif",
 )
-_FILMS = (".gif", ".mp4")
 
 
 def add(commands: Any) -> None:
@@ -70,9 +68,6 @@ def add(commands: Any) -> None:
         help="whose search values Torus, Hex and Y (default: exact where they are solved)",
     )
     command.add_argument("--top", metavar="N", type=int, default=5, help="effects to print either way (default 5)")
-    command.add_argument(
-        "--film", metavar="FILE", type=Path, help="save the game with the worth of its moves, .gif or .mp4"
-    )
     command.add_argument("--html", metavar="FILE", type=Path, help="save the game as a page that shows the worth")
     add_seed(command)
     add_out(command, "the folder (default: in results/explain)")
@@ -86,7 +81,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
     _check(arguments)
     record, number = _record(arguments)
-    _check_film(arguments, record)
     folder = arguments.out or _folder(arguments.path, number)
     check_writable(folder)
 
@@ -113,32 +107,11 @@ def _check(arguments: argparse.Namespace) -> None:
             raise UserError(f"--{name.replace('_', '-')} must be at least {least}, got {value}")
     if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
         raise UserError(f"--out {arguments.out} is a file; an explanation needs a folder")
-    for name, suffixes in (("film", _FILMS), ("html", (".html",))):
-        path = getattr(arguments, name)
-        if path is not None and path.suffix.lower() not in suffixes:
-            raise UserError(f"expected a file for --{name} that ends in {' or '.join(suffixes)}, got {path}")
-        if path is not None and not path.parent.is_dir():
-            raise UserError(f"--{name} {path}: there is no folder {path.parent}")
-    if arguments.film is not None:
-        from cellgames.utils.animations import check_animation
-
-        check_animation(arguments.film)
-
-
-def _check_film(arguments: argparse.Namespace, record: Record | CupRecord) -> None:
-    """Complain about a film of a game or of kinds that have none, before anything is played."""
-    if arguments.film is None:
-        return
-    from cellgames.arena.records.record_lines import Record
-    from cellgames.lab.interventions.worth_pictures import FILMED
-
-    if not isinstance(record, Record):
-        raise UserError("--film shows what placements were worth, and in a season of the Cup nobody placed any")
-    if arguments.kinds and not set(FILMED) & {*arguments.kinds, arguments.pairs}:
-        raise UserError(
-            f"--film shows what moves were worth, {', '.join(FILMED)}; add one of these to --kinds "
-            f"{' '.join(arguments.kinds)}"
-        )
+    path = arguments.html
+    if path is not None and path.suffix.lower() != ".html":
+        raise UserError(f"expected a file for --html that ends in .html, got {path}")
+    if path is not None and not path.parent.is_dir():
+        raise UserError(f"--html {path}: there is no folder {path.parent}")
 
 
 def _record(arguments: argparse.Namespace) -> tuple[Record | CupRecord, int]:
@@ -173,20 +146,12 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _save(arguments: argparse.Namespace, record: Record | CupRecord, found: Explanation) -> None:
-    """Write the film and the page, if they are asked for."""
-    from cellgames.arena.records.record_lines import Record
-
-    if arguments.film is not None:
-        from cellgames.lab.interventions.worth_pictures import animate_worth
-
-        assert isinstance(record, Record)  # `_check_film` has looked
-        animate_worth(record, found, arguments.film, progress=not arguments.quiet)
+    """Write the page, if it is asked for."""
     if arguments.html is not None:
         from cellgames.lab.interventions.worth_layer import worth_layer
         from cellgames.web.export import export_html
 
         with waiting(f"Writing {arguments.html}", shown=not arguments.quiet):
             export_html(record, arguments.html, worth=worth_layer(found))
-    for path in (arguments.film, arguments.html):
-        if path is not None and not arguments.json:
-            print(f"Saved {path}")
+        if not arguments.json:
+            print(f"Saved {arguments.html}")

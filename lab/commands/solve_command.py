@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cellgames.cli.console import UserError
 from cellgames.cli.shared_options import (
@@ -20,14 +20,12 @@ from cellgames.cli.shared_options import (
     add_json,
     add_parameters,
     add_quiet,
-    add_ray,
     make_game,
-    workers_of,
 )
 from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
-    from cellgames.agents.torus import Progress, ProofSearch
+    from cellgames.agents.torus import ProofSearch
     from cellgames.envs.connection.game import ConnectionGame
     from cellgames.envs.core import Game
     from cellgames.envs.core.state import S
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from cellgames.envs.stones.stone_state import StoneState
     from cellgames.envs.torus.game import Torus
     from cellgames.envs.torus.state import TorusState
-    from cellgames.lab.solving.shared_search import SharedSearch
 
 __all__ = ["add"]
 
@@ -46,8 +43,7 @@ _TEXT = (
     "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
     "that shares nothing with the solver.\n\n"
     "Long searches: --table keeps all that the search knows in a file at any time, so that it goes on after Ctrl-C,\n"
-    "kill -9 or --time. --ray shares the search of one position among workers, with a table of --memory each; their\n"
-    "results are lines of the file of --journal, from which it goes on."
+    "kill -9 or --time."
 )
 _EXAMPLES = (
     "torus-v0 --size 4",
@@ -55,15 +51,13 @@ _EXAMPLES = (
     'torus-v0 --size 4 --moves "a1+ b2" --proof a1+b2.proof',
     "torus-v0 --size 5 --moves a1 --winner --memory 1 --solved octagon.npz",
     "torus-v0 --size 6 --moves a1 --winner --memory 8 --table octagon.table --time 3600",
-    "torus-v0 --size 6 --moves a1 --winner --memory 1 --journal octagon.jsonl --ray",
     "--verify results/proofs/torus-n4-octagon.proof",
 )
 _GIB = 1 << 30
 _NODES = 20_000  # searched of every open move between two looks at the clock
 _SILENT = 2.0  # seconds before progress is shown
 _MOST_MEMORY = 1024.0
-_LEAF_NODES = 200_000
-_TORUS_ONLY = ("proof", "solved", "table", "journal", "ray", "time")
+_TORUS_ONLY = ("proof", "solved", "table", "time")
 
 
 def add(commands: Any) -> None:
@@ -92,15 +86,6 @@ def add(commands: Any) -> None:
         type=Path,
         help="keep the table in this file, which has the size of --memory when it is new",
     )
-    command.add_argument("--journal", metavar="FILE", type=Path, help="the file of results of --ray")
-    command.add_argument(
-        "--leaf-nodes",
-        metavar="N",
-        type=int,
-        default=_LEAF_NODES,
-        help=f"positions that a worker of --ray searches below each leaf (default {_LEAF_NODES:,})",
-    )
-    add_ray(command, "leaves searched")
     add_json(command)
     add_quiet(command)
 
@@ -142,7 +127,7 @@ def _solve(arguments: argparse.Namespace) -> int:
 
     if arguments.game is None:
         raise UserError("name a game, such as torus-v0 --size 4, or a proof with --verify FILE")
-    for path in (arguments.proof, arguments.solved, arguments.table, arguments.journal):
+    for path in (arguments.proof, arguments.solved, arguments.table):
         if path is not None and not path.parent.is_dir():
             raise UserError(f"{path}: there is no folder {path.parent}")
     if not 0.001 <= arguments.memory <= _MOST_MEMORY:
@@ -155,14 +140,12 @@ def _solve(arguments: argparse.Namespace) -> int:
     if not isinstance(game, Torus):
         raise UserError(f"cellgames solve is for Torus, Hex and Y, got {arguments.game}")
     state = _position(arguments, game)
-    if arguments.ray is not None or arguments.journal is not None:
-        return _shared(arguments, game, state)
     try:
         solver = ProofSearch(game.size, memory=int(arguments.memory * _GIB), table=arguments.table)
     except RuntimeError as error:
         raise UserError(str(error)) from error
     with _kept(arguments, solver):
-        return _Solving(arguments, game, state, solver, solver.search(state)).run()
+        return _Solving(arguments, game, state, solver).run()
 
 
 def _solve_connection(arguments: argparse.Namespace, game: ConnectionGame) -> int:
@@ -225,26 +208,6 @@ def _print_found(arguments: argparse.Namespace, game: StoneGame[Any], state: Sto
     return winner
 
 
-def _shared(arguments: argparse.Namespace, game: Torus, state: TorusState) -> int:
-    """Have the workers of a cluster search the position; return the exit code."""
-    from cellgames.agents.torus import ProofSearch
-    from cellgames.lab.solving.shared_search import LeafWork, SharedSearch
-
-    if arguments.ray is None or arguments.journal is None or not arguments.winner:
-        raise UserError("--ray and --journal FILE go together, with --winner")
-    if arguments.table or arguments.solved or arguments.proof:
-        raise UserError("--ray takes --journal, but not --table, --solved or --proof, which are for one process")
-    if arguments.leaf_nodes < 1:
-        raise UserError(f"--leaf-nodes must be at least 1, got {arguments.leaf_nodes}")
-    solver = ProofSearch(game.size)  # so that what is wrong is said here and not by each worker
-    del solver
-    work = LeafWork(game.size, int(arguments.memory * _GIB), arguments.leaf_nodes)
-    search = SharedSearch(state, work, arguments.journal)
-    with workers_of(arguments) as workers:
-        assert workers is not None
-        return _Solving(arguments, game, state, search, search.run(workers)).run()
-
-
 def _position(arguments: argparse.Namespace, game: Game[S]) -> S:
     """Return the position to solve."""
     from cellgames.arena.records import positions
@@ -276,10 +239,9 @@ class _Solving:
         arguments: argparse.Namespace,
         game: Torus,
         state: TorusState,
-        search: ProofSearch | SharedSearch,
-        steps: Iterator[Progress],
+        solver: ProofSearch,
     ) -> None:
-        self.arguments, self.game, self.state, self.search, self.steps = arguments, game, state, search, steps
+        self.arguments, self.game, self.state, self.solver = arguments, game, state, solver
         self.line = StatusLine(not arguments.quiet, every_s=10.0)
         self.began = time.monotonic()
 
@@ -291,23 +253,18 @@ class _Solving:
             raise UserError(f"not solved within {self._spent()}{self._again()}")
         moves = [] if self.arguments.winner else self._winning_moves()
         self.line.end()
-        found = _Found(value, move, moves, self.search.nodes, self._seconds())
+        found = _Found(value, move, moves, self.solver.nodes, self._seconds())
         winner = _print_found(self.arguments, self.game, self.state, found)
         if self.arguments.proof is not None:
-            self._prove(self._solver, winner)
+            self._prove(winner)
         return 0
 
-    @property
-    def _solver(self) -> ProofSearch:
-        """Return the search of this process."""
-        return cast("ProofSearch", self.search)  # workers are asked for the winner alone
-
-    def _prove(self, solver: ProofSearch, winner: str) -> None:
+    def _prove(self, winner: str) -> None:
         from cellgames.lab.solving.proof_checker import write
         from cellgames.utils.files import replacing
 
         self.line.show("writing the proof", news=True)
-        moves = solver.winning_strategy(self.state)
+        moves = self.solver.winning_strategy(self.state)
         self.line.end()
         text = self.game.state_to_string(self.state)
         with replacing(self.arguments.proof) as part:
@@ -317,7 +274,7 @@ class _Solving:
 
     def _value(self) -> tuple[int, int]:
         """Return who wins (1 the mover, -1 the other, 0 if time is up) and a winning move or -1."""
-        for step in self.steps:
+        for step in self.solver.search(self.state):
             if time.monotonic() - self.began > _SILENT:
                 self.line.show(f"{self._spent()}; proof number {step.proof}, disproof number {step.disproof}")
             if step.value or self._late():
@@ -326,7 +283,7 @@ class _Solving:
 
     def _winning_moves(self) -> list[int]:
         """Return the moves that win."""
-        solver, legal = self._solver, self.game.legal_actions(self.state)
+        solver, legal = self.solver, self.game.legal_actions(self.state)
         while True:
             values = solver.move_values(self.state, nodes=_NODES)
             left = int(legal.sum() - (values != 0).sum())
@@ -342,7 +299,7 @@ class _Solving:
         return self.arguments.time is not None and time.monotonic() - self.began > self.arguments.time
 
     def _again(self) -> str:
-        for name in ("table", "journal", "solved"):
+        for name in ("table", "solved"):
             if kept := getattr(self.arguments, name):
                 return f"; --{name} {kept} goes on"
         return "; with --solved FILE or --table FILE it can go on later"
@@ -351,4 +308,4 @@ class _Solving:
         return round(time.monotonic() - self.began, 2)
 
     def _spent(self) -> str:
-        return f"{self.search.nodes:,} nodes, {self._seconds():.1f} s"
+        return f"{self.solver.nodes:,} nodes, {self._seconds():.1f} s"

@@ -1,4 +1,4 @@
-"""Explanations drawn: the worth of cells on the board, and films of a game with what its moves were worth.
+"""Explanations drawn: the worth of cells on the board.
 
 Green is worth something to its own player, magenta harms it, and the more the darker. A dark frame stands for what
 decided the game: without it the outcome would have been another one.
@@ -9,25 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.replays import replay
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape, Text, fitted, frame_times, headed, mix
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape, Text, fitted, headed, mix
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.titles import board_title
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.utils.files import PathLike
 
 from .effects import Effect, Explanation
 
 if TYPE_CHECKING:
-    from cellgames.envs.core import Game
+    pass
 
-__all__ = ["FILMED", "HARM", "LAYERS", "WORTH", "animate_worth", "colour_of", "draw_worth", "film_frames"]
+__all__ = ["HARM", "LAYERS", "WORTH", "colour_of", "draw_worth"]
 
 WORTH, HARM = "#1b7837", "#c51b7d"
 """Colours of what helps and of what harms its own player; both are told apart in every kind of colour vision."""
@@ -35,15 +31,11 @@ WORTH, HARM = "#1b7837", "#c51b7d"
 LAYERS = {"cell": ("cell", "empty"), "empty": ("cell", "empty")}
 """Kinds that are drawn on one board; every other kind has its own."""
 
-FILMED = ("placement", "action", "stone", "turn")
-"""Kinds that a film shows; the first that there is."""
-
 _INK, _PAPER, _NONE = "#1d1a16", "#fffdf8", "#ffffff"
 _WORDS = {("cell", "empty"): "cell, live or empty,", ("empty",): "empty cell", ("move",): "place, seen from others,"}
 _LEGEND = 62.0
 _MOST_LABELS = 40  # effects whose numbers stand on the board
 _STEPS = 24  # shades of a colour
-_NAMED = 3  # effects in the title of a frame
 
 
 def colour_of(worth: float, most: float, ground: str = _NONE) -> str:
@@ -185,90 +177,3 @@ def _legend(most: float, unit: str, width: float, top: float) -> Iterator[Shape]
         x += 40 + 8 * len(words)
     words = f"{unit}; framed: the outcome hung on it"
     yield Text(26.0, y + 38, words, fitted(words, 13, width - 36), _INK)
-
-
-# ---------------------------------------------------------------- films
-
-
-def animate_worth(
-    record: Record,
-    explanation: Explanation,
-    path: PathLike,
-    *,
-    frame_ms: int = 300,
-    last_ms: int = 3000,
-    progress: bool = False,
-) -> None:
-    """Save a game as a GIF or an MP4 with the worth of each move on the board.
-
-    With `progress`, what takes more than two seconds shows its progress on standard error.
-
-    Raises:
-        ReplayError: The record does not reproduce.
-        ValueError: Another suffix than .gif and .mp4.
-        ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
-    """
-    from cellgames.arena.records.films import save_film
-
-    save_film(film_frames(record, explanation), path, frame_ms=frame_ms, last_ms=last_ms, progress=progress)
-
-
-def film_frames(record: Record, explanation: Explanation) -> list[list[Picture]]:
-    """Return the pictures of each step of a game, with the worth of what was placed in it.
-
-    Where the Toroidal Cup runs Life, cells that would be different without the placement of the largest worth are
-    framed.
-    """
-    game, states = explanation.game, replay(record)
-    effects = [effect for effect in explanation.effects if effect.kind in FILMED]
-    if not effects:
-        raise ValueError(f"a film needs effects of moves ({', '.join(FILMED)}), got {', '.join(explanation.kinds)}")
-    kind = next(kind for kind in FILMED if any(effect.kind == kind for effect in effects))
-    effects = [effect for effect in effects if effect.kind == kind]
-    most = max(abs(effect.worth) for effect in effects)
-    steps: list[list[Picture]] = []
-    for turn, (before, after) in enumerate(pairwise(states)):
-        made = sorted((e for e in effects if e.turn == turn), key=lambda effect: -abs(effect.worth))
-        pictures = list(game.frames(before, after))
-        marked = pictures
-        if isinstance(game, ToroidalCup) and len(pictures) > 1:
-            title, marks = _without(game, after, max(effects, key=lambda effect: abs(effect.worth)), len(pictures))
-            marked = [headed(_over(p, game.rows, game.cols, m), title) for p, m in zip(pictures, marks, strict=True)]
-        else:
-            marked = _marked(game, pictures, made, most)
-        steps.append(marked)
-    start = headed(game.draw(states[0]), f"{board_title(game)}: what each {kind} was worth to its player")
-    return [[start], *steps]
-
-
-def _marked(game: Game, pictures: Sequence[Picture], made: Sequence[Effect], most: float) -> list[Picture]:
-    """Return pictures of a step below a line that says what its moves were worth, framed in their colours."""
-    words = "; ".join(f"{effect.name}: {effect.worth:+.4g}" for effect in made[:_NAMED]) or "no move that was valued"
-    if isinstance(game, StoneGame):
-        return [headed(picture, words) for picture in pictures]
-    rows, cols = game.info.board.shape[-2:]  # words of Grid Adaptation with talk lie on further planes
-    shapes: list[Shape] = []
-    for effect in made:
-        colour = colour_of(effect.worth, most, "#bdb6aa")
-        for cell in effect.cells:
-            row, col = divmod(cell, cols)
-            shapes.append(Rectangle(col - 0.1, row - 0.1, 1.2, 1.2, None, colour, 0.3))
-    return [headed(_over(picture, rows, cols, tuple(shapes)), words) for picture in pictures]
-
-
-def _without(game: ToroidalCup, after: Any, effect: Effect, count: int) -> tuple[str, list[tuple[Shape, ...]]]:
-    """Return a title, and for each picture of Life the frames of cells that would be different without a placement."""
-    from cellgames.envs.toroidal_cup.rendering import FRAMES
-
-    start = after.start[:1]
-    changed = start.flatten(1).clone()
-    changed[0, list(effect.cells)] = 0
-    last = int(after.generations[0])
-    times = frame_times(last, FRAMES)
-    recorded, other = (game.life(board, keep=times).boards for board in (start, changed.view_as(start)))
-    marks: list[tuple[Shape, ...]] = []
-    for time in times[:count]:
-        apart = (recorded[time][0] != other[time][0]).numpy()
-        marks.append(tuple(Rectangle(col, row, 1, 1, None, WORTH, 0.28) for row, col in np.argwhere(apart).tolist()))
-    title = f"framed: other cells without {effect.name}, which was worth {effect.worth:+.4g}"
-    return title, marks

@@ -104,7 +104,7 @@ def test_the_command_solves_hex_and_y(capsys: pytest.CaptureFixture[str]) -> Non
     [
         (["hex-v0"], "at most 16 cells are free, got one with 121"),
         (["hex-v0", "--size", "3", "--proof", "x"], "--proof is for Torus"),
-        (["y-v0", "--size", "3", "--ray"], "--ray is for Torus"),
+        (["y-v0", "--size", "3", "--time", "9"], "--time is for Torus"),
         (["hex-v0", "--size", "2", "--moves", "a1 b1 a2"], "the game is over"),
     ],
 )

@@ -24,7 +24,7 @@ from cellgames.envs.core.drawing import to_svg
 from cellgames.lab import Explanation, Options, explain, explain_world
 from cellgames.lab.interventions.cloth_world import cloth_world
 from cellgames.lab.interventions.cup_world import CupWorld
-from cellgames.lab.interventions.worth_pictures import draw_worth, film_frames
+from cellgames.lab.interventions.worth_pictures import draw_worth
 from cellgames.lab.solving.connection_solver import ConnectionSolver
 
 CUP = cellgames.make("toroidal-cup-small-v0")
@@ -220,9 +220,6 @@ def test_explanations_repeat_and_are_drawn(records: dict[str, Record]) -> None:
         assert first.effects == second.effects, id
         for kind in first.kinds:
             assert "worth" in to_svg(draw_worth(first, kind))
-    steps = film_frames(records[CUP.id], explain(records[CUP.id], ["placement"]))
-    assert len(steps) == len(records[CUP.id].moves) + 1
-    assert "framed: other cells without" in to_svg(steps[-1][1])
     with pytest.raises(ValueError, match="expected a kind out of"):
         draw_worth(first, "nothing")
 
@@ -285,9 +282,6 @@ def test_the_command_writes_tables_pictures_and_a_page(folder: Path, capsys: pyt
     assert data["effects"][0]["kind"] == "placement"
     assert "stay as they were placed" in (out / "report.md").read_text()
     assert '"worth"' in (folder / "game.html").read_text()
-    assert main(["explain", f"{TORUS.id}.jsonl", "--film", "game.gif", "--quiet"]) == 0
-    assert (folder / "game.gif").stat().st_size > 1000
-    capsys.readouterr()
     assert main([*command, "--json", "--out", "other"]) == 0
     assert json.loads(capsys.readouterr().out)["effects"] == data["effects"]
 
@@ -304,9 +298,7 @@ def test_the_command_writes_tables_pictures_and_a_page(folder: Path, capsys: pyt
         ([f"{GRID.id}.jsonl", "--moment", "1"], "no moment to choose"),
         ([f"{TORUS.id}.jsonl", "--searcher", "random"], "does not search"),
         ([f"{TORUS.id}.jsonl", "--places", "0"], "--places must be at least 1"),
-        ([f"{TORUS.id}.jsonl", "--film", "game.png"], "expected a file for --film"),
         ([f"{TORUS.id}.jsonl", "--html", "no/game.html"], "there is no folder"),
-        ([f"{CUP.id}.jsonl", "--kinds", "cell", "--film", "game.gif"], "add one of these to --kinds cell"),
         (["nothing.jsonl"], "No such file"),
     ],
 )
