@@ -44,19 +44,12 @@ if TYPE_CHECKING:
     from .season.cup import CupUmpire as CupUmpire
     from .season.playoffs import Bracket as Bracket, bracket as bracket
     from .season.schedule import SeasonOptions as SeasonOptions
-    from .season.season import (
-        AnySeason as AnySeason,
-        Season as Season,
-        SeasonIO as SeasonIO,
-        play_season as play_season,
+    from .season.season import Season as Season, play_season as play_season
+    from .season.standings import (
+        GameResult as GameResult,
+        points_of_places as points_of_places,
+        standings as standings,
     )
-    from .season.standings import GameResult as GameResult, standings as standings
-    from .season.tables.place_standings import (
-        PlaceLine as PlaceLine,
-        TableResult as TableResult,
-        place_standings as place_standings,
-    )
-    from .season.tables.table_season import TableSeason as TableSeason, play_table_season as play_table_season
     from .season.teams import (
         Team as Team,
         assign_agents as assign_agents,

@@ -198,7 +198,7 @@ def last_attempts(
 
 
 def results_of(fixtures: Sequence[Fixture], ended: Sequence[Played], seed: int, *, dice: bool) -> Iterator[GameResult]:
-    """Yield the results of games of two teams.
+    """Yield the results of games.
 
     Args:
         fixtures: first attempts.
@@ -207,10 +207,11 @@ def results_of(fixtures: Sequence[Fixture], ended: Sequence[Played], seed: int, 
         dice: whether a die decides what replays have not; else the game ends without a winner.
     """
     for fixture, last in zip(fixtures, ended, strict=True):
-        (one, two), (ours, theirs) = fixture.teams, last.scores
-        winner = None if last.winner is None else fixture.teams[last.winner]
-        rolls: tuple[tuple[int, int], ...] = ()
+        teams, places = fixture.teams, last.places
+        winner = None if last.winner is None else teams[last.winner]
+        rolls: tuple[tuple[int, ...], ...] = ()
         if winner is None and dice:
-            thrown = dict(roll_off(fixture.teams, make_die(seed, fixture.stage, fixture.game)))
-            winner, rolls = next(iter(thrown)), tuple(zip(thrown[one], thrown[two], strict=True))
-        yield GameResult((one, two), (ours, theirs), winner, 1 + last.fixture.attempt, rolls)
+            level = [team for seat, team in enumerate(teams) if not places or places[seat] == 1]
+            thrown = dict(roll_off(level, make_die(seed, fixture.stage, fixture.game)))
+            winner, rolls = next(iter(thrown)), tuple(thrown.get(team, ()) for team in teams)
+        yield GameResult(teams, last.scores, winner, 1 + last.fixture.attempt, rolls, places)

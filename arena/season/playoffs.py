@@ -1,65 +1,69 @@
-"""The playoffs: from the four seeds of each league to the champion.
+"""The playoffs: from the four seeds of each league, or from the best of one field, to the champion.
 
     League Division Series       in each league 1 v 4 and 2 v 3, best of 5
     League Championship Series   in each league the two winners, best of 5
     Toroidal Cup Series          the winners of the leagues, best of 7
+    Final Table                  games of more than two seats: the best teams, until one has won four games
 
 A bracket is a function of the seeds and of the results so far. The rules: "The playoffs" of the Toroidal Cup rules on
 the Golly.Life wiki. First seats go AABBA and AABBBAA, where A is the higher seed; in the Toroidal Cup Series that is
-the team that stands higher in the standings of the whole season.
+the team that stands higher in the standings of the whole season. At the final table seats move on by one from game to
+game.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from .standings import SEEDS, GameResult
 
-__all__ = ["FIRST_SEATS", "ROUNDS", "Bracket", "Series", "bracket"]
+__all__ = ["FINAL", "FIRST_SEATS", "ROUNDS", "Bracket", "Series", "bracket"]
 
 FIRST_SEATS = {5: "AABBA", 7: "AABBBAA"}
 """By the most games of a series, who has the first seat: A the higher seed, B the other."""
 
 ROUNDS = ("League Division Series", "League Championship Series", "Toroidal Cup Series")
 
+FINAL = "Final Table"
+"""The only round of games of more than two seats."""
+
 
 @dataclass(frozen=True)
 class Series:
-    """Games of two teams until one has won more than half of the most there can be.
+    """Games of the same teams until one has won more than half of `best_of`.
 
     Attributes:
         key: its name; all keys of a bracket differ.
-        round: one of `ROUNDS`.
+        round: one of `ROUNDS`, or `FINAL`.
         league: "" in the last round.
-        teams: the higher seed, the lower one.
-        best_of: the most games.
+        teams: the higher seed in front.
+        best_of: the most games of two teams.
         results: so far.
     """
 
     key: str
     round: str
     league: str
-    teams: tuple[str, str]
+    teams: tuple[str, ...]
     best_of: int
     results: tuple[GameResult, ...] = ()
 
     @property
-    def wins(self) -> tuple[int, int]:
-        """Return the games won by the higher and by the lower seed."""
-        high, low = (sum(result.winner == team for result in self.results) for team in self.teams)
-        return high, low
+    def wins(self) -> tuple[int, ...]:
+        """Return the games won by each team."""
+        return tuple(sum(result.winner == team for result in self.results) for team in self.teams)
 
     @property
     def winner(self) -> str | None:
         """Return the winner of the series, None while it is undecided."""
         return next((team for team, won in zip(self.teams, self.wins, strict=True) if 2 * won > self.best_of), None)
 
-    def seats(self) -> tuple[str, str]:
-        """Return the teams of the next game, the one with the first seat in front."""
-        high, low = self.teams
-        return (high, low) if FIRST_SEATS[self.best_of][len(self.results)] == "A" else (low, high)
+    def seats(self) -> tuple[str, ...]:
+        """Return the teams of the next game in the order of their seats."""
+        number, count = len(self.results), len(self.teams)
+        turn = number % count if count > 2 else FIRST_SEATS[self.best_of][number] == "B"
+        return (*self.teams[turn:], *self.teams[:turn])
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ class Bracket:
     @property
     def champion(self) -> str | None:
         """Return the winner of the last series, None before."""
-        return self.rounds[-1][0].winner if len(self.rounds) == len(ROUNDS) else None
+        last = self.rounds[-1]
+        return last[0].winner if len(last) == 1 else None
 
 
 def bracket(
@@ -91,28 +96,23 @@ def bracket(
     """Return the playoffs as far as they are known.
 
     Args:
-        seeds: four teams by league, best first; two leagues.
+        seeds: four teams by league, best first; or, of one field alone, those of the final table.
         order: all teams of the season, or all seeds, by their standing.
         results: games by the key of their series, in the order they were played.
-
-    Raises:
-        ValueError: another number of leagues or seeds, games without a winner, of other teams, after the end of their
-            series, or of a series that is not on yet.
     """
-    if len(seeds) != 2 or any(len(teams) != SEEDS for teams in seeds.values()):
-        shown = "; ".join(f"{league}: {', '.join(teams)}" for league, teams in seeds.items())
-        raise ValueError(f"expected {SEEDS} seeds in each of two leagues, got {shown}")
     place = {team: number for number, team in enumerate(order)}
-    known: set[str] = set()
 
     def series(number: int, league: str, label: str, one: str, two: str) -> Series:
         name = ROUNDS[number]
         key = ", ".join(part for part in (league, name, label) if part)
-        known.add(key)
         high, low = sorted((one, two), key=lambda team: place[team])
         best_of = 7 if number == len(ROUNDS) - 1 else 5
-        return _with(Series(key, name, league, (high, low), best_of), results.get(key, ()))
+        return Series(key, name, league, (high, low), best_of, tuple(results.get(key, ())))
 
+    if len(seeds) == 1:
+        (field,) = map(tuple, seeds.values())
+        final = Series(FINAL, FINAL, "", field, 7, tuple(results.get(FINAL, ())))
+        return Bracket(dict.fromkeys(seeds, field), ((final,),))
     rounds = [
         tuple(
             series(0, league, f"{high + 1} v {SEEDS - high}", teams[high], teams[SEEDS - 1 - high])
@@ -124,27 +124,10 @@ def bracket(
         rounds.append(tuple(series(1, league, "", *winners[2 * n : 2 * n + 2]) for n, league in enumerate(seeds)))
         if winners := _winners(rounds[1]):
             rounds.append((series(2, "", "", *winners),))
-    if early := sorted(results.keys() - known):
-        raise ValueError(f"expected games of {', '.join(sorted(known))}, got games of {early[0]}")
     return Bracket({league: tuple(teams) for league, teams in seeds.items()}, tuple(rounds))
 
 
 def _winners(series: Sequence[Series]) -> list[str]:
     """Return the winners of all series of a round in their order; none unless all are decided."""
-    winners = [one.winner for one in takewhile(lambda one: one.winner is not None, series)]
-    return [winner for winner in winners if winner is not None] if len(winners) == len(series) else []
-
-
-def _with(series: Series, results: Sequence[GameResult]) -> Series:
-    """Return the series with its games."""
-    for number, result in enumerate(results, 1):
-        so_far = Series(series.key, series.round, series.league, series.teams, series.best_of, tuple(results[:number]))
-        if set(result.teams) != set(series.teams) or result.winner not in series.teams:
-            raise ValueError(
-                f"{series.key}, game {number}: expected a winner of {' and '.join(series.teams)}, got "
-                f"{result.winner or 'none'} of {' and '.join(result.teams)}"
-            )
-        if number < len(results) and so_far.winner is not None:
-            raise ValueError(f"{series.key}: game {number} decided it, but {len(results) - number} more follow")
-        series = so_far
-    return series
+    winners = [one.winner for one in series if one.winner is not None]
+    return winners if len(winners) == len(series) else []

@@ -1,4 +1,4 @@
-"""A season as files: JSON for programs, Markdown and a picture of the bracket for people.
+"""A season as files: JSON for programs, Markdown for people.
 
 The files hold nothing but what follows from the settings and the games: no dates, no durations.
 """
@@ -9,95 +9,79 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking
-from cellgames.envs.core.drawing import to_svg
-from cellgames.envs.core.raster import to_png
-from cellgames.utils.extras import no_pictures
 from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, plain_table
 
-from .bracket_picture import bracket_picture, score_text
 from .playoffs import Bracket, Series
 from .schedule import SeasonSchedule, league_counts
 from .standings import GameResult, Line
+from .table_schedule import table_counts
 from .teams import Leagues, Team, by_league
 
 __all__ = [
     "FILES",
     "SCHEDULE",
     "STANDINGS",
-    "AnySummary",
     "Summary",
     "bracket_text",
-    "closing_parts",
-    "counted",
     "leaders_text",
-    "opening_parts",
     "result_text",
     "schedule_data",
-    "span",
+    "score_text",
     "standings_data",
-    "standings_table",
     "table_text",
     "to_text",
     "write_season",
 ]
 
-SCHEDULE, STANDINGS, BRACKET_FILE = "schedule.json", "standings.json", "bracket.json"
-FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, "report.md", "bracket.svg", "bracket.png")
+SCHEDULE, STANDINGS, BRACKET_FILE, FINAL_FILE = "schedule.json", "standings.json", "bracket.json", "final.json"
+FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, FINAL_FILE, "report.md")
 """Files that this module writes, some of them before the season is over."""
-
-L = TypeVar("L", bound=Any)
-"""A line of standings, which has a rank, a team and rolls of the die."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnySummary:
-    """The part of a summary that seasons of all forms have.
+class Summary:
+    """The outcome of a season that is over.
 
     Attributes:
-        settings: Content of season.json.
-        teams: All teams, in the order given.
-        schedule: The days.
-        forfeits: By agent, the games that it forfeited.
-        thinking: By agent, the time of its moves in a season with clocks.
+        settings: content of season.json.
+        teams: all teams, in the order given.
+        schedule: the days.
+        table: the standings of all teams, best first.
+        bracket: the playoffs, or the final table.
+        forfeits: by agent, the games that it forfeited.
+        thinking: by agent, the time of its moves in a season with clocks.
     """
 
     settings: Mapping[str, Any]
     teams: tuple[Team, ...]
     schedule: SeasonSchedule
+    table: tuple[Line, ...]
+    bracket: Bracket
     forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
     thinking: Mapping[str, Thinking] = field(default_factory=dict)
 
     @property
-    def notes(self) -> list[str]:
-        """Sentences on the time of agents' moves, and on forfeited games."""
-        return [*thinking_notes(self.thinking), *forfeit_notes(self.forfeits)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Summary(AnySummary):
-    """The outcome of a season of leagues that is over.
-
-    Attributes:
-        table: The standings of all teams, best first.
-        bracket: The playoffs.
-    """
-
-    table: tuple[Line, ...]
-    bracket: Bracket
-
-    @cached_property
     def leagues(self) -> Leagues:
-        """Names of the teams by league and division."""
+        """Names of the teams by league and division; none of a season of tables."""
         return by_league(self.teams)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on the time of agents' moves, and on forfeited games."""
+        return (*thinking_notes(self.thinking), *forfeit_notes(self.forfeits))
+
+
+def score_text(score: float) -> str:
+    """Return a score as text: whole numbers as such, others with up to three digits behind the point."""
+    return f"{score:.3f}".rstrip("0").rstrip(".")
 
 
 def to_text(data: Mapping[str, Any]) -> str:
@@ -110,107 +94,126 @@ def to_text(data: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------- data
 
 
-def schedule_data(schedule: SeasonSchedule, leagues: Leagues) -> dict[str, Any]:
-    """Return the games by day, the first seat in front, and how even each league's schedule is."""
+def schedule_data(schedule: SeasonSchedule, teams: Sequence[Team]) -> dict[str, Any]:
+    """Return the games by day, teams in the order of their seats, and how even the schedule is."""
+    fairness: Any = {
+        league: asdict(league_counts(schedule, divisions.values())) for league, divisions in by_league(teams).items()
+    }
     return {
         "days": [list(map(list, day)) for day in schedule.days],
-        "fairness": {
-            league: asdict(league_counts(schedule, divisions.values())) for league, divisions in leagues.items()
-        },
+        "fairness": fairness or asdict(table_counts(schedule, [team.name for team in teams])),
     }
 
 
 def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return a line for each team, best first, and the seeds of the playoffs."""
-    about = {team.name: team for team in teams}
-    lines = [
-        {
-            **asdict(line),
-            "losses": line.losses,
-            "league": about[line.team].league,
-            "division": about[line.team].division,
-        }
-        for line in table
-    ]
-    return {"standings": lines, "seeds": {league: list(names) for league, names in seeds.items()}}
+    about, lines = {team.name: team for team in teams}, []
+    for line in table:
+        team, row = about[line.team], asdict(line)
+        if team.league:
+            del row["place_points"]  # the wins
+            row |= {"losses": line.losses, "league": team.league, "division": team.division}
+        elif team.agent:
+            row["agent"] = team.agent
+        lines.append(row)
+    best = {league: list(names) for league, names in seeds.items()}
+    return {"standings": lines, **({"seeds": best} if len(best) > 1 else {"finalists": best[""]})}
 
 
 def bracket_data(bracket: Bracket) -> dict[str, Any]:
-    """Return the series round by round."""
+    """Return the series round by round, or the final table alone."""
+    series = [
+        {**asdict(one), "results": [_result_data(result) for result in one.results], "wins": one.wins}
+        for number in bracket.rounds
+        for one in number
+    ]
+    if len(series) == 1:
+        return {"champion": bracket.champion, **{name: series[0][name] for name in ("teams", "wins", "results")}}
+    winners = (one.winner for number in bracket.rounds for one in number)
     return {
         "champion": bracket.champion,
         "seeds": {league: list(names) for league, names in bracket.seeds.items()},
-        "series": [
-            {**asdict(series), "wins": series.wins, "winner": series.winner}
-            for number in bracket.rounds
-            for series in number
-        ],
+        "series": [{**one, "winner": winner} for one, winner in zip(series, winners, strict=True)],
     }
+
+
+def _result_data(result: GameResult) -> dict[str, Any]:
+    return {name: value for name, value in asdict(result).items() if name != "places" or value}
 
 
 # ---------------------------------------------------------------- text
 
 
-def _wins(wins: float) -> str:
-    return f"{wins:g}"
-
-
-def standings_table(lines: Sequence[L], teams: Sequence[Team], numbers: Sequence[Column[L]]) -> Table:
-    """Return a row for each line of the standings; with agents and rolls only where there are any."""
-    agents, dice = {team.name: team.agent for team in teams}, any(line.rolls for line in lines)
-    columns: list[Column[L]] = [
-        Column("rank", lambda line: line.rank, "rank"),
-        Column("team", lambda line: line.team, "team"),
-        Column("agent", lambda line: agents[line.team], "agent" if any(agents.values()) else ""),
-        *numbers,
-        Column("rolls", lambda line: " ".join(map(str, line.rolls)), "die" if dice else ""),
-    ]
-    return people_table(columns, lines)
-
-
-_NUMBERS: tuple[Column[Line], ...] = (
+_LEAGUE: tuple[Column[Line], ...] = (
     Column("wins", lambda line: line.wins, "wins", "g"),
     Column("losses", lambda line: line.losses, "losses", "g"),
     Column("points", lambda line: score_text(line.points), "points", "s"),
 )
+_FIELD: tuple[Column[Line], ...] = (
+    Column("place_points", lambda line: score_text(line.place_points), "place points", "s"),
+    Column("games", lambda line: line.games, "games"),
+    Column("wins", lambda line: score_text(line.wins), "wins", "s"),
+    Column("points", lambda line: score_text(line.points), "points", "s"),
+)
 
 
-def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str]) -> Table:
-    return standings_table([line for line in table if line.team in names], teams, _NUMBERS)
+def _standings(table: Sequence[Line], teams: Sequence[Team]) -> Table:
+    """Return the standings of teams of a division, or of all; with agents and rolls only where there are any."""
+    about = {team.name: team for team in teams}
+    lines = [line for line in table if line.team in about]
+    columns: list[Column[Line]] = [
+        Column("rank", lambda line: line.rank, "rank"),
+        Column("team", lambda line: line.team, "team"),
+        Column("agent", lambda line: about[line.team].agent, "agent" if any(team.agent for team in teams) else ""),
+        *(_LEAGUE if teams[0].league else _FIELD),
+        Column(
+            "rolls", lambda line: " ".join(map(str, line.rolls)), "die" if any(line.rolls for line in lines) else ""
+        ),
+    ]
+    return people_table(columns, lines)
 
 
-def table_text(teams: Sequence[Team], table: Sequence[Line], leagues: Leagues) -> str:
-    """Return the standings of every division for a terminal."""
-    return "\n\n".join(
-        f"{league}, {division}\n{plain_table(_standings(table, teams, names))}"
-        for league, divisions in leagues.items()
+def _divisions(teams: Sequence[Team]) -> dict[tuple[str, str], list[Team]]:
+    """Return the teams of each league and division, in their order."""
+    return {
+        (league, division): [team for team in teams if team.name in names]
+        for league, divisions in by_league(teams).items()
         for division, names in divisions.items()
-    )
+    }
 
 
-def leaders_text(table: Sequence[Line], leagues: Leagues, label: str) -> str:
-    """Return the four best of each league in a line."""
+def table_text(teams: Sequence[Team], table: Sequence[Line]) -> str:
+    """Return the standings of every division, or of all teams, for a terminal."""
+    parts = [
+        f"{', '.join(key)}\n{plain_table(_standings(table, members))}" for key, members in _divisions(teams).items()
+    ]
+    return "\n\n".join(parts or [plain_table(_standings(table, teams))])
+
+
+def leaders_text(table: Sequence[Line], teams: Sequence[Team], label: str) -> str:
+    """Return the four best of each league, or of all, in a line."""
+    league = {team.name: team.league for team in teams}
     lines = [f"After {label}:"]
-    for league, divisions in leagues.items():
-        names = {name for members in divisions.values() for name in members}
-        best = [line for line in table if line.team in names][:4]
-        lines.append(f"  {league}: " + ", ".join(f"{line.team} {_wins(line.wins)}" for line in best))
+    for name in dict.fromkeys(league.values()):
+        best = [line for line in table if league[line.team] == name][:4]
+        found = ", ".join(f"{line.team} {score_text(line.place_points)}" for line in best)
+        lines.append(f"  {name}: {found}" if name else f"  {found}")
     return "\n".join(lines)
 
 
 def result_text(result: GameResult) -> str:
-    """Return a game in a line, the winner in front."""
-    sides = sorted(zip(result.teams, result.scores, strict=True), key=lambda side: side[0] != result.winner)
-    (one, ours), (two, theirs) = sides
-    notes = f" ({_notes(result)})" if _notes(result) else ""
-    return f"{one} {'beats' if result.winner else 'and'} {two} {score_text(ours)} : {score_text(theirs)}{notes}"
-
-
-def _notes(result: GameResult) -> str:
-    """Return the replays and dice that were needed for a winner; "" for a single game."""
+    """Return a game in a line, the winner in front, with the replays and dice that it needed."""
+    places = result.places or [0] * len(result.teams)
+    seats = zip(result.teams, result.scores, places, strict=True)
+    ordered = sorted(seats, key=lambda seat: (seat[0] != result.winner, seat[2]))
     notes = [f"replays: {result.attempts - 1}"] * (result.attempts > 1)
-    notes += ["dice " + ", ".join(f"{one} : {two}" for one, two in result.rolls)] * bool(result.rolls)
-    return "; ".join(notes)
+    rolls = ", ".join(
+        f"{team} {' '.join(map(str, rolls))}" for team, rolls in zip(result.teams, result.rolls, strict=False) if rolls
+    )
+    notes += [f"dice {rolls}"] * bool(rolls)
+    return ", ".join(f"{team} {score_text(score)}" for team, score, _ in ordered) + f" ({'; '.join(notes)})" * bool(
+        notes
+    )
 
 
 def bracket_text(bracket: Bracket) -> str:
@@ -220,94 +223,94 @@ def bracket_text(bracket: Bracket) -> str:
 
 
 def _series_text(series: Series) -> str:
-    (high, low), (won, lost) = series.teams, series.wins
-    first, second = ((high, won), (low, lost)) if won >= lost else ((low, lost), (high, won))
-    return f"{series.key}: {first[0]} {first[1]} : {second[1]} {second[0]}"
+    """Return the games won by each team, most first."""
+    won = sorted(zip(series.teams, series.wins, strict=True), key=lambda one: -one[1])
+    return f"{series.key}: " + ", ".join(f"{team} {wins}" for team, wins in won)
 
 
 # ---------------------------------------------------------------- the page
 
 
 def _sections(season: Summary) -> list[Part]:
-    bracket = season.bracket
+    settings, bracket = season.settings, season.bracket
+    opening = (
+        f"**{escape(str(bracket.champion))}** is the champion of {len(season.teams)} teams after "
+        f"{_counted(settings['days'], 'day')} and {_counted(season.schedule.games, 'game')}; "
+        f"seed {settings['seed']}, cellgames {settings['version']}. "
+        "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl)."
+    )
     rounds = [
         Section(escape(number[0].round), [part for series in number for part in _series_parts(series)])
         for number in bracket.rounds
     ]
+    notes = {"Clocks": thinking_notes(season.thinking), "Forfeits": forfeit_notes(season.forfeits)}
     return [
-        *opening_parts(season, str(bracket.champion)),
-        Section("Playoffs", ("![The bracket](bracket.svg)", *rounds)),
-        Section(
-            "Standings",
-            (
-                "The order is by wins, then points (scores over the season), then a 100-sided die; half a win is for "
-                "a game that nobody won. Ranks are among all teams. [As data](standings.json).",
-                *(_league(season, league) for league in season.leagues),
-            ),
-        ),
-        *closing_parts(season, _fairness(season.schedule, season.leagues)),
+        opening,
+        Section("Playoffs", rounds),
+        Section("Standings", [_order(season), *_tables(season)]),
+        *(Section(heading, [*map(escape, lines)]) for heading, lines in notes.items() if lines),
+        Section("Schedule", [_fairness(season)]),
     ]
 
 
-def opening_parts(season: AnySummary, champion: str) -> list[Part]:
-    """Return the champion and the files."""
-    settings = season.settings
-    opening = (
-        f"**{escape(champion)}** is the champion of {len(season.teams)} teams after "
-        f"{counted(settings['days'], 'day')} and {counted(season.schedule.games, 'game')}; "
-        f"seed {settings['seed']}, cellgames {settings['version']}. "
-        "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl)."
-    )
-    return [opening]
+def _order(season: Summary) -> str:
+    """Return a sentence on the order of the standings."""
+    rest = "then points (scores over the season), then a 100-sided die."
+    if season.leagues:
+        half = "half a win is for a game that nobody won. Ranks are among all teams."
+        return f"The order is by wins, {rest[:-1]}; {half} [As data](standings.json)."
+    points = " ".join(map(str, season.settings["place_points"]))
+    shared = f"The places of a game bring {points} points, and teams that share places share them."
+    return f"{shared} The order is by these, {rest} [As data](standings.json)."
 
 
-def closing_parts(season: AnySummary, fairness: str) -> list[Part]:
-    """Return clocks and forfeits, where there are any, and how even the schedule is."""
-    notes = {"Clocks": thinking_notes(season.thinking), "Forfeits": forfeit_notes(season.forfeits)}
-    found = [Section(heading, [*map(escape, lines)]) for heading, lines in notes.items() if lines]
-    return [*found, Section("Schedule", (fairness,))]
-
-
-def _league(season: Summary, league: str) -> Section:
-    """Return the standings of a league."""
-    seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(season.bracket.seeds[league], 1))
-    divisions = (
-        Section(escape(division), (_standings(season.table, season.teams, names),))
-        for division, names in season.leagues[league].items()
-    )
-    return Section(escape(league), (f"Seeds: {seeds}.", *divisions))
+def _tables(season: Summary) -> list[Part]:
+    """Return the standings of each league with its seeds, or of all teams."""
+    parts: list[Part] = []
+    for league in season.leagues:
+        seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(season.bracket.seeds[league], 1))
+        divisions = [
+            Section(escape(division), (_standings(season.table, members),))
+            for (name, division), members in _divisions(season.teams).items()
+            if name == league
+        ]
+        parts.append(Section(escape(league), (f"Seeds: {seeds}.", *divisions)))
+    return parts or [_standings(season.table, season.teams)]
 
 
 def _series_parts(series: Series) -> tuple[str, Table]:
     """Return the result of a series and its games."""
     rows: list[Sequence[Cell]] = [
-        (number, *result.teams, " : ".join(map(score_text, result.scores)), result.winner, _notes(result))
+        (number, ", ".join(result.teams), result_text(result), result.winner)
         for number, result in enumerate(series.results, 1)
     ]
-    text = ("first seat", "second seat", "winner", "notes")
-    table = Table("", ("game", *text[:2], "score", *text[2:]), rows, text=text)
+    table = Table("", ("game", "seats", "result", "winner"), rows, text=("seats", "result", "winner"))
     return f"**{escape(_series_text(series))}**", table
 
 
-def _fairness(schedule: SeasonSchedule, leagues: Leagues) -> str:
+def _fairness(season: Summary) -> str:
     """Return sentences on how even the schedule is."""
     lines = []
-    for league, divisions in leagues.items():
-        counts = league_counts(schedule, divisions.values())
+    for league, divisions in season.leagues.items():
+        counts = league_counts(season.schedule, divisions.values())
         lines.append(
-            f"- {escape(league)}: {counted(span(counts.games), 'game')} a team, {span(counts.first)} of them in the "
-            f"first seat; {counts.share:.1%} within the divisions, {span(counts.within)} a pair of rivals there and "
-            f"{span(counts.across)} a pair across."
+            f"- {escape(league)}: {_counted(_span(counts.games), 'game')} a team, {_span(counts.first)} of them in the "
+            f"first seat; {counts.share:.1%} within the divisions, {_span(counts.within)} a pair of rivals there and "
+            f"{_span(counts.across)} a pair across."
         )
+    if not lines:
+        field = table_counts(season.schedule, [team.name for team in season.teams])
+        games = f"{_counted(_span(field.games), 'game')} a team, {_span(field.seats)} of them in each seat"
+        lines.append(f"{games}; two teams meet {_span(field.meetings)} times.")
     return "\n".join(lines)
 
 
-def counted(number: object, noun: str) -> str:
+def _counted(number: object, noun: str) -> str:
     """Return text such as `1 game`, `49 games` or `48 to 49 games`."""
     return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
 
 
-def span(ends: tuple[int, int]) -> str:
+def _span(ends: tuple[int, int]) -> str:
     """Return text such as `5` or `5 to 6`."""
     return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
@@ -316,19 +319,8 @@ def span(ends: tuple[int, int]) -> str:
 
 
 def write_season(folder: Path, season: Summary, warn: Callable[[str], None]) -> list[Path]:
-    """Write the end of a season into its folder; schedule and standings are there already.
-
-    Returns:
-        The files there are, in the order of `FILES`.
-    """
-    settings, bracket = season.settings, season.bracket
-    heading = f"Playoffs of {settings['game']}, seed {settings['seed']}"
-    picture = bracket_picture(bracket, heading)
-    files: dict[str, str | bytes] = {BRACKET_FILE: to_text(bracket_data(bracket)), "bracket.svg": to_svg(picture)}
-    try:
-        files["bracket.png"] = to_png(picture)
-    except ImportError as error:
-        warn(no_pictures(error))
-    report = Report(f"A season of {settings['game']}", _sections(season), more_files=files)
-    write_report(folder, report, warn, outdated=("bracket.png",))
+    """Write the end of a season into its folder; return the files of the season, schedule and standings first."""
+    last = BRACKET_FILE if season.leagues else FINAL_FILE
+    files: dict[str, str | bytes] = {last: to_text(bracket_data(season.bracket))}
+    write_report(folder, Report(f"A season of {season.settings['game']}", _sections(season), more_files=files), warn)
     return [folder / name for name in FILES if (folder / name).exists()]

@@ -1,19 +1,32 @@
-"""Standings: wins, then points scored over the season, then a 100-sided die.
+"""Standings: points by places, then points scored over the season, then a 100-sided die.
 
-All of it follows from the results and the die, whoever played them. The rules: "The season" and "The playoffs" of the
-Toroidal Cup rules on the Golly.Life wiki, which give the order and the die; a game without a winner counts as half a
-win each.
+A place of a game has points, by default as many as seats are behind it, and seats that share places share their points
+equally. In games of two that is a win, or half a win each. The rules: "The season" and "The playoffs" of the Toroidal
+Cup rules on the Golly.Life wiki, which give the order and the die.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-__all__ = ["SIDES", "Die", "GameResult", "Line", "roll_off", "seed_teams", "standings"]
+from cellgames.utils.foreign_text import shown
+
+__all__ = [
+    "SIDES",
+    "Die",
+    "GameResult",
+    "Line",
+    "points_of_places",
+    "roll_off",
+    "seed_teams",
+    "shared_points",
+    "standings",
+]
 
 SIDES = 100
 
@@ -31,18 +44,20 @@ class GameResult:
     """The result of a game, after its replays.
 
     Attributes:
-        teams: the one with the first seat, the other one.
-        scores: the game's own measure, of the last replay.
-        winner: a team's name, or None: half a win each.
+        teams: in the order of their seats.
+        scores: the game's own measure by seat, of the last replay.
+        winner: a team's name, or None: several teams are first.
         attempts: how often it was played; all but the last time nobody won.
-        rolls: dice of both teams that decided it, one after the other until they differed; () for none.
+        rolls: by seat, the dice of those who shared the first place; () for none.
+        places: by seat, 1 for the first; () for a game in which the winner alone counts.
     """
 
-    teams: tuple[str, str]
-    scores: tuple[float, float]
+    teams: tuple[str, ...]
+    scores: tuple[float, ...]
     winner: str | None
     attempts: int = 1
-    rolls: tuple[tuple[int, int], ...] = ()
+    rolls: tuple[tuple[int, ...], ...] = ()
+    places: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,14 +66,16 @@ class Line:
 
     Attributes:
         rank: from 1, among all teams of the season; the order within leagues and divisions follows.
-        wins: with half a win for a game without a winner.
+        place_points: points of its places, in all games.
+        wins: first places; those who share one share the win.
         points: scores over the season.
-        rolls: dice against the teams that were level in wins and points, for as long as others were level with it.
+        rolls: dice against the teams that were level in both kinds of points, for as long as others were level with it.
     """
 
     rank: int
     team: str
     games: int
+    place_points: float
     wins: float
     points: float
     rolls: tuple[int, ...] = ()
@@ -69,38 +86,63 @@ class Line:
         return self.games - self.wins
 
 
-def standings(teams: Sequence[str], results: Iterable[GameResult], die: Die) -> list[Line]:
+def points_of_places(given: Sequence[int], seats: int) -> tuple[int, ...]:
+    """Return the points of each place, from the first on.
+
+    Args:
+        given: of the first places; the others have none. Nothing for as many as seats are behind.
+        seats: of a table.
+
+    Raises:
+        ValueError: more points than places, a worse place with more points, or no place with any.
+    """
+    if not given:
+        return tuple(range(seats - 1, -1, -1))
+    points = (*given, *[0] * (seats - len(given)))
+    if len(points) > seats or min(points) < 0 or list(points) != sorted(points, reverse=True) or not points[0]:
+        raise ValueError(
+            f"place_points must be at most {seats} whole numbers of at least 0, the first one the largest and none "
+            f"larger than the one before it, got {shown(' '.join(map(str, given)))}"
+        )
+    return points
+
+
+def shared_points(places: Sequence[int], points: Sequence[int]) -> list[float]:
+    """Return the points of each seat; those who share places get the mean of their points."""
+    counts = Counter(places)
+    return [sum(points[place - 1 : place - 1 + counts[place]]) / counts[place] for place in places]
+
+
+def standings(
+    teams: Sequence[str], results: Iterable[GameResult], die: Die, points: Sequence[int] = (1, 0)
+) -> list[Line]:
     """Return the lines of all teams in their order.
 
     Args:
         teams: names, each once.
         results: in any order.
         die: asked for the rolls of teams that are level.
-
-    Raises:
-        ValueError: a result of another team, or a winner who did not play.
+        points: of the places of a game (`points_of_places`).
     """
-    games, wins = dict.fromkeys(teams, 0), dict.fromkeys(teams, 0.0)
-    scores: dict[str, list[float]] = {team: [] for team in teams}
+    shares, wins, scores = ({team: list[float]() for team in teams} for _ in range(3))
     for result in results:
-        if unknown := [team for team in result.teams if team not in games]:
-            raise ValueError(f"expected results of {', '.join(teams)}, got one of {unknown[0]}")
-        if result.winner is not None and result.winner not in result.teams:
-            raise ValueError(f"{' v '.join(result.teams)}: expected one of them as winner, got {result.winner}")
-        for team, score in zip(result.teams, result.scores, strict=True):
-            games[team] += 1
-            wins[team] += 0.5 if result.winner is None else float(result.winner == team)
+        places = result.places or [1 if result.winner in (team, None) else 2 for team in result.teams]
+        seats = zip(result.teams, result.scores, places, shared_points(places, points), strict=True)
+        for team, score, place, share in seats:
+            shares[team].append(share)
+            wins[team].append((place == 1) / places.count(1))
             scores[team].append(score)
-    points = {team: math.fsum(parts) for team, parts in scores.items()}
+    got, won, total = ({team: math.fsum(parts) for team, parts in kind.items()} for kind in (shares, wins, scores))
 
     def merit(team: str) -> tuple[float, float]:
-        return -wins[team], -points[team]
+        return -got[team], -total[team]
 
     order: list[tuple[str, tuple[int, ...]]] = []
     for _, level in groupby(sorted(teams, key=lambda team: (merit(team), team)), key=merit):
         order += roll_off(list(level), die)
     return [
-        Line(rank, team, games[team], wins[team], points[team], rolls) for rank, (team, rolls) in enumerate(order, 1)
+        Line(rank, team, len(scores[team]), got[team], won[team], total[team], rolls)
+        for rank, (team, rolls) in enumerate(order, 1)
     ]
 
 

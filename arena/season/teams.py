@@ -257,8 +257,8 @@ def _check(teams: Iterable[Team]) -> None:
 
 
 def by_league(teams: Sequence[Team]) -> Leagues:
-    """Return names by league and division, in the order of the teams."""
+    """Return names by league and division, in the order of the teams; none of teams without leagues."""
     leagues: dict[str, dict[str, list[str]]] = {}
-    for team in teams:
+    for team in teams if teams[0].league else ():
         leagues.setdefault(team.league, {}).setdefault(team.division, []).append(team.name)
     return leagues

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cellgames.arena.season.bracket_picture import score_text
+from cellgames.arena.season.season_reports import score_text
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape
 from cellgames.utils.statistics import mean_interval

@@ -19,10 +19,8 @@ from cellgames.agents.base import AnyAgent
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
-from cellgames.arena.season import season_reports
 from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import SeasonIO, play_season
-from cellgames.arena.season.tables.table_season import play_table_season
+from cellgames.arena.season.season import play_season
 from cellgames.arena.series.series import play_series
 from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.arena.stats import deviation, payoffs
@@ -41,7 +39,6 @@ def without_pictures(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, name, partial(getattr(module, name), draws=10))
     block_extras(partial(patch.setitem, sys.modules))
     block_plots(patch)
-    patch.setattr(season_reports, "to_png", lambda picture: repr(picture).encode())
 
 
 def robin(out: Path, **options: Any) -> object:
@@ -66,7 +63,7 @@ def season(out: Path, **options: Any) -> object:
 
 def tables(out: Path, **options: Any) -> object:
     teams = [type(team)(team.name) for team in made_up(9)]
-    return play_table_season(teams, Dice(), SeasonOptions(**{"days": 3, **options}), io=SeasonIO(out))
+    return play_season(teams, Dice(), SeasonOptions(**{"days": 3, **options}), out=out)
 
 
 def series(out: Path, **options: Any) -> object:

@@ -29,7 +29,6 @@ from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import leaderboards
-from cellgames.arena.season import season_reports
 from cellgames.cli.main import main
 from cellgames.cluster import workers as cluster_workers
 from cellgames.cluster.connection import ClusterError
@@ -105,7 +104,6 @@ def test_commands_hand_their_games_to_workers(
     command: str, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And need no cluster for what is finished, or refused."""
-    monkeypatch.setattr(season_reports, "to_png", lambda picture: b"")
     words = [
         command,
         *COMMANDS[command].split(),

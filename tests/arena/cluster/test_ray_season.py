@@ -24,7 +24,6 @@ from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.tournament import Batch
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Store
-from cellgames.arena.season import season_reports
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.games import Fixture, PackedUmpire
@@ -41,11 +40,6 @@ TINY = cellgames.make("torus-v0", size=3)
 
 Piece: TypeAlias = tuple[bytes, "Future[Any]"]
 """Work and its item, and what will hold the result."""
-
-
-@pytest.fixture(autouse=True)
-def cheap_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(season_reports, "to_png", lambda picture: b"")
 
 
 class PortableCoin(Coin):
@@ -117,9 +111,7 @@ def run(out: Path, workers: Workers | None = None, level: int = 30, **options: A
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a season that one process has played."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(season_reports, "to_png", lambda picture: b"")
-        files = content(run(tmp_path_factory.mktemp("seasons") / "whole").out)
+    files = content(run(tmp_path_factory.mktemp("seasons") / "whole").out)
     lines = [json.loads(line)["season"] for line in files["games.jsonl"].splitlines()]
     assert sum(line["attempt"] > 0 for line in lines if line["stage"].startswith("day")) > 10
     return files
@@ -273,9 +265,7 @@ def stored(path: Path) -> tuple[list[Record], list[Any]]:
 @pytest.fixture(scope="module")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season of bots that one process has played, beside its store."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(season_reports, "to_png", lambda picture: b"")
-        return run_bots(tmp_path_factory.mktemp("seasons") / "bots").out
+    return run_bots(tmp_path_factory.mktemp("seasons") / "bots").out
 
 
 def check_same(out: Path, bots: Path) -> None:

@@ -93,30 +93,6 @@ def test_a_round_begins_when_all_of_the_one_before_is_decided() -> None:
     assert [series.teams for series in state.pending] == [("a", "b"), ("q", "s")]
 
 
-@pytest.mark.parametrize(
-    ("results", "message"),
-    [
-        ([won("a", "b")], "game 1: expected a winner of a and d, got a of a and b"),
-        ([GameResult(("a", "d"), (1, 1), None)], "game 1: expected a winner of a and d, got none"),
-        ([won("a", "d")] * 4, "game 3 decided it, but 1 more follow"),
-    ],
-)
-def test_games_that_cannot_be(results: list[GameResult], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        bracket(SEEDS, ORDER, {"L, League Division Series, 1 v 4": results})
-
-
-def test_games_of_a_series_that_is_not_on_yet() -> None:
-    with pytest.raises(ValueError, match="got games of Toroidal Cup Series"):
-        bracket(SEEDS, ORDER, {"Toroidal Cup Series": [won("a", "p")]})
-
-
-@pytest.mark.parametrize("seeds", [{"L": tuple("abcd")}, {"L": tuple("abcd"), "M": tuple("pqr")}])
-def test_other_numbers_of_leagues_or_seeds(seeds: dict[str, tuple[str, ...]]) -> None:
-    with pytest.raises(ValueError, match="expected 4 seeds in each of two leagues"):
-        bracket(seeds, ORDER, {})
-
-
 # ---------------------------------------------------------------- the real Cup
 
 

@@ -3,39 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from arena_runs import content, stop_and_continue
-from paths import ROOT
-from PIL import Image
 
 from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
 
 TORUS = ("season", "torus-v0", "--size", "3")
-
-
-def test_help_explains_and_needs_no_torch() -> None:
-    program = (
-        "import sys; sys.argv[0] = 'cellgames'\n"
-        "from cellgames.cli.main import main\n"
-        "try: main(['season', '--help'])\n"
-        "except SystemExit: pass\n"
-        "assert not {'torch', 'numpy', 'matplotlib', 'PIL'} & set(sys.modules)\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    ended = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert "Examples:\n  cellgames season toroidal" in ended.stdout
-    assert "(default 49)" in " ".join(ended.stdout.split())
-    assert max(map(len, ended.stdout.splitlines())) <= 110
 
 
 def test_a_season_writes_everything_and_says_what_to_open(
@@ -60,13 +37,11 @@ def test_a_season_writes_everything_and_says_what_to_open(
     folder = tmp_path / "results" / "season" / "torus-v0-size=3-teams=9-days=3-seed=2-agents=random_arena_bots_First"
     assert re.search(r"^rank +team +agent +wins +losses +points( +die)?$", out, re.MULTILINE)
     assert len(re.findall(r"^ +\d  [A-Z]\w+ [A-Z]\w+ +(random|arena_bots:First) +\d +\d +\d", out, re.MULTILINE)) == 9
-    assert re.search(r"^Toroidal Cup Series: .* 4 : \d .*\nChampion: [A-Z]\w+ [A-Z]\w+$", out, re.MULTILINE)
+    assert re.search(r"^Toroidal Cup Series: .* 4, .* \d\nChampion: [A-Z]\w+ [A-Z]\w+$", out, re.MULTILINE)
     assert "report.md" in out
     assert f"cellgames replay {folder.relative_to(tmp_path)} " in out.replace("'", "")
     assert re.match(r"3 days: 12 of 12 games, \S+ a second\nAfter days 1 to 3 of 3:\n", err)
     assert "Toroidal Cup Series, game 4:" in err
-    with Image.open(folder / "bracket.png") as image:
-        assert image.format == "PNG"
     assert main(["replay", str(folder / "games.jsonl")]) == 0
     capsys.readouterr()
 

@@ -15,7 +15,6 @@ import pytest
 
 from cellgames.arena.formats import rle_to_board
 from cellgames.arena.season import cup_replays as season_cup_replays
-from cellgames.arena.season import season_reports
 from cellgames.arena.season.cup import CupUmpire, start_of
 from cellgames.arena.season.cup_replays import CupRecord, verify
 from cellgames.arena.season.games import Fixture, Played, last_attempts, results_of
@@ -23,19 +22,11 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
-from cellgames.envs.kernels import compiling
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 from cellgames.envs.toroidal_cup.simulator import boards
 from cellgames.utils import progress as waits
 
 TEAMS = assign_divisions([Team(name) for name in generate_names(8, 0)])
-
-
-@pytest.fixture(autouse=True)
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No pixels, and no compiler: it takes longer than all the games here."""
-    monkeypatch.setattr(season_reports, "to_png", lambda picture: b"")
-    monkeypatch.setattr(compiling, "compiler_found", lambda device: False)
 
 
 def umpire(*patterns: str, **options: Any) -> CupUmpire:
@@ -49,9 +40,7 @@ def run(out: Path, *patterns: str, **options: Any) -> Season:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Season:
     """A season that nothing disturbed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(season_reports, "to_png", lambda picture: b"")
-        return run(tmp_path_factory.mktemp("seasons") / "whole", chunk=4)
+    return run(tmp_path_factory.mktemp("seasons") / "whole", chunk=4)
 
 
 def lines_of(folder: Path) -> list[dict[str, Any]]:

@@ -115,23 +115,11 @@ def test_a_die_that_never_ends_is_refused() -> None:
         standings("ab", [], lambda team, number: 6)
 
 
-@pytest.mark.parametrize(
-    ("result", "message"),
-    [
-        (GameResult(("a", "x"), (1, 0), "a"), "expected results of a, b, got one of x"),
-        (GameResult(("a", "b"), (1, 0), "c"), "a v b: expected one of them as winner, got c"),
-    ],
-)
-def test_results_of_others_are_refused(result: GameResult, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        standings("ab", [result], no_die)
-
-
 # ---------------------------------------------------------------- the seeds
 
 
 def line(rank: int, team: str) -> Line:
-    return Line(rank, team, 0, 0, 0)
+    return Line(rank, team, 0, 0, 0, 0)
 
 
 def test_winners_of_divisions_and_the_best_others_by_their_standing() -> None:

@@ -17,23 +17,15 @@ import pytest
 from arena_runs import content
 from season_coin import Dice
 
-import cellgames
 from cellgames.arena.records.store.store import Store
-from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire, start_of
 from cellgames.arena.season.games import places_of
+from cellgames.arena.season.playoffs import FINAL
 from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.season import SeasonIO, play_season
-from cellgames.arena.season.tables.final_table import FINAL, FINAL_WINS
-from cellgames.arena.season.tables.place_standings import (
-    TableResult,
-    place_standings,
-    points_of_places,
-    shared_points,
-)
-from cellgames.arena.season.tables.table_schedule import draw_tables, table_counts
-from cellgames.arena.season.tables.table_season import TableSeason, play_table_season
-from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
+from cellgames.arena.season.season import Season, play_season
+from cellgames.arena.season.standings import GameResult, points_of_places, shared_points, standings
+from cellgames.arena.season.table_schedule import draw_tables, table_counts
+from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.cluster.workers import Work
 from cellgames.envs.kernels import compiling
@@ -46,8 +38,8 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "compiler_found", lambda device: False)
 
 
-def run(out: Path, umpire: Any = None, *, teams: Sequence[Team] = TEAMS, days: int = 7, **options: Any) -> TableSeason:
-    return play_table_season(teams, umpire or Dice(), SeasonOptions(days=days, **options), io=SeasonIO(out))
+def run(out: Path, umpire: Any = None, *, teams: Sequence[Team] = TEAMS, days: int = 7, **options: Any) -> Season:
+    return play_season(teams, umpire or Dice(), SeasonOptions(days=days, **options), out=out)
 
 
 def lines_of(folder: Path) -> list[dict[str, Any]]:
@@ -107,20 +99,19 @@ def test_points_that_cannot_be(given: tuple[int, ...]) -> None:
 
 def test_standings_are_by_places_then_scores_then_dice() -> None:
     results = [
-        TableResult(("a", "b", "c"), (9, 5, 1), (1, 2, 3), "a"),
-        TableResult(("b", "c", "d"), (8, 8, 1), (1, 1, 3), None),
-        TableResult(("d", "a", "c"), (7, 3, 2), (1, 2, 3), "d"),
+        GameResult(("a", "b", "c"), (9, 5, 1), "a", places=(1, 2, 3)),
+        GameResult(("b", "c", "d"), (8, 8, 1), None, places=(1, 1, 3)),
+        GameResult(("d", "a", "c"), (7, 3, 2), "d", places=(1, 2, 3)),
     ]
-    table = place_standings("abcd", results, (2, 1, 0), lambda team, roll: 7)
+    table = standings("abcd", results, lambda team, roll: 7, (2, 1, 0))
     assert [(line.team, line.place_points, line.points, line.wins) for line in table] == [
         ("a", 3, 12, 1),
-        ("b", 2.5, 13, 0),
+        ("b", 2.5, 13, 0.5),
         ("d", 2, 8, 1),
-        ("c", 1.5, 11, 0),
+        ("c", 1.5, 11, 0.5),
     ]
-    assert [line.mean_place for line in table] == [1.5, 1.75, 2, 2.5]
     die = {"a": 1, "b": 90, "c": 5, "d": 50}
-    level = place_standings("abcd", [], (2, 1, 0), lambda team, roll: die[team])
+    level = standings("abcd", [], lambda team, roll: die[team], (2, 1, 0))
     assert [(line.team, line.rolls) for line in level] == [("b", (90,)), ("d", (50,)), ("c", (5,)), ("a", (1,))]
 
 
@@ -128,11 +119,11 @@ def test_standings_are_by_places_then_scores_then_dice() -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> TableSeason:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Season:
     return run(tmp_path_factory.mktemp("seasons") / "whole")
 
 
-def test_the_tables_follow_from_the_games(whole: TableSeason) -> None:
+def test_the_tables_follow_from_the_games(whole: Season) -> None:
     lines = lines_of(whole.out)
     days = [line for line in lines if line["season"]["stage"].startswith("day")]
     assert [[line["season"]["teams"] for line in days]] == [
@@ -150,29 +141,29 @@ def test_the_tables_follow_from_the_games(whole: TableSeason) -> None:
     assert [line["rank"] for line in data["standings"]] == list(range(1, 10))
 
 
-def test_the_final_goes_on_until_a_team_has_won_four_games(whole: TableSeason) -> None:
+def test_the_final_goes_on_until_a_team_has_won_four_games(whole: Season) -> None:
     final = json.loads((whole.out / "final.json").read_text())
     games = [line for line in lines_of(whole.out) if line["season"]["stage"] == FINAL]
     attempts = Counter(line["season"]["game"] for line in games)
     assert [result["attempts"] for result in final["results"]] == [attempts[n] for n in sorted(attempts)]
-    assert final["champion"] == whole.final.champion == final["results"][-1]["winner"]
-    assert max(final["wins"]) == FINAL_WINS
-    assert sorted(final["wins"])[-2] < FINAL_WINS
+    assert final["champion"] == whole.bracket.champion == final["results"][-1]["winner"]
+    assert max(final["wins"]) == 4
+    assert sorted(final["wins"])[-2] < 4
     for number, result in enumerate(final["results"]):
         turn = number % 4
         assert result["teams"] == [*final["teams"][turn:], *final["teams"][:turn]]
         assert result["places"].count(1) == 1 or result["rolls"]
     report = (whole.out / "report.md").read_text()
-    assert f"**{whole.final.champion}** is the champion of 9 teams after 7 days and 14 games" in report
+    assert f"**{whole.bracket.champion}** is the champion of 9 teams after 7 days and 14 games" in report
     assert "3 2 1 0 points" in report
     assert set(content(whole.out)) == {path.name for path in whole.files}
 
 
 def test_dice_decide_a_final_in_which_nobody_is_first(tmp_path: Path) -> None:
     done = run(tmp_path / "run", Dice(same=True), teams=TEAMS[:5], days=1)
-    for result in done.final.results:
+    for result in done.bracket.rounds[0][0].results:
         assert (result.attempts, result.places) == (6, (1, 1, 1, 1))
-        best = max(range(4), key=lambda seat: result.rolls[seat])
+        best = result.rolls.index(max(result.rolls))
         assert result.winner == result.teams[best]
     assert "dice" in (done.out / "report.md").read_text()
 
@@ -193,8 +184,7 @@ def test_a_season_of_the_cup_with_four_teams_a_game(tmp_path: Path, capsys: pyte
     """Records, workers, replays, and the page of a game."""
     umpire = CupUmpire(["randys", "donutmultums"], max_generations=40, teams=4, chunk=4)
     done = run(tmp_path / "run", umpire, days=3)
-    io = SeasonIO(tmp_path / "workers", workers=InLine())
-    play_table_season(TEAMS, umpire, SeasonOptions(days=3), io=io)
+    play_season(TEAMS, umpire, SeasonOptions(days=3), out=tmp_path / "workers", workers=InLine())
     assert content(tmp_path / "workers") == content(done.out)
     lines = lines_of(done.out)
     assert {len(line["scores"]) for line in lines} == {4}
@@ -221,8 +211,8 @@ def test_a_season_of_grid_adaptation_by_the_command(
     words += ["--out", "run", "--store", "games.db", "--place-points", "5", "2"]
     assert main(words) == 0
     out, err = capsys.readouterr()
-    assert re.match(r"rank +team +agent +place points +games +wins +mean place +points( +die)?\n", out)
-    assert re.search(rf"^Final Table: \w+ \w+ {FINAL_WINS}, .*\nChampion: \w+ \w+$", out, re.MULTILINE)
+    assert re.match(r"rank +team +agent +place points +games +wins +points( +die)?\n", out)
+    assert re.search(r"^Final Table: \w+ \w+ 4, .*\nChampion: \w+ \w+$", out, re.MULTILINE)
     assert "After days 1 to 3 of 3:\n" in err
     assert json.loads(Path("run/season.json").read_text())["place_points"] == [5, 2, 0]
     assert {line["opening"] for line in lines_of(Path("run"))} == {0}
@@ -247,7 +237,7 @@ def test_a_season_of_grid_adaptation_by_the_command(
         ("grid-adaptation-v0 --agents random --league-sizes 10 10", "--league-sizes is for games for two"),
         ("grid-adaptation-v0 --agents random --days 4", "days must be an odd number from 1, got 4"),
         ("grid-adaptation-v0 --agents random --place-points 1 2", "place_points must be at most 8 whole numbers"),
-        ("grid-adaptation-v0 --agents random --teams {leagues}", "tables have none, but Owls is in one"),
+        ("grid-adaptation-v0 --agents random --teams {leagues}", "tables have none; got Owls"),
         ("toroidal-cup-v0 --param teams=9", "teams must be a whole number from 2 to 8, got 9"),
         ("toroidal-cup-v0 --param teams=four", "teams must be a whole number from 2 to 8, got 'four'"),
         ("toroidal-cup-v0 --place-points 3", "place_points is for games of more than two"),
@@ -261,16 +251,6 @@ def test_errors_are_one_line(line: str, message: str, tmp_path: Path, capsys: py
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
-    assert not (tmp_path / "run").exists()
-
-
-def test_each_kind_of_season_refuses_the_other_games(tmp_path: Path) -> None:
-    torus, grid = cellgames.make("torus-v0", size=3), cellgames.make("grid-adaptation-small-v0")
-    teams = assign_agents([Team(team.name) for team in TEAMS], ["random"])
-    with pytest.raises(ValueError, match="expected games of two teams, got 4 of them at a table"):
-        play_season(assign_divisions(teams), BotUmpire(grid, teams), out=tmp_path / "run")
-    with pytest.raises(ValueError, match="expected games of three seats or more, got 2"):
-        run(tmp_path / "run", BotUmpire(torus, teams), teams=teams)
     assert not (tmp_path / "run").exists()
 
 

@@ -19,7 +19,6 @@ from cellgames.arena.season.teams import (
     TeamOptions,
     assign_agents,
     assign_divisions,
-    by_league,
     generate_names,
     read_teams,
 )
@@ -45,8 +44,9 @@ from cellgames.utils.foreign_text import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cellgames.arena.season.bots import BotUmpire
+    from cellgames.arena.season.cup import CupUmpire
     from cellgames.arena.season.season import Season
-    from cellgames.arena.season.tables.table_season import TableSeason, TableUmpire
 
 __all__ = ["add"]
 
@@ -81,8 +81,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.arena.season.season import SeasonIO, play_season
-    from cellgames.arena.season.tables.table_season import play_table_season
+    from cellgames.arena.season.season import play_season
 
     registry.spec(arguments.game)
     options = SeasonOptions.from_given(vars(arguments))
@@ -98,15 +97,8 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         with workers_of(arguments) as workers:
             say = None if arguments.quiet else _say
-            if seats > 2:
-                io = SeasonIO(out, store_of(arguments), workers, say, warn)
-                _report_tables(play_table_season(teams, umpire, options, io=io))
-            else:
-                store = store_of(arguments)
-                finished = play_season(
-                    teams, umpire, options, out=out, store=store, workers=workers, say=say, warn=warn
-                )
-                _report(finished)
+            store = store_of(arguments)
+            _report(play_season(teams, umpire, options, out=out, store=store, workers=workers, say=say, warn=warn))
     except KeyboardInterrupt:
         return stopped_games(arguments, out, "batches")
     return 0
@@ -136,7 +128,7 @@ def _seats(arguments: argparse.Namespace, bots: bool) -> int:
     return teams if isinstance(teams, int) else 2  # the umpire refuses what is no number
 
 
-def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[Team]) -> TableUmpire:
+def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: Sequence[Team]) -> BotUmpire | CupUmpire:
     """Return the umpire of bots if there are any, else that of the Cup with random arrangements."""
     given = {name: value for name in ("opening_plies", "chunk") if (value := getattr(asked, name)) is not None}
     if any(team.agent for team in teams):
@@ -175,36 +167,17 @@ def _folder_words(asked: TeamOptions, options: SeasonOptions, teams: Sequence[Te
 
 
 def _report(finished: Season) -> None:
-    """Print standings and bracket, the files, and commands to type next."""
+    """Print standings and playoffs, the files, and commands to type next."""
     from cellgames.arena.season import season_reports as reports
-
-    print(reports.table_text(finished.teams, finished.table, by_league(finished.teams)))
-    print()
-    print(reports.bracket_text(finished.bracket))
-    about = {
-        "report.md": "standings, series and schedule on one page",
-        "bracket.png": "the playoffs as a picture",
-    }
-    _print_end(finished, "playoffs", about)
-
-
-def _report_tables(finished: TableSeason) -> None:
-    """Print standings and final, the files, and commands to type next."""
-    from cellgames.arena.season.tables import table_reports as reports
 
     print(reports.table_text(finished.teams, finished.table))
     print()
-    print(reports.final_text(finished.final))
-    _print_end(finished, "final", {"report.md": "standings, final and schedule on one page"})
-
-
-def _print_end(finished: Season | TableSeason, last: str, about: dict[str, str]) -> None:
-    """Print the number of games, notes, the files, and commands to type next."""
+    print(reports.bracket_text(finished.bracket))
     extra = finished.games - finished.schedule.games
-    print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the {last} or played again.")
+    print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the playoffs or played again.")
     for line in finished.notes:
         print(line)
-    print_kept(finished.out, about)
+    print_kept(finished.out, {"report.md": "standings, playoffs and schedule on one page"})
     run = shlex.quote(str(finished.out))
     print_next(
         (f"replay {run}", "check every game"),

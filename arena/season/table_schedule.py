@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from cellgames.arena.season.schedule import SeasonSchedule, check_days
+from .schedule import SeasonSchedule, check_days
 
 __all__ = ["TableCounts", "draw_tables", "table_counts"]
 

@@ -1,1 +1,0 @@
-"""Seasons of games of more than two seats: tables, points by places, and a final table."""
