@@ -87,15 +87,6 @@ def test_a_chunk_is_the_same_alone_and_a_longer_match_begins_with_the_shorter_on
     assert [r.moves[:2] for r in longer[:20]] == [r.moves[:2] for r in whole]  # also of the unfinished chunk
 
 
-def test_finished_games_are_counted_as_they_end() -> None:
-    agents: dict[str, Any] = {"ann": RandomAgent("ann"), "bob": RandomAgent("bob")}
-    counts: list[int] = []
-    play_chunk(GAME, agents, MatchOptions(games=20), range(10), counts.append)
-    assert sum(counts) == 20
-    assert min(counts) >= 0
-    assert len(counts) > 5
-
-
 def test_deterministic_agents_play_few_different_games() -> None:
     repeated = match(GAME, First("first"), Last("last"), MatchOptions(games=20, opening_plies=0))
     assert repeated.tally.distinct == distinct(repeated.records) == 2
@@ -106,15 +97,6 @@ def test_deterministic_agents_play_few_different_games() -> None:
     openings = {r.moves[:2] for r in twins.records}
     assert twins.tally.distinct == len(openings) <= 10
     assert twins.score == 0.5
-
-
-def test_a_match_in_words() -> None:
-    said = str(match(GAME, First("first"), First("again"), MatchOptions(games=4)))
-    assert re.fullmatch(
-        r"first scores 50\.0% against again \(95 % interval \d+\.\d% to \d+\.\d%\): "
-        r"2 wins, 0 draws, 2 losses; 2 of 4 games differ",
-        said,
-    )
 
 
 @pytest.mark.parametrize(
@@ -217,13 +199,6 @@ def test_tables_of_drawn_up_games() -> None:
     assert a.low is not None
     assert a.high is not None
     assert a.low <= a.elo <= a.high
-
-
-def test_tables_do_not_depend_on_the_order_of_the_games() -> None:
-    one, other = make_tables(GAMES, resamples=50), make_tables(GAMES[::-1], resamples=50)
-    assert one.standings == other.standings
-    assert list(one.cross.items()) == list(other.cross.items())
-    assert (one.seats, one.agent_seats) == (other.seats, other.agent_seats)
 
 
 def test_outcomes_as_the_ratings_take_them() -> None:

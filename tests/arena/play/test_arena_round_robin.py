@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_bots import First, Last
-from arena_runs import block_plots, content, count_batches, lose_patience, split_options, unsigned
+from arena_runs import block_plots, content, count_batches, split_options, unsigned
 from toy_games import Race
 
 import cellgames
@@ -82,18 +80,6 @@ def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
     assert settings["parameters"] == {"size": 3}
 
 
-def test_the_order_of_the_agents_does_not_matter(tmp_path: Path, whole: Path) -> None:
-    run(tmp_path / "run", *reversed(SPECS))
-    assert content(tmp_path / "run") == content(whole)
-
-
-def test_agents_may_be_objects_and_the_files_hold_no_more_than_their_names(tmp_path: Path) -> None:
-    done = round_robin(GAME, [First("one"), Last("two")], RoundRobinOptions(games=4, gif=False), out=tmp_path / "run")
-    assert done.played == 4
-    assert done.tables.ratings.agents == ("one", "two")
-    assert {path.name for path in done.files} == {path.name for path in (tmp_path / "run").iterdir()}
-
-
 def test_the_top_game_is_the_longest_of_the_two_best(whole: Path, tmp_path: Path) -> None:
     done = run(whole)
     assert done.played == 0
@@ -104,56 +90,6 @@ def test_the_top_game_is_the_longest_of_the_two_best(whole: Path, tmp_path: Path
 
 
 # ---------------------------------------------------------------- stopped and continued
-
-
-def test_a_run_cut_anywhere_continues_and_ends_with_the_same_bytes(
-    tmp_path: Path, whole: Path, chunks_played: list[int]
-) -> None:
-    """games.jsonl ends between chunks, between games, within a game and within a character."""
-    out = tmp_path / "run"
-    run(out)
-    tables = content(out)
-    games = tables["games.jsonl"]
-    ends = [match.end() for match in re.finditer(b"\n", games)]
-    cuts = {
-        0: 0,
-        10: 0,
-        ends[0]: 0,
-        ends[3]: 1,
-        ends[3] + 1: 1,
-        ends[19] - 2: 4,
-        ends[19] - 1: 5,
-        ends[21]: 5,
-        len(games) - 2: 8,
-    }
-    for cut, kept in cuts.items():
-        chunks_played.clear()
-        warnings: list[str] = []
-        (out / "games.jsonl").write_bytes(games[:cut])
-        for name in ("ratings.csv", "report.md"):
-            (out / name).unlink()
-        run(out, warn=warnings.append)
-        assert len(chunks_played) == CHUNKS - kept
-        assert content(out) == tables
-        # What is lost is said: a torn line, or whole games of a chunk that is not complete.
-        assert any("torn" in line or "dropped" in line for line in warnings) == (cut not in (0, ends[3], ends[19] - 1))
-
-
-def test_an_interrupt_is_passed_on_and_loses_only_its_chunk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks_played: list[int]
-) -> None:
-    specs = ("random", "arena_bots:First", "arena_bots:Impatient")
-    run(tmp_path / "whole", *specs)
-    chunks_played.clear()
-    lose_patience(monkeypatch, 15)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "run", *specs)
-    kept = len(chunks_played)
-    assert 0 < kept < CHUNKS
-    assert len(read_records(tmp_path / "run" / "games.jsonl").records) == 4 * kept
-    run(tmp_path / "run", *specs)
-    assert len(chunks_played) == CHUNKS
-    assert content(tmp_path / "run") == content(tmp_path / "whole")
 
 
 # ---------------------------------------------------------------- grown
@@ -179,15 +115,6 @@ def test_a_grown_run_equals_a_bigger_one_played_at_once(
     assert content(out) == content(whole)
     assert len(chunks_played) == CHUNKS + again
     assert len(chunks_played) > before
-
-
-def test_a_grown_run_has_the_pictures_of_a_bigger_one(tmp_path: Path, complete: Path) -> None:
-    out = tmp_path / "run"
-    run(out, *SPECS[1:], games=4, gif=True)
-    small = content(out)
-    run(out, gif=True)
-    assert content(out) == content(complete)
-    assert any(small[name] != content(complete)[name] for name in small if name.endswith(".png"))
 
 
 # ---------------------------------------------------------------- folders
@@ -244,35 +171,6 @@ def test_lines_that_have_changed_are_played_again(checksums: bool, tmp_path: Pat
         assert chunks_played == [4]
         assert "dropped 1 lines that have changed since they were written, the first is line " in said[0]
         assert content(out) == before
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda out: run(out, "random"), "at least two agents, got random"),
-        (lambda out: run(out, "random", "random"), "more than one random"),
-        (lambda out: run(out, "random", "no_such_module:Bot"), "no_such_module"),
-        (lambda out: run(out, games=5), "games must be even"),
-        (lambda out: run(out, anchor="greedy"), "anchor must be one of the agents"),
-    ],
-)
-def test_wrong_settings_leave_no_trace(call: Callable[[Path], object], message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        call(tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-def test_progress_is_silent_unless_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    round_robin(GAME, [RandomAgent("a"), RandomAgent("b")], RoundRobinOptions(games=4, gif=False), out=tmp_path / "one")
-    assert capsys.readouterr() == ("", "")
-    round_robin(
-        GAME,
-        [RandomAgent("a"), RandomAgent("b")],
-        RoundRobinOptions(games=4, gif=False),
-        out=tmp_path / "two",
-        progress=True,
-    )
-    assert re.fullmatch(r"torus-v0: 4 of 4 games, \S+ a second\n", capsys.readouterr().err)
 
 
 def test_a_run_that_goes_on_believes_no_game_that_does_not_replay(tmp_path: Path) -> None:

@@ -20,11 +20,7 @@ from arena_bots import First, Last
 from arena_runs import (
     block_plots,
     content,
-    count_batches,
-    lose_patience,
     split_options,
-    stop_and_continue,
-    unsigned,
 )
 from PIL import Image
 from torch import Tensor
@@ -80,27 +76,11 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that nothing disturbed, without plots."""
-    folder = tmp_path_factory.mktemp("runs") / "whole"
-    with pytest.MonkeyPatch.context() as patch:
-        block_plots(patch)
-        run(folder)
-    return folder
-
-
 @pytest.fixture(autouse=True)
 def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only tests that use `complete` draw plots."""
     if "complete" not in request.fixturenames:
         block_plots(monkeypatch)
-
-
-@pytest.fixture
-def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of games of each batch that is played from now on."""
-    return count_batches(monkeypatch)
 
 
 # ---------------------------------------------------------------- who sits where
@@ -282,11 +262,6 @@ def test_files_hold_the_numbers(complete: Path) -> None:
     assert "how their own seats finish against each other is not rated" in page
 
 
-def test_the_order_of_the_agents_does_not_matter(tmp_path: Path, whole: Path) -> None:
-    run(tmp_path / "run", *reversed(SPECS))
-    assert content(tmp_path / "run") == content(whole)
-
-
 def test_better_play_is_rated_better_whatever_the_number_of_agents(tmp_path: Path) -> None:
     """A game of three seats with two components, for two, three and five agents."""
     bots: list[AnyAgent] = [High("high"), Idle("idle"), RandomAgent("ann"), RandomAgent("bob"), RandomAgent("cid")]
@@ -326,38 +301,7 @@ def test_a_run_with_a_parameter_that_is_a_tuple_grows(tmp_path: Path) -> None:
         free_for_all(other, bots, FreeForAllOptions(games=6, chunk=2), out=tmp_path)
 
 
-def test_a_second_seed_plays_other_games(tmp_path: Path, whole: Path) -> None:
-    other = run(tmp_path / "run", seed=1)
-    assert not {r.moves for r in other.records} & {r.moves for r in read_records(whole / "games.jsonl").records}
-
-
 # ---------------------------------------------------------------- stopped, continued, grown
-
-
-def test_an_interrupt_loses_only_its_chunk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks_played: list[int]
-) -> None:
-    specs = ("random", "arena_bots:Impatient")
-    run(tmp_path / "whole", *specs)
-    chunks_played.clear()
-    lose_patience(monkeypatch, 6)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "run", *specs)
-    assert chunks_played == [3, 3]
-    run(tmp_path / "run", *specs)
-    assert chunks_played == [3, 3, 3, 2]
-    assert content(tmp_path / "run") == content(tmp_path / "whole")
-
-
-def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    run(out)
-    games = unsigned(out / "games.jsonl").decode()  # as in a run of the first versions
-    seats = re.search(r'"seats":(\[[\d,]+\])', games)
-    assert seats is not None
-    (out / "games.jsonl").write_text(games.replace(seats[1], "[2,2,2,2]", 1))
-    with pytest.raises(RunError, match="game 1: not of this run, which has no "):
-        run(out)
 
 
 class Searcher(BaseAgent):
@@ -370,11 +314,6 @@ class Searcher(BaseAgent):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda out: run(out, "random"), "at least two agents, got random"),
-        (lambda out: run(out, "random", "random"), "more than one random"),
-        (lambda out: run(out, "random", "nobody"), "unknown agent 'nobody'"),
-        (lambda out: run(out, games=0), "games must be a whole number of at least 1, got 0"),
-        (lambda out: run(out, chunk=0), "chunk must be a whole number of at least 1, got 0"),
         (lambda out: run(out, anchor="greedy"), "anchor must be one of the agents"),
         (
             lambda out: free_for_all(GAME, [First("one"), Searcher("two")], out=out),
@@ -430,14 +369,3 @@ def test_the_command_writes_everything_and_says_what_to_open(
     assert main([*words, "--quiet"]) == 0
     assert "6 games, 6 of them from before" in capsys.readouterr().out
     assert content(folder) == before
-
-
-def test_ctrl_c_says_how_to_continue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "my run"
-    words = [*WORDS, "--in-process", "--agents", "random", "arena_bots:Impatient"]
-    err, kept, printed = stop_and_continue(words, out, 4, monkeypatch, capsys)
-    assert f"All whole chunks of games are kept in {out}" in err
-    assert kept == 2
-    assert "6 games, 2 of them from before" in printed

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from arena_bots import First
 from arena_runs import block_plots, content, split_options
-from slow import slow_except
 
 import cellgames
 from cellgames.agents.base import AnyAgent
@@ -291,22 +290,6 @@ def test_every_opening_is_played_in_both_seats(play: Callable[..., RoundRobin], 
     assert first == second
 
 
-@pytest.mark.parametrize("stop_at", slow_except([13], [1, 13, 26]))
-def test_a_run_that_is_stopped_ends_the_same(play: Callable[..., RoundRobin], tmp_path: Path, stop_at: int) -> None:
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    expected = play(whole, EQUAL, budget=500)
-    with pytest.raises(KeyboardInterrupt):
-        play(stopped, EQUAL, budget=500, stop_at=stop_at)
-    if stop_at > 1:  # and a chunk is torn
-        file = stopped / "games.jsonl"
-        file.write_bytes(file.read_bytes()[:-700])
-    run = play(stopped, EQUAL, budget=500)
-    assert content(stopped) == content(whole)
-    assert run.order == expected.order
-    assert 0 < run.played <= len(run.records)
-    assert play(stopped, EQUAL, budget=500).played == 0
-
-
 def test_a_plain_run_may_go_on_until_it_is_certain(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
     plain_first, at_once = tmp_path / "plain", tmp_path / "once"
     play(plain_first, EQUAL, until_certain=False)
@@ -314,23 +297,6 @@ def test_a_plain_run_may_go_on_until_it_is_certain(play: Callable[..., RoundRobi
     play(plain_first, EQUAL, budget=300)
     play(at_once, EQUAL, budget=300)
     assert content(plain_first) == content(at_once)
-
-
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
-        ({"until_certain": False}, "until_certain"),
-        ({"games": 30, "budget": 500}, "games_per_pair"),
-        ({"budget": 200}, "budget"),
-    ],
-)
-def test_another_run_is_refused(
-    play: Callable[..., RoundRobin], tmp_path: Path, options: dict[str, Any], field: str
-) -> None:
-    play(tmp_path, EQUAL, budget=300)
-    with pytest.raises(RunError) as error:
-        play(tmp_path, EQUAL, **options)
-    assert field in error.value.fields
 
 
 def test_games_that_the_rounds_do_not_ask_for_are_refused(play: Callable[..., RoundRobin], tmp_path: Path) -> None:

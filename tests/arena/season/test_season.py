@@ -258,16 +258,6 @@ def test_games_that_were_changed_are_played_again_or_refused(whole: Path) -> Non
         run(whole)
 
 
-def test_games_after_the_end_are_refused(whole: Path) -> None:
-    lines = unsigned(whole / "games.jsonl").splitlines(keepends=True)
-    (whole / "games.jsonl").write_bytes(b"".join([*lines, lines[-1].replace(b'"game":', b'"game":9', 1)]))
-    with pytest.raises(RunError, match=r"game \d+: not of this run, which does not ask for "):
-        run(whole)
-    (whole / "games.jsonl").write_bytes(b"".join([*lines, lines[0].replace(b"}", b',"more":1}', 1)]))
-    with pytest.raises(RunError, match=r"game \d+: not of this run, where day 1, game 1: .* ended otherwise before"):
-        run(whole)
-
-
 def test_wrong_settings_leave_no_trace(tmp_path: Path) -> None:
     for options in ({"days": 4}, {"within": 1.5}, {"seed": "x"}, {"seed": 1.0}, {"seed": True}):
         with pytest.raises(ValueError, match=f"{next(iter(options))} must be"):
