@@ -13,7 +13,6 @@ from browser import DESKTOP, PHONE, expect, page
 from web_records import recorded
 from web_server import served
 
-from cellgames.arena.season import season_reports
 from cellgames.cli.main import main
 from cellgames.web.record_library import Library
 from cellgames.web.season_folders import season_data, season_list
@@ -31,10 +30,8 @@ _LINKS = "() => [...document.querySelectorAll('main a[href^=\"#/watch?\"]')].map
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small run of each kind, and beside them what looks like one."""
     folder = tmp_path_factory.mktemp("seasons")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(season_reports, "to_png", lambda picture: b"")
-        for name, line in RUNS.items():
-            assert main([*line.split(), "--seed", "1", "--no-store", "--quiet", "--out", str(folder / name)]) == 0
+    for name, line in RUNS.items():
+        assert main([*line.split(), "--seed", "1", "--no-store", "--quiet", "--out", str(folder / name)]) == 0
     (folder / "other").mkdir()
     (folder / "other" / "season.json").write_text("[]")
     return folder
