@@ -44,6 +44,7 @@ _BACK = 300  # turns that can be taken back
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
 _LATE_S = 1.0  # after the end of its time, an agent that was not interrupted has lost
 _STEPS_KEPT = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
+_RESULT = ("outcome", "scores", "truncated")  # of a game, as the page shows it
 _NO_PICTURES: Mapping[str, Any] = {"frames": [], "film": None}
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
@@ -78,7 +79,7 @@ class Event:
         The pictures are the same for all, unless information is hidden. After the end, all may see those of any seat.
         """
         shown = self.shown.get(viewer) or next(iter(self.shown.values()), _NO_PICTURES)
-        return {"turn": self.turn, "seat": self.seat, "move": self.move, **shown}
+        return {"turn": self.turn, "seat": self.seat, **shown}
 
 
 class Session:
@@ -296,6 +297,7 @@ class Session:
             seat = self._seat()
             yours = not done and not self._thinking and curtain is None and seat is not None and seat == self._to_act()
             fresh = self._events[since:] if epoch == self._epoch and not curtain else []
+            result = self._result() if done else None
             shown = None if curtain else frame(self.game, state, self._before(), viewer, self._own_action())
             return {
                 "id": self.id,
@@ -317,7 +319,7 @@ class Session:
                 and bool(self._own_turns()),
                 "can_resign": not done and len(self.names) == 2 and seat is not None and curtain is None,
                 "done": done,
-                "result": self._result_data() if done else None,
+                "result": result and plain({name: getattr(result, name) for name in _RESULT}),
                 "forfeit": self._forfeit_words(),
                 "stored": self.stored,
                 "undone": self.undone,
@@ -610,10 +612,6 @@ class Session:
             return result(self.game, state)
         outcome = forfeit.outcome(self.game.info.num_players)
         return Result(outcome, tuple(state.scores[0].tolist()), int(state.turn[0]), False, forfeit)
-
-    def _result_data(self) -> dict[str, Any]:
-        ended = self._result()
-        return {"outcome": list(ended.outcome), "scores": list(ended.scores), "truncated": ended.truncated}
 
     def _forfeit_words(self) -> str | None:
         if self._forfeit is None:

@@ -16,6 +16,7 @@ from cellgames.agents.torus.distance import stones_to_win
 from cellgames.envs.connection import rendering as connection
 from cellgames.envs.connection.game import ConnectionGame, Y
 from cellgames.envs.connection.state import ConnectionState
+from cellgames.envs.stones import row_notation
 from cellgames.envs.stones import stone_view as drawn
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
@@ -25,7 +26,7 @@ from cellgames.envs.torus.state import TorusState
 from cellgames.envs.torus.winning_path import winning_class
 
 from .dark_colours import STONES, dark
-from .view import Frame, View, changed, changed_rows, player_names, results, stone_codes
+from .view import Frame, View, changed, player_names, results
 
 __all__ = ["ConnectionView", "StonesView", "TorusView"]
 
@@ -112,12 +113,16 @@ class StonesView(View):
 
     @override
     def codes(self) -> list[tuple[int, str]]:
-        return stone_codes(self.game)
+        return [*((seat + 1, name) for seat, name in enumerate(player_names(self.game))), (0, "empty")]
 
     @override
     def edited(self, state: Any, put: Mapping[int, int], mover: int) -> str:
         self.check_codes(put)
-        return changed_rows(self.game.state_to_string(state), put, mover)
+        marks = list(self.game.state_to_string(state))
+        cells = [place for place, mark in enumerate(marks[:-1]) if mark in row_notation.STONES]
+        for cell, code in put.items():
+            marks[cells[cell]] = row_notation.STONES[code]
+        return "".join(marks[:-1]) + row_notation.MOVERS[mover]
 
     @override
     def extra(self, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:

@@ -17,21 +17,18 @@ import torch
 
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.registry import plugin_of
-from cellgames.envs.stones.row_notation import MOVERS, STONES
 
 __all__ = [
     "Bytes",
     "Frame",
     "View",
     "changed",
-    "changed_rows",
     "clicked",
     "encoded",
     "legal_bits",
     "player_goals",
     "player_names",
     "results",
-    "stone_codes",
 ]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -190,19 +187,6 @@ class View(ABC):
             raise ValueError(
                 f"expected a code of {', '.join(f'{code} ({name})' for code, name in known.items())}, got {strange[0]}"
             )
-
-
-def stone_codes(game: Game) -> list[tuple[int, str]]:
-    """Return the codes of games with stones: 1 and 2 for the players' stones, 0 for a free cell."""
-    return [*((seat + 1, name) for seat, name in enumerate(player_names(game))), (0, "empty")]
-
-
-def changed_rows(text: str, put: Mapping[int, int], mover: int) -> str:
-    """Return a position of `envs.stones.row_notation` with other stones on some cells, and who moves."""
-    marks, cells = list(text), [place for place, mark in enumerate(text[:-1]) if mark in STONES]
-    for cell, code in put.items():
-        marks[cells[cell]] = STONES[code]
-    return "".join(marks[:-1]) + MOVERS[mover]
 
 
 def clicked(cells: Sequence[int], *press: str) -> dict[str, Any]:
