@@ -13,11 +13,15 @@ from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .algorithms import ALGORITHMS as ALGORITHMS
-    from .alphazero.alphazero_arguments import AlphaZeroArguments as AlphaZeroArguments
-    from .arguments import Arguments as Arguments, PPOArguments as PPOArguments
+    from .arguments import (
+        AlphaZeroArguments as AlphaZeroArguments,
+        Arguments as Arguments,
+        MaskableArguments as MaskableArguments,
+        PlacementArguments as PlacementArguments,
+        PPOArguments as PPOArguments,
+        TurnArguments as TurnArguments,
+    )
     from .machine import choose_device as choose_device
-    from .maskable.maskable_arguments import MaskableArguments as MaskableArguments
-    from .placement_values.placement_arguments import PlacementArguments as PlacementArguments
     from .runs.run import (
         Finished as Finished,
         Progress as Progress,
@@ -28,6 +32,5 @@ if TYPE_CHECKING:
     from .selfplay.eval_opponents import Comparison as Comparison, compare as compare
     from .selfplay.learner import Iteration as Iteration, Learner as Learner
     from .selfplay.opponent_pool import Pool as Pool
-    from .turn_values.turn_arguments import TurnArguments as TurnArguments
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -51,22 +51,22 @@ ALGORITHMS: dict[str, Algorithm] = {
     ),
     "maskable-ppo": Algorithm(
         "MaskablePPO of sb3-contrib",
-        "cellgames.training.maskable.maskable_arguments:MaskableArguments",
+        "cellgames.training.arguments:MaskableArguments",
         "cellgames.training.maskable.maskable_learner:MaskableLearner",
     ),
     "alphazero": Algorithm(
         "AlphaZero: self-play by search, which the network learns to foresee",
-        "cellgames.training.alphazero.alphazero_arguments:AlphaZeroArguments",
+        "cellgames.training.arguments:AlphaZeroArguments",
         "cellgames.training.alphazero.alphazero:AlphaZeroLearner",
     ),
     "placement-values": Algorithm(
         "values of all placements, from games that differ in one, for the Toroidal Cup",
-        "cellgames.training.placement_values.placement_arguments:PlacementArguments",
+        "cellgames.training.arguments:PlacementArguments",
         "cellgames.training.placement_values.placement_values:PlacementLearner",
     ),
     "turn-values": Algorithm(
         "TD(lambda) on positions after whole turns, for Cloth of Gold",
-        "cellgames.training.turn_values.turn_arguments:TurnArguments",
+        "cellgames.training.arguments:TurnArguments",
         "cellgames.training.turn_values.turn_values:TurnLearner",
     ),
 }

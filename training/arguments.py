@@ -11,30 +11,39 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from typing_extensions import override
+
 from cellgames.agents.agent_names import split_name
 from cellgames.agents.loading import default_opponents
 from cellgames.cluster.connection import LOCAL
+from cellgames.envs.registry import plugins
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.options import Options, Strings, option
+from cellgames.utils.options import Options, Strings, option, redefault
 
 from .algorithms import ALGORITHMS
-from .presets import preset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
     from cellgames.envs.core import Game
+    from cellgames.plugins import TrainingPreset
 
 __all__ = [
     "FREE",
     "GROWS",
     "ActorArguments",
+    "AlphaZeroArguments",
     "Arguments",
+    "MaskableArguments",
     "PPOArguments",
+    "PlacementArguments",
     "PolicyArguments",
     "Sampling",
+    "TurnArguments",
     "arguments_of",
+    "preset",
+    "presets",
 ]
 
 Sampling = Literal["uniform", "latest", "prioritized"]
@@ -182,6 +191,92 @@ class PPOArguments(PolicyArguments, ActorArguments):
     mixed_precision: bool = option(False, "use bfloat16 in the network while it learns, where possible; for GPUs")
 
 
+@dataclass(frozen=True, kw_only=True)
+class AlphaZeroArguments(ActorArguments):
+    """Arguments of AlphaZero with Gumbel search (`training.alphazero`)."""
+
+    algorithm: ClassVar[str] = "alphazero"
+
+    num_steps: int = redefault(ActorArguments, "num_steps", 16)
+    num_epochs: int = redefault(ActorArguments, "num_epochs", 8)
+    learning_rate: float = redefault(ActorArguments, "learning_rate", 2e-3)
+    opponents: str = redefault(ActorArguments, "opponents", "self")
+    snapshot_every: int = redefault(ActorArguments, "snapshot_every", 40)
+    checkpoint_every: int = redefault(ActorArguments, "checkpoint_every", 20)
+
+    vf_coef: float = option(0.5, "weight of the value loss", low=0)
+    mixed_precision: bool = option(False, "use bfloat16 in the network while it learns, where possible; for GPUs")
+    num_simulations: int = option(16, "simulations of the search for each move", low=2)
+    max_num_considered_actions: int = option(8, "moves that a search considers at its root, at most", low=2)
+    value_scale: float = option(1.0, "weight of results in a search, beside the policy (c_scale)", above=0)
+    solver_nodes: int = option(
+        0, "nodes of the game's solver for each position and each likely move (Torus to size 5); 0 asks none", low=0
+    )
+    random_plies: int = option(4, "random turns at the start of a game, at most; drawn for each game", low=0)
+    buffer_size: int = option(100_000, "latest positions that minibatches are drawn from", low=1)
+    weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
+    sample: bool = option(False, "let the trained agent sample its actions; otherwise it takes the most likely one")
+    variants: Strings = option(  # noqa: RUF009  # makes a field
+        (),
+        "other settings of the game that the network learns at the same time, such as size=3 size=4",
+        metavar="NAME=VALUE",
+    )
+    variant_envs: int = option(0, "games of each of the variants; 0 for as many as num_envs", low=0)
+    surprise_weight: float = option(
+        0.0, "share of the replay that goes to positions by how much the search changes their policy", low=0, high=1
+    )
+
+    @override
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.actors and self.variant_envs % self.actors:
+            raise ValueError(
+                f"variant_envs must be a multiple of actors, who share them alike; got {self.variant_envs} games "
+                f"for {self.actors} actors, try {-(-self.variant_envs // self.actors) * self.actors}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskableArguments(PolicyArguments):
+    """Arguments of MaskablePPO of sb3-contrib (`training.maskable`)."""
+
+    algorithm: ClassVar[str] = "maskable-ppo"
+
+    num_envs: int = redefault(PolicyArguments, "num_envs", 64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementArguments(Arguments):
+    """Arguments of `placement-values`: values of all placements of a shape (`training.placement_values`)."""
+
+    algorithm: ClassVar[str] = "placement-values"
+
+    num_envs: int = redefault(Arguments, "num_envs", 192)
+    num_epochs: int = redefault(Arguments, "num_epochs", 1)
+    minibatch_size: int = redefault(Arguments, "minibatch_size", 256)
+    opponents: str = redefault(Arguments, "opponents", "self")
+
+    placements: int = option(24, "placements that are tried in place of each one that was played", low=1)
+    generations: int = option(0, "generations of Life after which a lead counts; 0 plays games to their end", low=0)
+    later_shapes: bool = option(
+        True, "let Life run from arrangements with all later shapes; otherwise from those right after the placement"
+    )
+    weight_decay: float = option(0.01, "weight decay of AdamW", low=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnArguments(Arguments):
+    """Arguments of `turn-values`: values of positions after whole turns (`training.turn_values`)."""
+
+    algorithm: ClassVar[str] = "turn-values"
+
+    candidates: int = option(16, "turns that are drawn in training, of which one is played", low=1)
+    considered: int = option(16, "those with the largest lead after a round, which the network evaluates", low=1)
+    temperature: float = option(
+        0.1, "temperature of the noise on values, which are from -1 to 1; falls to a tenth", low=0
+    )
+
+
 def arguments_of(data: Mapping[str, Any]) -> Arguments:
     """Return the arguments that `Arguments.to_data` made the data of.
 
@@ -191,3 +286,18 @@ def arguments_of(data: Mapping[str, Any]) -> Arguments:
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
     kind = ALGORITHMS[values.pop("algorithm")].arguments
     return kind(**values)
+
+
+def presets() -> list[tuple[str, TrainingPreset]]:
+    """Return the presets of all games, each with the game's id."""
+    return [(plugin.id, preset) for plugin in plugins() for preset in plugin.presets]
+
+
+def preset(algorithm: str, game: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the preset options for a game with all its parameters; later presets override earlier ones."""
+    found: dict[str, Any] = {}
+    for id, entry in presets():
+        fits = all(parameters.get(name) == value for name, value in entry.parameters.items())
+        if fits and (entry.algorithm, id) == (algorithm, game):
+            found |= entry.values
+    return found

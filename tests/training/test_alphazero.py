@@ -23,11 +23,11 @@ from cellgames.agents.search.improvement import Effort, Rows, TreeImprover
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.torus.geometry import neighbours
-from cellgames.training import Finished, Progress, train
+from cellgames.training import Finished, train
 from cellgames.training.alphazero.alphazero import AlphaZeroLearner, _by_surprise
-from cellgames.training.alphazero.alphazero_arguments import AlphaZeroArguments
 from cellgames.training.alphazero.replay_buffer import Positions
 from cellgames.training.alphazero.search_play import Searched, SearchPlay
+from cellgames.training.arguments import AlphaZeroArguments
 from cellgames.training.ppo.advantages import estimate
 from cellgames.training.runs.checkpoints import CHECKPOINT
 
@@ -92,19 +92,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     with pytest.MonkeyPatch.context() as patch:
         block_extras(partial(patch.setitem, sys.modules))
         return train(tiny(), tmp_path_factory.mktemp("whole"))
-
-
-def test_a_run_that_was_stopped_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
-        if progress.steps > 90:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(tiny(), tmp_path, report=stop)
-    train(tiny(), tmp_path)
-    kept = content(tmp_path)
-    assert equal(kept, content(whole.out))
-    assert len(kept["learner"]["replay"]["value"]) == 80  # the ring was full, and went round
 
 
 def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
@@ -324,16 +311,6 @@ def test_games_of_variants_that_actors_cannot_share_are_refused() -> None:
         ValueError, match="variant_envs must be a multiple of actors, who share them alike; got 3 games"
     ):
         tiny(actors=2, variant_envs=3)
-
-
-def test_a_checkpoint_of_a_version_without_variants_is_read(tmp_path: Path) -> None:
-    learner, other = learner_of(tmp_path / "one"), learner_of(tmp_path / "other")
-    learner.iterate(0.0)
-    state = learner.state_dict()
-    assert state.pop("variants") == []
-    other.load_state_dict(state)
-    assert equal(other.lessons[0].replay.state_dict(), learner.lessons[0].replay.state_dict())
-    assert equal(dict(other.network.state_dict()), dict(learner.network.state_dict()))
 
 
 @pytest.mark.parametrize(

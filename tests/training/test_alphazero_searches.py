@@ -23,7 +23,7 @@ from cellgames.envs.core import Game, seeds
 from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.training import train
 from cellgames.training.alphazero.alphazero import AlphaZeroLearner
-from cellgames.training.alphazero.alphazero_arguments import AlphaZeroArguments
+from cellgames.training.arguments import AlphaZeroArguments
 
 GRID = cellgames.make("grid-adaptation-small-v0", size=6, rounds=3, flip_rounds=(2,))
 CLOTH = cellgames.make("cloth-of-gold-small-v0", height=12, width=12, generations=4, max_units=4, max_rounds=3)
@@ -75,6 +75,7 @@ def searched(game: Game, state: Any, found: Improver, shown: bool) -> Improved:
     return found.improve(rows, generator(3))
 
 
+@pytest.mark.slow
 @both
 def test_a_run_learns_and_is_the_same_again(game: Game, tmp_path: Path) -> None:
     runs = [train(arguments(game), tmp_path / name) for name in ("one", "two")]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmarks.training import defaults
 from example_games import ConnectFour, Treblecross, registered
 
 import cellgames
@@ -76,17 +74,3 @@ def test_defaults_teach_a_small_game_in_half_a_minute(
     finished = train(arguments, tmp_path / "run")
     learned, random = agents.load(str(finished.agent), game), agents.load("random", game)
     assert compare(game, learned, random, games=400, seed=1).ahead > share
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("known")
-def test_the_benchmark_writes_the_score_at_each_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(defaults, "RUNS", tmp_path / "runs")
-    monkeypatch.setattr(defaults, "RIVALS", {"random": 20, "rollout:64": 2})
-    page = tmp_path / "defaults.md"
-    defaults.main(["--game", "treblecross", "--minutes", "0.02", "--out", str(page)])
-    (row,) = json.loads(page.with_suffix(".json").read_text())["runs"]
-    assert row["points"][-1]["seconds"] >= 1.2
-    assert 0 <= row["scores"]["random"] <= 1  # after a second of learning
-    assert "| treblecross | ppo |" in page.read_text()
-    assert page.with_suffix(".png").stat().st_size > 1000

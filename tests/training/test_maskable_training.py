@@ -23,7 +23,7 @@ from cellgames.agents.networks.networks import FlatNetwork, Network, Size
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game
 from cellgames.runs.comparing import different_files
-from cellgames.training.maskable.maskable_arguments import MaskableArguments
+from cellgames.training.arguments import MaskableArguments
 from cellgames.training.runs.logs import Logs
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix

@@ -18,7 +18,7 @@ from training_runs import block_extras, content, equal, tiny
 import cellgames
 from cellgames.cluster.connection import connected
 from cellgames.training import Finished, PPOArguments, Progress, train
-from cellgames.training.alphazero.alphazero_arguments import AlphaZeroArguments
+from cellgames.training.arguments import AlphaZeroArguments
 from cellgames.training.selfplay.actors import ActorPlay
 from cellgames.training.selfplay.rollouts import Rollout
 

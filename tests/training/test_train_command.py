@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -26,14 +25,13 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, read_records
 from cellgames.cli.commands import train_command
 from cellgames.cli.commands.evaluate_command import _FILES
-from cellgames.cli.commands.train_command import _report, arguments_given, progress_text
+from cellgames.cli.commands.train_command import _report, arguments_given
 from cellgames.cli.main import main, parser
 from cellgames.cli.shared_options import make_game
 from cellgames.envs.registry import plugin_of
-from cellgames.training import Finished, PPOArguments, Progress
+from cellgames.training import Finished, PPOArguments
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.ppo.ppo_learner import PPOLearner
-from cellgames.utils.progress import StatusLine
 
 _TINY = "train torus-v0 --size 2 --num-envs 16 --num-steps 8 --minibatch-size 64 --channels 4 --layers 1 --eval-games 4"
 TINY = f"{_TINY} --eval-opponents random --checkpoint-every 2 --threads 1 --device cpu"
@@ -61,16 +59,6 @@ def test_help_needs_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate"])
-def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
-    assert f"Examples:\n  cellgames {command}" in shown
-    assert max(map(len, shown.splitlines())) <= 110
-
-
 def test_every_setting_is_an_option_with_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["train", "--help"])
@@ -80,13 +68,6 @@ def test_every_setting_is_an_option_with_its_help(capsys: pytest.CaptureFixture[
         for option in algorithm.arguments.options():
             assert re.search(rf"--{option.name.replace('_', '-')}\b", shown), option.name
             assert option.name == "seed" or option.help in shown
-
-
-def test_list_shows_trained_agents(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list"]) == 0
-    shown = capsys.readouterr().out
-    assert re.search(r"^  trained +\S", shown, re.MULTILINE)
-    assert re.search(r"^  FILE\.safetensors +\S", shown, re.MULTILINE)
 
 
 # ---------------------------------------------------------------- train
@@ -147,22 +128,6 @@ def test_the_folder_is_named_by_what_cannot_change(capsys: pytest.CaptureFixture
     )  # 128 environments are the preset's
 
 
-def test_ctrl_c_before_the_first_checkpoint_does_not_claim_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def stop(self: PPOLearner, progress: float) -> Any:
-        raise KeyboardInterrupt
-
-    words = [*TINY.split(), "--total-steps", "500", "--quiet", "--out", "run"]
-    with monkeypatch.context() as patch:
-        patch.setattr(PPOLearner, "iterate", stop)
-        assert main(words) == 130
-    err = capsys.readouterr().err
-    assert "Stopped. No step of learning is kept; to continue:" in err
-    assert "cellgames " + " ".join(words) in err
-    assert main(words) == 0  # the folder is no obstacle
-
-
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,57 +162,26 @@ def test_progress_comes_in_lines_where_there_is_no_terminal(capsys: pytest.Captu
     assert re.fullmatch(r"100%  \d+ steps( in \d+ s)?, [\d,]+ a second, \d+ games, \d+ % against random", lines[-1])
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setenv("COLUMNS", "60")
-    line = StatusLine(shown=True)
-    line.show(progress_text(Progress(0, 2000, 0, math.nan, {"random": 0.5})))
-    line.show(progress_text(Progress(1000, 2000, 10, 4.0, {"random": 0.75})))
-    line.show(progress_text(Progress(2000, 2000, 20, 1000.0, {"random": 1.0})))
-    line.end()
-    texts = screen.getvalue().removesuffix("\n").split("\r")
-    assert texts[1] == "  0%  0 steps, 0 games, 50 % against random"
-    assert texts[2] == " 50%  1,000 steps, 4 a second, 4 min left, 10 games, 75 % a"  # as wide as the terminal
-    assert texts[3].rstrip() == "100%  2,000 steps, 1,000 a second, 20 games, 100 % against"
-    assert len(texts[3]) >= len(texts[2])  # nothing of the longer line remains
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("train", "the following arguments are required: GAME"),
         ("train tours-v0", "unknown game 'tours-v0'"),
         ("train torus-v0 --algo dqn", "argument --algo: invalid choice: 'dqn'"),
-        ("train torus-v0 --num-envs many", "argument --num-envs: invalid int value: 'many'"),
-        ("train torus-v0 --learning-rate 7", "learning_rate must be a number above 0 and at most 1, got 7.0"),
-        ("train torus-v0 --eval-games 3", "eval_games must be even"),
         ("train torus-v0 --mixed-precision --algo maskable-ppo", "--mixed-precision is not an option of maskable-ppo"),
         ("train torus-v0 --opponents nobody", "unknown agent 'nobody'"),
         ("train torus-v0 --eval-opponents nobody", "unknown agent 'nobody'"),
-        ("train torus-v0 --threads 100000000", "threads must be a whole number from 0 to 1024, got 100000000"),
         ("train torus-v0 --device abacus", "expected device auto, cpu, cuda or cuda:N, got 'abacus'"),
         ("train torus-v0 --out {foreign}", "is not empty and holds no arguments.json, but file"),
         ("train torus-v0 --out {foreign}/file", "expected a folder for the run"),
-        ("evaluate", "after --agents, such as --agents trained"),
         ("evaluate --agents greedy", "GAME is needed, unless AGENT is a file of weights"),
-        ("evaluate torus-v0 --agents nobody", "unknown agent 'nobody'"),
         ("evaluate torus-v0 --agents greedy greedy", "greedy cannot be measured against itself"),
         (
             "evaluate torus-v0 --agents greedy --games 7",
             "games must be even, since each opening is played in both seats; got 7",
         ),
-        ("evaluate --agents none.safetensors", "none.safetensors: expected a file of weights, found none"),
         ("evaluate --agents {foreign}", "agent.safetensors: expected a file of weights, found none"),
         ("evaluate torus-v0 --agents greedy --out {foreign}", "is not empty and holds no evaluation.json, but file"),
         ("evaluate torus-v0 --agents greedy --out {foreign}/file", "expected a folder for the run"),
-        ("play torus-v0 --agents {foreign}", "agent.safetensors: expected a file of weights, found none"),
-        ("play torus-v0 --agents {foreign}/file.safetensors", "expected a file of weights, found none"),
     ],
 )
 def test_errors_are_one_line_without_a_traceback(

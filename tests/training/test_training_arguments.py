@@ -14,8 +14,7 @@ import cellgames
 from cellgames.agents.loading import default_opponents
 from cellgames.plugins import TrainingPreset
 from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import FREE, GROWS, PPOArguments
-from cellgames.training.presets import preset, presets
+from cellgames.training.arguments import FREE, GROWS, PPOArguments, preset, presets
 
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 
@@ -95,7 +94,7 @@ def test_what_is_given_goes_before_a_preset_and_a_preset_before_defaults(monkeyp
         ("torus-v0", TrainingPreset("maskable-ppo", {"num_envs": 8})),
         ("toroidal-cup-v0", TrainingPreset("ppo", {"num_envs": 9})),
     ]
-    monkeypatch.setattr("cellgames.training.presets.presets", lambda: given)
+    monkeypatch.setattr("cellgames.training.arguments.presets", lambda: given)
     small = PPOArguments.fitted(cellgames.make("torus-small-v0"), num_steps=1)
     assert (small.num_envs, small.num_steps, small.num_epochs) == (6, 1, 5)
     assert small.clip_range == PPOArguments(game="torus-v0").clip_range

@@ -6,7 +6,6 @@ import csv
 import itertools
 import json
 import math
-import re
 import subprocess
 import sys
 from functools import partial
@@ -119,6 +118,7 @@ with memory_kept():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="counts pages of memory that the system gives")
 def test_memory_of_large_tensors_is_kept_for_the_next_ones() -> None:
     """In a process of its own: in one where an allocation has failed, as other tests want it, glibc keeps nothing.
@@ -240,16 +240,6 @@ def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
     assert first.steps in [event.step for event in found]
 
 
-def test_what_packages_are_missed_for_is_said_once(tmp_path: Path) -> None:
-    warnings: list[str] = []
-    train(tiny(total_steps=300, checkpoint_every=1), tmp_path, warn=warnings.append)
-    assert sorted(re.split(r" \(|,", line)[0] for line in warnings if line.startswith("no ")) == [
-        "no TensorBoard events",
-        "no plots and pictures",
-    ]
-    assert not (tmp_path / "curve.png").exists()
-
-
 def test_a_run_reports_every_iteration(tmp_path: Path) -> None:
     seen: list[Progress] = []
     train(tiny(total_steps=300), tmp_path, report=seen.append)
@@ -264,6 +254,7 @@ def test_a_run_reports_every_iteration(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- killed and continued
 
 
+@pytest.mark.slow
 def test_games_of_several_who_act_at_once_are_continued_alike(tmp_path: Path) -> None:
     """With opponents that remember what they saw."""
 

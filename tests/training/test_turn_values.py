@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from every_game import generator
-from training_runs import block_extras, content, equal, network_for
+from training_runs import block_extras, network_for
 
 import cellgames
 from cellgames.agents import load
@@ -18,9 +18,9 @@ from cellgames.agents.base import acting
 from cellgames.agents.cloth_of_gold.values import ClothEvaluator, ClothValues
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import seeds
-from cellgames.training import Finished, Progress, train
+from cellgames.training import Finished, train
+from cellgames.training.arguments import TurnArguments
 from cellgames.training.ppo.advantages import estimate
-from cellgames.training.turn_values.turn_arguments import TurnArguments
 from cellgames.training.turn_values.turn_values import TurnLearner
 
 GAME = ClothOfGold(height=12, width=12, generations=4, max_units=6, max_rounds=4)
@@ -125,17 +125,6 @@ def test_positions_that_were_won_become_worth_more_than_lost_ones(tmp_path: Path
     for _ in range(10):
         learner.iterate(0.0)
     assert gap() > before + 0.3
-
-
-def test_a_run_that_was_stopped_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
-        if progress.steps > 90:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(tiny(), tmp_path, report=stop)
-    train(tiny(), tmp_path)
-    assert equal(content(tmp_path), content(whole.out))
 
 
 def test_what_came_out_is_an_agent_by_its_file(whole: Finished) -> None:

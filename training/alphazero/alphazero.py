@@ -32,7 +32,7 @@ from cellgames.agents.search.improvement import Effort, Improver
 from cellgames.agents.simultaneous.joint_improver import improver_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game
-from cellgames.training.arguments import Arguments
+from cellgames.training.arguments import AlphaZeroArguments, Arguments
 from cellgames.training.ppo.advantages import Estimates, estimate
 from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive
@@ -42,7 +42,6 @@ from cellgames.training.selfplay.rollouts import Play
 from cellgames.training.selfplay.updates import anneal, explained_variance, mean, score_against_others
 from cellgames.utils.foreign_text import shown
 
-from .alphazero_arguments import AlphaZeroArguments
 from .replay_buffer import Positions, Replay
 from .search_play import Searched, SearchPlay
 
@@ -227,7 +226,7 @@ class AlphaZeroLearner(Learner):
 
     @override
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        replays = [state["replay"], *state.get("variants", [])]  # checkpoints of earlier versions have no variants
+        replays = [state["replay"], *state["variants"]]
         for lesson, replay in zip(self.lessons, replays, strict=True):
             lesson.replay.load_state_dict(replay)
         super().load_state_dict(state)

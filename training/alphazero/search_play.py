@@ -76,7 +76,7 @@ class SearchPlay(SelfPlay):
     def load_games(self, state: Mapping[str, Any]) -> None:
         super().load_games(state)
         self._plies.copy_(state["plies"])
-        self.improver.load_state_dict(state.get("search", {}))  # earlier versions had none
+        self.improver.load_state_dict(state["search"])
 
     @torch.no_grad()
     def collect(self, steps: int) -> Searched:

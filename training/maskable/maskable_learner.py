@@ -16,14 +16,13 @@ from typing_extensions import override
 
 from cellgames.agents.networks.networks import Size
 from cellgames.envs.core import Game
-from cellgames.training.arguments import Arguments
+from cellgames.training.arguments import Arguments, MaskableArguments
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import SELF
 from cellgames.training.selfplay.updates import mean
 
 from .callbacks import SelfPlayCallback
-from .maskable_arguments import MaskableArguments
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
 from .sb3_import import Logger, MaskablePPO
 

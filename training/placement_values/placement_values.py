@@ -31,13 +31,11 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.training.arguments import Arguments
+from cellgames.training.arguments import Arguments, PlacementArguments
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, explained_variance, means, minibatches
 from cellgames.utils.foreign_text import shown
-
-from .placement_arguments import PlacementArguments
 
 __all__ = ["PlacementLearner"]
 

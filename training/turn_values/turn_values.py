@@ -29,14 +29,12 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.core.seating import Seating
-from cellgames.training.arguments import Arguments
+from cellgames.training.arguments import Arguments, TurnArguments
 from cellgames.training.ppo.advantages import estimate
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, explained_variance, mean, means, minibatches
 from cellgames.utils.foreign_text import shown
-
-from .turn_arguments import TurnArguments
 
 __all__ = ["TurnLearner"]
 

@@ -29,8 +29,7 @@ from cellgames.plugins import GamePlugin
 from cellgames.runs.comparing import TIMING
 from cellgames.runs.run_folder import RunOptions
 from cellgames.training.algorithms import ALGORITHMS, all_options
-from cellgames.training.arguments import FREE, GROWS, Arguments
-from cellgames.training.presets import presets
+from cellgames.training.arguments import FREE, GROWS, Arguments, presets
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Option
 from cellgames.utils.progress import StatusLine
