@@ -32,7 +32,7 @@ EXPECTED = {
     "list": [],
     f"round-robin {GAMES} --out run": [NO_PICTURES],  # plots and a GIF
     f"evaluate {GAMES} --out evaluation": [],
-    "season torus-v0 --size 2 --agents random greedy --teams 8 --days 1 --quiet": [NO_PICTURES],
+    "season torus-v0 --size 2 --agents random greedy --teams 8 --days 1 --quiet": [],
     "leaderboard --out tables": [NO_PICTURES],  # two pages with plots
     f"analyse {GAMES}": [NO_PICTURES],
     "replay run": [],
