@@ -293,6 +293,19 @@ class Game(ABC, Generic[S]):
         """Return the native code for a whole step of a `Vector` on `device`; None where there is none."""
         return None
 
+    def _observe_into(self, state: S, out: Tensor) -> None:
+        """Write what the seat to move sees, or each player of a simultaneous game, as `Vector.observation` has it.
+
+        Args:
+            state: the games.
+            out: contiguous, [B, ...] or [B, P, ...] as `info.observation` says; of its dtype, or float32.
+        """
+        if self.info.simultaneous:
+            for seat in range(self.info.num_players):
+                out[:, seat] = self.observe(state, seat)
+        else:
+            out.copy_(self.observe(state, state.current_player))
+
     def _legal_again(self, state: S, mask: Tensor) -> Tensor:
         """Return `_legal`; may write into `mask`, an earlier one of as many games that nobody needs any more."""
         return self._legal(state)
@@ -487,6 +500,7 @@ class Game(ABC, Generic[S]):
         compile: Compile = "auto",
         positions: Positions | None = None,
         reuse_buffers: bool = False,
+        observe: torch.dtype | None = None,
     ) -> Vector[S]:
         """Return games that start over by themselves: the fast way to play at random or train. See `Vector`."""
         return Vector(
@@ -497,6 +511,7 @@ class Game(ABC, Generic[S]):
             compile=compile,
             positions=positions,
             reuse_buffers=reuse_buffers,
+            observe=observe,
         )
 
 

@@ -247,11 +247,16 @@ class Vector(Generic[S]):
             "always" and "never" as they say.
         positions: from which all games start; None for the start of the game. See `Positions`.
         reuse_buffers: let the next step overwrite `state` and `legal_actions`, which saves copying them. Read both
-            anew after every step, and clone what should last.
+            anew after every step, and clone what should last; so with `observation`.
+        observe: the dtype of `observation`: that of the game's observations, or float32; None for none.
 
     Attributes:
         backend: "native", "compiled" or "eager", the code that steps run by (see `Backend`).
-        reuse_buffers: whether the next step overwrites `state` and `legal_actions`.
+        reuse_buffers: whether the next step overwrites `state`, `legal_actions` and `observation`.
+        observe: the dtype of `observation`.
+
+    Raises:
+        ValueError: observations of that dtype cannot be made.
     """
 
     def __init__(
@@ -264,9 +269,13 @@ class Vector(Generic[S]):
         compile: Compile = "auto",
         positions: Positions | None = None,
         reuse_buffers: bool = False,
+        observe: torch.dtype | None = None,
     ) -> None:
         check_num_envs(game, num_envs)
         check_compile(compile)
+        if observe not in (None, torch.float32, game.info.observation.dtype):
+            own = game.info.observation.dtype
+            raise ValueError(f"{game.id}: expected observe={own}, torch.float32 or None, got {shown(observe)}")
         if compile == "always" and game.compilation == "none":
             raise ValueError(
                 f"{game.id}: expected compile='auto' or 'never', got 'always'; "
@@ -275,6 +284,9 @@ class Vector(Generic[S]):
         self.game = game
         self.num_envs = num_envs
         self.reuse_buffers = reuse_buffers
+        self.observe = observe
+        self._seen: Tensor | None = None  # the observation, if it is that of the present state
+        self._seen_before: Tensor | None = None  # memory for the next one
         self._starts = Starts(game, positions)
         first = seeds(seed, num_envs, device)
         self._starts.seed(first)
@@ -310,6 +322,27 @@ class Vector(Generic[S]):
         """The mask for `state`, bool [B, A] or [B, P, A]."""
         mask: Tensor = self._kept("mask", self._mask()) if self._writes_mask else self._mask()
         return mask
+
+    @property
+    def observation(self) -> Tensor:
+        """What the seat to move sees of `state`, or all players of a simultaneous game: [B, ...] or [B, P, ...].
+
+        Raises:
+            ValueError: the batch was made without `observe`.
+        """
+        if self._seen is None:
+            if self.observe is None:
+                raise ValueError(f"{self.game.id}: expected a Vector with observe=DTYPE, got one without observations")
+            info = self.game.info
+            seen = self._seen_before
+            if seen is None:
+                shape = (self.num_envs, *(info.num_players,) * info.simultaneous, *info.observation.shape)
+                seen = torch.empty(shape, dtype=self.observe, device=self._state.device)
+            with planned(*self._plan):
+                self.game._observe_into(self._state, seen)
+            self._seen = seen
+            self._seen_before = seen if self.reuse_buffers else None
+        return self._seen
 
     def _kept(self, name: str, value: Any) -> Any:
         """Return the value, or one copy of it for all who ask before the next step overwrites it."""
@@ -350,7 +383,7 @@ class Vector(Generic[S]):
         for own, new in zip(self._state.tensors(), games.tensors(), strict=True):
             own.copy_(new)
         self._copies.clear()
-        self._legal, self._stale = None, False
+        self._legal, self._stale, self._seen = None, False, None
 
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
         """Play one step in every env; games that end are replaced by new ones in the same call."""
@@ -373,6 +406,7 @@ class Vector(Generic[S]):
         return self.num_envs, *self.game.info.action_shape
 
     def _run(self, random: bool, given: Tensor) -> Transition:
+        self._seen = None
         native = self.game._native_step(self._state.device) if self.backend == "native" else None
         if self.backend == "native" and native is None:  # a copy, in a process without the library
             self._choose_backend(False)

@@ -211,5 +211,36 @@ def test_reused_buffers_hold_the_same_games(compile: Compile) -> None:
     assert (vector.state is state) == (compile == "always"), "the memory is not reused"
 
 
+@pytest.mark.parametrize("reuse_buffers", [False, True])
+@every_game
+def test_observations_are_those_of_the_seats_to_move(game: Game, reuse_buffers: bool) -> None:
+    """As the game's `observe` has them, in its dtype and in that of networks; nobody's memory is overwritten."""
+    lots = [generator(5), generator(5)]
+    vectors = [
+        game.vector(8, seed=2, observe=dtype, reuse_buffers=reuse_buffers)
+        for dtype in (game.info.observation.dtype, torch.float32)
+    ]
+    kept = []
+    for _ in range(40):
+        for vector, random in zip(vectors, lots, strict=True):
+            state, seen = vector.state, vector.observation
+            seats = range(game.info.num_players)
+            every = torch.stack([game.observe(state, seat) for seat in seats], 1)
+            own = every if game.info.simultaneous else every[torch.arange(len(state)), state.current_player]
+            assert seen.dtype == vector.observe
+            assert torch.equal(seen, own.to(vector.observe))
+            kept.append((seen, seen.clone()))
+            vector.step_random(random)
+    assert reuse_buffers or all(torch.equal(*pair) for pair in kept)
+
+
+def test_a_vector_without_observations_says_so() -> None:
+    game = GAMES["torus-small-v0"]
+    with pytest.raises(ValueError, match="observe"):
+        _ = game.vector(2).observation
+    with pytest.raises(ValueError, match="int16"):
+        game.vector(2, observe=torch.int16)
+
+
 def same(one: Any, two: Any) -> bool:
     return all(torch.equal(getattr(one, field.name), getattr(two, field.name)) for field in dataclasses.fields(one))
