@@ -2,7 +2,8 @@
 
 In the repository a page links to `../results/strength/README.md`; on the site the results are pages below the others.
 A tutorial is a page beside a notebook of the same name, whose outputs the site shows below the cells. Where a picture
-`NAME.webp` has a dark one, `NAME_dark.webp`, the site shows the one that fits the reader's colours.
+`NAME.webp` has a dark one, `NAME_dark.webp`, the site shows the one that fits the reader's colours. The tables of
+`reference/options.md` are made from the code.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from reference_tables import tables
 
 __all__ = ["on_files", "on_page_markdown"]
 
@@ -26,6 +28,7 @@ _BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 _PICTURES = {"image/svg+xml": "svg", "image/gif": "gif", "image/png": "png"}
 _CELL = re.compile(r"^```python\n.*?^```$", re.DOTALL | re.MULTILINE)
 _LIGHT = re.compile(r"!\[([^\]]*)\]\((images/[a-z_]+)\.webp\)")
+_TABLE = re.compile(r"<!-- table: (.+?) -->")
 _OWN = {"train", "demo", "matches"}  # folders of runs, which are nobody else's
 
 
@@ -110,6 +113,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         return markdown.replace("](docs/", "](")
     if (notebook := Path(page.file.abs_src_path or "").with_suffix(".ipynb")).is_file():
         return _tutorial(markdown, notebook)
+    if page.file.src_uri.startswith("reference/"):
+        return _TABLE.sub(lambda mark: tables()[mark[1]], markdown)
     for name, uri in _BESIDE.items():
         markdown = markdown.replace(f"](../{name}", f"]({uri}")
     return _dark(markdown).replace("](../results/", "](results/").replace("](../README.md", "](index.md")

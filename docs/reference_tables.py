@@ -1,13 +1,10 @@
-"""Parts of the documentation that are made from the code; `python tests/support/docs_tables.py` writes them anew."""
+"""Tables of the reference that are made from the code when the site is built: `<!-- table: NAME -->` on a page."""
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-
-from paths import ROOT
 
 from cellgames.agents.agent_specs import AGENTS
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
@@ -25,23 +22,12 @@ from cellgames.training.arguments import presets
 from cellgames.training.runs.logs import RUN_METRICS, TIMING_METRICS, eval_metrics
 from cellgames.utils.options import Option, Options
 
-PAGES = {
-    "agents.md": ("shipped weights",),
-    "extending.md": ("treblecross.py",),
-    "arena.md": ("round robin options", "free-for-all options"),
-    "evolution.md": ("evolve options",),
-    "grid_adaptation.md": ("series options",),
-    "index.md": ("commands",),
-    "populations.md": ("exploit options", "league options"),
-    "season.md": ("season options", "team options"),
-    "training.md": ("settings", "presets", "metrics"),
-}
-"""Names of the tables of each page in docs/."""
+__all__ = ["tables"]
 
 
 @cache
 def tables() -> dict[str, str]:
-    """Return all tables and files by name, in Markdown."""
+    """Return all tables by name, in Markdown."""
     return {
         "round robin options": _options(RoundRobinOptions),
         "free-for-all options": _options(FreeForAllOptions),
@@ -55,20 +41,8 @@ def tables() -> dict[str, str]:
         "settings": _settings(),
         "presets": _presets(),
         "metrics": _metrics(),
-        "treblecross.py": _file("treblecross.py"),
         "shipped weights": _weights(),
     }
-
-
-def marked(name: str, table: str) -> str:
-    """Return a table as it stands on the page, between its marks."""
-    return f"<!-- {name} -->\n\n{table}\n\n<!-- end of {name} -->"
-
-
-def _file(name: str) -> str:
-    """Return an example game as a block of code, which the test of the page writes into a file of that name."""
-    text = (ROOT / "examples" / "games" / name).read_text(encoding="utf-8")
-    return f'```python title="{name}"\n{text}```'
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -144,13 +118,3 @@ def _weights() -> str:
         (f"`{id}`", *("yes" if id in (found or ()) else "no" for found in ids.values())) for id in registry.REGISTRY
     ]
     return _table(("game", *(f"`{usage.partition('[')[0]}`" for usage in ids)), rows)
-
-
-if __name__ == "__main__":
-    for file, names in PAGES.items():
-        page = (ROOT / "docs" / file).read_text(encoding="utf-8")
-        for name in names:
-            found = re.search(marked(name, "(.*?)"), page, re.DOTALL)
-            assert found is not None, f"docs/{file} has no marks for {name}"
-            page = page[: found.start()] + marked(name, tables()[name]) + page[found.end() :]
-        (ROOT / "docs" / file).write_text(page, encoding="utf-8")
