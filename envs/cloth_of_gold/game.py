@@ -18,10 +18,13 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, Compilation, GameInfo, Space
 from cellgames.envs.core.solo import Solo
+from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.native import library
 from cellgames.utils.foreign_text import shown
 
 from . import notation, observation, placement, rendering, rounds, rules
+from .native_step import native_step
 from .notation import Position
 from .rules import N
 from .solo import ClothSolo
@@ -312,6 +315,11 @@ class ClothOfGold(Game[ClothState]):
     def legal_cells(self, state: ClothState) -> Tensor:
         """Return bitboards of the cells where the mover may place its next unit: int64 [B, S, N]."""
         return placement.legal_cells(self.grid, state)
+
+    @override
+    def _native_step(self, device: torch.device) -> NativeStep[ClothState] | None:
+        native = library(device)
+        return None if native is None else native_step(self, native)
 
     @property
     def first_reach(self) -> int:

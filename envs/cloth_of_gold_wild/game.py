@@ -176,6 +176,10 @@ class ClothOfGoldWild(ClothOfGold):
     def legal_cells(self, state: ClothState) -> Tensor:
         return rounds.legal_ground(self, wild(state))
 
+    @override
+    def _native_step(self, device: torch.device) -> None:
+        return None
+
     @property
     @override
     def first_reach(self) -> int:

@@ -165,6 +165,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_cloth_of_gold_legal": [number] * 6 + [address] * 10,
         "cellgames_cloth_of_gold_round": [number] * 8 + [address] * 6,
         "cellgames_cloth_of_gold_tally": [number] * 5 + [address] * 4,
+        "cellgames_cloth_of_gold_step": [address] * 2 + [number] * 3 + [address] * 6,
         "cellgames_cloth_of_gold_territory": [number] * 6 + [address] * 2,
         "cellgames_cloth_of_gold_turn": [number] * 7 + [address] * 9,
         "cellgames_cloth_of_gold_ground": [number] * 4 + [address] * 2,

@@ -1,7 +1,9 @@
-// Turns of Cloth of Gold and what may be done in them: `envs/cloth_of_gold/placement.py`, `territory.py`, `rounds.py`.
+// Turns of Cloth of Gold, what may be done in them, and whole steps of a `Vector`: `envs/cloth_of_gold/placement.py`,
+// `territory.py`, `rounds.py`, `native_step.py`.
 //
 // Eight games stand side by side, as in `cloth_of_gold.cpp`.
 #include "cloth_of_gold.h"
+#include "threefry.h"
 
 namespace {
 
@@ -266,7 +268,7 @@ struct Turns {
     uint64_t *units, *placed, *territory;
     int32_t *live, *left, *acts;
     const int64_t *player, *cells;
-    const bool* ending;
+    const uint8_t* ending;
 };
 
 // Add the disk around a cell to the territory of one game.
@@ -332,6 +334,200 @@ void count_cells(const Board& board, const uint64_t* boards, const uint64_t* oth
     for (int lane = 0; lane < kLanes; ++lane) counts[lane] = static_cast<int32_t>(all[lane]);
 }
 
+// Play the generations of a round in the games of a list, and make their territory and count their units anew.
+void play_round(const Board& board, const Disk& disk, const Planes<uint64_t>& planes, uint64_t* territory,
+                int32_t* live, int64_t generations, int64_t neutral_rules, const int64_t* games, int64_t from,
+                int64_t to) {
+    const Planes<const uint64_t> given{{planes.plane[0], planes.plane[1], planes.plane[2], planes.plane[3]}};
+    play_worlds(board, given, planes, games, generations, neutral_rules, true, from, to);
+    for (int player = 0; player < 2; ++player) {
+        const uint64_t* own = planes.plane[player];
+        make_territory(board, disk, own, territory + player * board.plane(), games, from, to);
+        for (int64_t first = from; first < to; first += kLanes) {
+            const Some some(games, first, to);
+            int32_t counts[kLanes];
+            count_cells(board, own, nullptr, some, counts);
+            for (int lane = 0; lane < kLanes; ++lane)
+                if (some.place[lane] >= 0) live[2 * some.place[lane] + player] = counts[lane];
+        }
+    }
+}
+
+// Count cells of some games: both players' territory, what is in both, and killed cells.
+void tally(const Board& board, const uint64_t* territory, const uint64_t* killed, const Some& some,
+           int32_t (&counts)[4][kLanes]) {
+    const uint64_t* second = territory + board.plane();
+    count_cells(board, territory, nullptr, some, counts[0]);
+    count_cells(board, second, nullptr, some, counts[1]);
+    count_cells(board, territory, second, some, counts[2]);
+    count_cells(board, killed, nullptr, some, counts[3]);
+}
+
+// --- whole steps -----------------------------------------------------------------------------------------------------
+
+// What a game's options say, as `native_step.py` writes it.
+struct Rules {
+    int64_t rows, cols, radius, max_units, generations, neutral_rules, max_rounds, first_round, first_verdict;
+    int64_t extinction;  // whether the last unit decides, not the score
+    int64_t neutrals;    // a cell is neutral at the start where a draw of 32 bits is below
+    double shaping;      // the reward of one unit more
+};
+
+// The fields of `ClothState`, in their order. The games of boards, scores and rewards lie next to each other.
+struct State {
+    int64_t* seed;
+    int32_t* turn;
+    int64_t* player;
+    float *rewards, *scores;
+    const bool *terminated, *truncated;  // no game is over between steps
+    uint64_t *units, *neutral, *killed, *territory, *placed;
+    int32_t *live, *left, *acts, *round, *rounds;
+};
+
+// What a step is given, and what it gives.
+struct Given {
+    const int64_t* given;  // actions, or bits for them
+    bool random;
+    uint8_t* mask;
+    int64_t* actions;  // written if they are drawn
+    float* rewards;    // [2][B]
+    bool *terminated, *truncated;
+};
+
+// The legal action that stands behind `bits * all >> 31` others: `sampling.random_legal`.
+int64_t random_legal(const uint8_t* mask, int64_t actions, int64_t bits, std::vector<uint8_t>& counts) {
+    constexpr int64_t kChunk = 64;
+    const auto ones = [&](int64_t at, int64_t words) {
+        uint64_t sum = 0;
+        for (int64_t word = 0; word < words; ++word) {
+            uint64_t eight = 0;
+            std::memcpy(&eight, mask + at + 8 * word, static_cast<size_t>(std::min<int64_t>(8, actions - at - 8 * word)));
+            sum += eight;
+        }
+        return static_cast<int64_t>(sum * 0x0101010101010101 >> 56);
+    };
+    int64_t all = 0, chunks = 0;
+    for (int64_t at = 0; at < actions; at += kChunk) {
+        const int64_t count = ones(at, std::min<int64_t>(8, (actions - at + 7) / 8));
+        counts[static_cast<size_t>(chunks++)] = static_cast<uint8_t>(count);
+        all += count;
+    }
+    if (all == 0) return 0;
+    int64_t rank = bits * all >> 31, at = 0;
+    for (int64_t chunk = 0; rank >= counts[static_cast<size_t>(chunk)]; ++chunk, at += kChunk)
+        rank -= counts[static_cast<size_t>(chunk)];
+    for (int64_t count; rank >= (count = ones(at, 1)); at += 8) rank -= count;
+    for (;; ++at)
+        if (mask[at] && rank-- == 0) return at;
+}
+
+// Begin the next game of an env: `ClothOfGold._init`.
+void restart(const Board& board, const Rules& rules, const State& state, int64_t game) {
+    const int64_t plane = board.plane(), worlds = board.worlds, rounds = 6 * (rules.max_rounds + 1);
+    const int64_t seed = state.seed[game] = next_seed(state.seed[game]);
+    for (uint64_t* field : {state.units, state.units + plane, state.neutral, state.killed, state.territory,
+                            state.territory + plane, state.placed})
+        for (int64_t at = game; at < plane; at += worlds) field[at] = 0;
+    for (int row = 0; rules.neutrals && row < board.rows; ++row)
+        for (int col = 0; col < board.cols; ++col)
+            if (int64_t{draw(seed, 16, static_cast<uint32_t>(row * board.cols + col))} < rules.neutrals)
+                state.neutral[board.at(row, col / board.width) + game] |= uint64_t{1} << (col % board.width);
+    state.turn[game] = 0;
+    state.player[game] = 0;
+    state.live[2 * game] = state.live[2 * game + 1] = state.acts[game] = 0;
+    state.left[game] = static_cast<int32_t>(rules.max_units);
+    state.round[game] = static_cast<int32_t>(rules.first_round);
+    std::fill(state.rounds + game * rounds, state.rounds + (game + 1) * rounds, 0);
+    for (int64_t at : {game, worlds + game}) state.rewards[at] = state.scores[at] = 0.0f;
+}
+
+// Score the rounds that have been played and decide games: `rounds._closed`, `ClothOfGold.ends`.
+void close_rounds(const Board& board, const Rules& rules, const State& state, const Given& step,
+                  const std::vector<int64_t>& games) {
+    const auto count = static_cast<int64_t>(games.size());
+    for (int64_t first = 0; first < count; first += kLanes) {
+        const Some some(games.data(), first, count);
+        int32_t counts[4][kLanes];
+        tally(board, state.territory, state.killed, some, counts);
+        for (int lane = 0; lane < kLanes && some.place[lane] >= 0; ++lane) {
+            const int64_t game = some.place[lane];
+            const int32_t a = state.live[2 * game], b = state.live[2 * game + 1], lead = a - b;
+            const int32_t number = state.round[game], before = static_cast<int32_t>(state.scores[game]);
+            int32_t* row = state.rounds + (game * (rules.max_rounds + 1) + number) * 6;
+            row[0] = a, row[1] = b;
+            for (int kind = 0; kind < 4; ++kind) row[2 + kind] = counts[kind][lane];
+            bool over;
+            if (rules.extinction)
+                over = number >= 1 && (a == 0 || b == 0);
+            else
+                over = number >= rules.first_verdict && (lead == 0 || (lead > 0 ? before >= lead : before <= lead));
+            step.terminated[game] = over;
+            step.truncated[game] = !over && number == rules.max_rounds;
+            state.scores[game] = static_cast<float>(lead);
+            state.scores[board.worlds + game] = static_cast<float>(-lead);
+            if (over || step.truncated[game]) {
+                step.rewards[game] = lead > 0 ? 1.0f : -1.0f;
+                step.rewards[board.worlds + game] = lead < 0 ? 1.0f : -1.0f;
+            } else {
+                state.round[game] = number + 1;
+            }
+        }
+    }
+}
+
+// A step of some games (see `NativeStep`).
+void play_step(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
+               int64_t from, int64_t to) {
+    const int64_t end = board.cells(), actions = end + 1, plane = board.plane(), worlds = board.worlds;
+    const int64_t* chosen = step.random ? step.actions : step.given;
+    std::vector<uint8_t> counts(static_cast<size_t>(actions / 64 + 1)), ending(static_cast<size_t>(to - from));
+    std::vector<int64_t> closing, playing;
+    std::vector<int32_t> before;
+    if (rules.shaping != 0.0) before.assign(state.live + 2 * from, state.live + 2 * to);
+    for (int64_t game = from; game < to; ++game) {
+        if (step.random)
+            step.actions[game] = random_legal(step.mask + game * actions, actions, step.given[game], counts);
+        ending[static_cast<size_t>(game - from)] = chosen[game] == end;
+        step.terminated[game] = step.truncated[game] = false;
+        step.rewards[game] = step.rewards[worlds + game] = 0.0f;
+        ++state.turn[game];
+    }
+    const Turns turns{state.units, state.placed, state.territory, state.live,         state.left,
+                      state.acts,  state.player, chosen,          ending.data() - from};
+    play_turns(board, disk, turns, 1, static_cast<int>(rules.max_units), from, to);
+    for (int64_t game = from; game < to; ++game) {
+        if (!ending[static_cast<size_t>(game - from)]) continue;
+        if (state.player[game] == 1) {
+            closing.push_back(game);
+            if (state.round[game] > 0) playing.push_back(game);
+        }
+        state.player[game] = 1 - state.player[game];
+    }
+    if (!playing.empty()) {
+        const Planes<uint64_t> planes{{state.units, state.units + plane, state.neutral, state.killed}};
+        play_round(board, disk, planes, state.territory, state.live, rules.generations, rules.neutral_rules,
+                   playing.data(), 0, static_cast<int64_t>(playing.size()));
+    }
+    close_rounds(board, rules, state, step, closing);
+    for (int64_t game = from; game < to; ++game) {
+        float *a = step.rewards + game, *b = a + worlds;
+        if (rules.shaping != 0.0) {
+            const size_t at = static_cast<size_t>(2 * (game - from));
+            const double more_a = (state.live[2 * game] - before[at]) * rules.shaping;
+            const double more_b = (state.live[2 * game + 1] - before[at + 1]) * rules.shaping;
+            *a = static_cast<float>(*a + more_a - more_b);
+            *b = static_cast<float>(*b + more_b - more_a);
+        }
+        state.rewards[game] = *a;
+        state.rewards[worlds + game] = *b;
+    }
+    for (int64_t game : closing)
+        if (step.terminated[game] || step.truncated[game]) restart(board, rules, state, game);
+    const Games games{state.units,  state.territory, state.neutral, state.killed, state.placed,
+                      state.player, state.live,      state.left,    state.acts};
+    write_legal(board, games, static_cast<int>(rules.max_units), kBytes, step.mask, from, to);
+}
+
 }  // namespace
 
 // Find the territory of units. units, fields: int64 [planes, rows + 1, words, worlds].
@@ -374,7 +570,7 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_turn(int64_t rows, int64_t cols, i
                                                    int64_t count, int64_t max_units, int64_t threads, uint64_t* units,
                                                    uint64_t* placed, uint64_t* territory, int32_t* live, int32_t* left,
                                                    int32_t* acts, const int64_t* player, const int64_t* cells,
-                                                   const bool* ending) {
+                                                   const uint8_t* ending) {
     const Board board(rows, cols, worlds);
     const Disk disk(radius);
     const Turns turns{units, placed, territory, live, left, acts, player, cells, ending};
@@ -392,23 +588,10 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_round(int64_t rows, int64_t cols, 
                                                     const int64_t* games) {
     const Board board(rows, cols, worlds);
     const Disk disk(radius);
-    const int64_t plane = board.plane();
-    const Planes<uint64_t> planes{{units, units + plane, neutral, killed}};
-    const Planes<const uint64_t> given{{units, units + plane, neutral, killed}};
-    in_parallel(tiles_of(count), threads, [&](int64_t from_tile, int64_t to_tile) {
-        const int64_t from = from_tile * kLanes, to = std::min(to_tile * kLanes, count);
-        play_worlds(board, given, planes, games, generations, neutral_rules, true, from, to);
-        for (int player = 0; player < 2; ++player) {
-            const uint64_t* own = units + player * plane;
-            make_territory(board, disk, own, territory + player * plane, games, from, to);
-            for (int64_t first = from; first < to; first += kLanes) {
-                const Some some(games, first, to);
-                int32_t counts[kLanes];
-                count_cells(board, own, nullptr, some, counts);
-                for (int lane = 0; lane < kLanes; ++lane)
-                    if (some.place[lane] >= 0) live[2 * some.place[lane] + player] = counts[lane];
-            }
-        }
+    const Planes<uint64_t> planes{{units, units + board.plane(), neutral, killed}};
+    in_parallel(tiles_of(count), threads, [&](int64_t from, int64_t to) {
+        play_round(board, disk, planes, territory, live, generations, neutral_rules, games, from * kLanes,
+                   std::min(to * kLanes, count));
     });
 }
 
@@ -418,19 +601,32 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_tally(int64_t rows, int64_t cols, 
                                                     int64_t threads, const uint64_t* territory, const uint64_t* killed,
                                                     const int64_t* games, int32_t* out) {
     const Board board(rows, cols, worlds);
-    const uint64_t *first_plane = territory, *second_plane = territory + board.plane();
     const int64_t tiles = tiles_of(count);
     in_parallel(tiles, threads_for(threads, tiles, board), [&](int64_t from, int64_t to) {
         for (int64_t first = from * kLanes; first < std::min(to * kLanes, count); first += kLanes) {
             const Some some(games, first, count);
             int32_t counts[4][kLanes];
-            count_cells(board, first_plane, nullptr, some, counts[0]);
-            count_cells(board, second_plane, nullptr, some, counts[1]);
-            count_cells(board, first_plane, second_plane, some, counts[2]);
-            count_cells(board, killed, nullptr, some, counts[3]);
+            tally(board, territory, killed, some, counts);
             for (int lane = 0; lane < kLanes; ++lane)
                 for (int kind = 0; kind < 4 && some.place[lane] >= 0; ++kind)
                     out[(first + lane) * 4 + kind] = counts[kind][lane];
         }
+    });
+}
+
+// Play a step of all games and begin those anew that end; the mask of legal actions, bytes [worlds, rows * cols + 1], is
+// overwritten. rules: `Rules`; fields: the addresses of `State`; the rest: `Given`.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_step(const void* rules, const void* fields, int64_t worlds,
+                                                   int64_t threads, int64_t random, const int64_t* given,
+                                                   uint8_t* mask, int64_t* actions, float* rewards, bool* terminated,
+                                                   bool* truncated) {
+    const Rules& game = *static_cast<const Rules*>(rules);
+    const State& state = *static_cast<const State*>(fields);
+    const Board board(game.rows, game.cols, worlds);
+    const Disk disk(game.radius);
+    const Given step{given, random != 0, mask, actions, rewards, terminated, truncated};
+    const int64_t tiles = tiles_of(worlds);
+    in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
+        play_step(board, disk, game, state, step, from * kLanes, std::min(to * kLanes, worlds));
     });
 }
