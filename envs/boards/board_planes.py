@@ -5,6 +5,7 @@ Letters: `B` games, `K` boards, `M` numbers, `S, N` stored rows and words (see `
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 
 import torch
@@ -14,66 +15,97 @@ from cellgames.envs.native import Library, operator, pointer
 
 from .bitboards import Grid
 
-__all__ = ["board_planes", "joined_planes"]
+__all__ = ["joined_planes", "seen_words", "write_planes"]
 
 _CELLS_A_THREAD = 1 << 20  # starting a thread takes as long as writing some of them
 
 
-def board_planes(
-    grid: Grid, words: Tensor, numbers: Tensor, first_boards: int | None = None, first_numbers: int | None = None
-) -> Tensor:
-    """Return planes, int16 [B, K + M, H, W]: the first boards, the first numbers, then the other boards and numbers.
+def seen_words(boards: Sequence[Tensor], seat: Tensor) -> Tensor:
+    """Return the boards that seats, int64 [B], see, as words: int64 [B, K, S, N].
 
     Args:
-        grid: the boards' shape.
-        words: int64 [B, K, S, N].
-        numbers: int16 [B, M].
-        first_boards: how many come first; None for all.
-        first_numbers: how many come after them; None for all.
+        boards: int64 [B, S, N], seen by both; or [B, 2, S, N], of which a player sees its own first.
+        seat: int64 [B].
     """
-    boards, values = words.shape[1], numbers.shape[1]
-    first = (boards if first_boards is None else first_boards, values if first_numbers is None else first_numbers)
-    planes: Tensor = _planes(words, numbers, grid.rows, grid.cols, grid.wrap, *first)
-    return planes
+    order, env_ids = torch.stack((seat, 1 - seat), 1), torch.arange(len(seat), device=seat.device)[:, None]
+    return torch.cat([board[env_ids, order] if board.ndim == 4 else board[:, None] for board in boards], 1)
+
+
+def write_planes(
+    grid: Grid, boards: list[Tensor], seat: Tensor, numbers: Tensor, first: tuple[int, int], out: Tensor
+) -> None:
+    """Write planes, [B, K + M, H, W]: the first boards, the first numbers, then the other boards and numbers.
+
+    Args:
+        grid: the boards' shape; finite.
+        boards: see `seen_words`.
+        seat: int64 [B].
+        numbers: int16 [B, M].
+        first: how many boards come first, and how many numbers after them.
+        out: int16 or float32, contiguous.
+    """
+    _write(boards, seat, numbers, grid.rows, grid.cols, *first, out)
 
 
 @operator(
-    "board_planes(Tensor words, Tensor numbers, int rows, int cols, bool wrap, int boards, int values) -> Tensor",
-    fake=lambda words, numbers, rows, cols, *_: numbers.new_empty(
-        (len(words), words.shape[1] + numbers.shape[1], rows, cols)
-    ),
+    "write_planes(Tensor[] boards, Tensor seat, Tensor numbers, int rows, int cols, int first_boards, "
+    "int first_numbers, Tensor(a!) out) -> ()",
+    fake=lambda *_: None,
 )
-def _planes(words: Tensor, numbers: Tensor, rows: int, cols: int, wrap: bool, boards: int, values: int) -> Tensor:
-    """Return `board_planes`."""
-    cells = Grid(rows, cols, wrap).unpack(words.movedim(0, -1))
-    parts = (cells[:, :boards], numbers[:, :values], cells[:, boards:], numbers[:, values:])
-    return joined_planes(parts, torch.int16)
+def _write(
+    boards: list[Tensor],
+    seat: Tensor,
+    numbers: Tensor,
+    rows: int,
+    cols: int,
+    first_boards: int,
+    first_numbers: int,
+    out: Tensor,
+) -> None:
+    """Write `write_planes`."""
+    cells = Grid(rows, cols, wrap=False).unpack(seen_words(boards, seat).movedim(0, -1))
+    parts = (cells[:, :first_boards], numbers[:, :first_numbers], cells[:, first_boards:], numbers[:, first_numbers:])
+    out.copy_(joined_planes(parts, torch.int16))
 
 
-@_planes.native
-def _native_planes(
-    native: Library, words: Tensor, numbers: Tensor, rows: int, cols: int, wrap: bool, boards: int, values: int
-) -> Tensor:
-    """Return the same by `sources/board_planes.cpp`."""
-    grid, words, numbers = Grid(rows, cols, wrap), words.contiguous(), numbers.contiguous()
-    seen = numbers.new_empty((len(words), words.shape[1] + numbers.shape[1], rows, cols))
-    widths = torch.tensor(grid.widths, device="cpu")
-    native.cellgames_board_planes(
-        len(words),
-        min(torch.get_num_threads(), 1 + seen.numel() // _CELLS_A_THREAD),
+@_write.native
+def _native_write(
+    native: Library,
+    boards: list[Tensor],
+    seat: Tensor,
+    numbers: Tensor,
+    rows: int,
+    cols: int,
+    first_boards: int,
+    first_numbers: int,
+    out: Tensor,
+) -> None:
+    """Write the same by `sources/board_planes.cpp`."""
+    grid = Grid(rows, cols, wrap=False)
+    inner = [board.movedim(0, -1).contiguous() for board in boards]  # kept until the end of the call
+    planes: list[int] = []
+    for board in inner:
+        words = pointer(board, torch.int64)
+        other = words + (board.stride(0) * 8 if board.ndim == 4 else 0)
+        planes += [words, other, other, words] if board.ndim == 4 else [words, words]
+    seat, numbers = seat.contiguous(), numbers.contiguous()
+    native.cellgames_planes_seen(
+        len(seat),
+        min(torch.get_num_threads(), 1 + out.numel() // _CELLS_A_THREAD),
         rows,
         cols,
-        *grid.shape,
-        words.shape[1],
+        grid.shape[1],
+        grid.widths[0],
+        len(planes) // 2,
         numbers.shape[1],
-        boards,
-        values,
-        pointer(widths, torch.int64),
-        pointer(words, torch.int64),
+        first_boards,
+        first_numbers,
+        out.dtype == torch.float32,
+        (ctypes.c_void_p * len(planes))(*planes),
+        pointer(seat, torch.int64),
         pointer(numbers, torch.int16),
-        pointer(seen, torch.int16),
+        pointer(out, out.dtype),
     )
-    return seen
 
 
 def joined_planes(parts: Sequence[Tensor], dtype: torch.dtype) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.boards.board_planes import board_planes
+from cellgames.envs.boards.board_planes import seen_words, write_planes
 from cellgames.envs.core import chance
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
@@ -355,19 +355,30 @@ class ClothOfGold(Game[ClothState]):
         opponent's. Everywhere the same: units that the mover may still place, the round, one's own score of the last
         round (at most 32,767 either way), 1 for player_a.
         """
-        boards, numbers = self.packed_observation(state, player)
+        out = state.units.new_empty((len(state), *self.info.observation.shape), dtype=torch.int16)
+        self._write_observation(state, player, out)
+        return out
+
+    @override
+    def _observe_into(self, state: ClothState, out: Tensor) -> None:
+        self._write_observation(state, state.current_player, out)
+
+    def _write_observation(self, state: ClothState, player: Tensor | int, out: Tensor) -> None:
+        boards, numbers, seat = self._seen(state, player)
         first = len(observation.BOARDS), len(observation.NUMBERS)  # those of the base game
-        return board_planes(self.grid, boards, numbers, *first)
+        write_planes(self.grid, boards, seat, numbers, first, out)
 
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
         """Return the boards of `observe` as words, int64 [B, 7, S, N], and its numbers, int16 [B, 4]."""
+        boards, numbers, seat = self._seen(state, player)
+        return seen_words(boards, seat), numbers
+
+    def _seen(self, state: ClothState, player: Tensor | int) -> tuple[list[Tensor], Tensor, Tensor]:
+        """Return the boards of `observe` as `write_planes` takes them, its numbers, int16 [B, 4], and the seats."""
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        order = torch.stack((seat, 1 - seat), 1)
-        env_ids = torch.arange(len(state), device=state.device)[:, None]
         own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-observation.LARGEST, observation.LARGEST)
-        planes = (state.units[env_ids, order], *(x[:, None] for x in (state.neutral, state.killed, state.placed)))
         numbers = torch.stack((state.left, state.round, own.int(), (seat == 0).int()), 1).to(torch.int16)
-        return torch.cat((*planes, state.territory[env_ids, order]), 1), numbers
+        return [state.units, state.neutral, state.killed, state.placed, state.territory], numbers, seat
 
     @override
     def outcome(self, state: ClothState) -> Tensor:

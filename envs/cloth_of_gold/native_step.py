@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["native_step"]
 
 _ADDRESSES: WeakKeyDictionary[ClothState, ctypes.Array[ctypes.c_void_p]] = WeakKeyDictionary()
+_INNERMOST = {"rewards", "scores", "units", "neutral", "killed", "territory", "placed"}  # whose games lie side by side
 _LOTS = 1 << 32  # of a draw
 
 
@@ -59,14 +61,14 @@ def _step(
     """Play a step of a `Vector` (see `NativeStep`)."""
     assert mask is not None  # only games compiled in stages have none
     games = len(mask)
-    if (fields := _ADDRESSES.get(state)) is None:
-        fields = _ADDRESSES[state] = _addresses(state)
+    if (addresses := _ADDRESSES.get(state)) is None:
+        addresses = _ADDRESSES[state] = _addresses(state)
     actions = torch.empty_like(given) if random else given
     rewards = torch.empty((2, games), dtype=torch.float32, device="cpu")
     terminated, truncated = torch.empty((2, games), dtype=torch.bool, device="cpu").unbind()
     native.cellgames_cloth_of_gold_step(
         ctypes.addressof(rules),
-        fields,
+        addresses,
         games,
         torch.get_num_threads(),
         random,
@@ -79,15 +81,6 @@ def _step(
 
 def _addresses(state: ClothState) -> ctypes.Array[ctypes.c_void_p]:
     """Return the addresses of a state's fields, which must be laid out as those of the game's `init`."""
-    boards = {name: torch.int64 for name in ("units", "neutral", "killed", "territory", "placed")}
-    innermost = boards | {"rewards": torch.float32, "scores": torch.float32}
-    others = {"seed": torch.int64, "current_player": torch.int64, "terminated": torch.bool, "truncated": torch.bool}
-    names = ("seed", "turn", "current_player", "rewards", "scores", "terminated", "truncated", *boards)
-    return (ctypes.c_void_p * 17)(
-        *(
-            pointer(getattr(state, name).movedim(0, -1), innermost[name])
-            if name in innermost
-            else pointer(getattr(state, name), others.get(name, torch.int32))
-            for name in (*names, "live", "left", "acts", "round", "rounds")
-        )
-    )
+    named = {field.name: getattr(state, field.name) for field in fields(ClothState)}
+    tensors = [field.movedim(0, -1) if name in _INNERMOST else field for name, field in named.items()]
+    return (ctypes.c_void_p * len(tensors))(*(pointer(tensor, tensor.dtype) for tensor in tensors))

@@ -191,11 +191,10 @@ class ClothOfGoldWild(ClothOfGold):
         return found or super()._why_illegal(state, seat, component, action)
 
     @override
-    def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
-        boards, numbers = super().packed_observation(state, player)
-        seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
+    def _seen(self, state: ClothState, player: Tensor | int) -> tuple[list[Tensor], Tensor, Tensor]:
+        boards, numbers, seat = super()._seen(state, player)
         more, given = observation.planes(self, wild(state), seat)
-        return torch.cat((boards, more), 1), torch.cat((numbers, given), 1)
+        return boards + more, torch.cat((numbers, given), 1), seat
 
     @override
     def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:

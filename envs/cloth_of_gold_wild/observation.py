@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from cellgames.envs.cloth_of_gold.placement import bits_of
+
 from . import weather
 from .rounds import animal_planes
 from .state import WildState
@@ -39,32 +41,33 @@ def number_names(game: ClothOfGoldWild) -> tuple[str, ...]:
     )
 
 
-def ground_planes(game: ClothOfGoldWild, state: WildState) -> Tensor:
-    """Return water, forest and rock, int64 [B, 3, S, N]; burnt forest is none until it has grown again."""
+def ground_planes(game: ClothOfGoldWild, state: WildState) -> list[Tensor]:
+    """Return water, forest and rock, int64 [B, S, N] each; burnt forest is none until it has grown again."""
     wood, rock = state.land.unbind(1)
     forest = wood & ~state.water
     if game.weather:
         forest &= ~state.fire[:, -1]
-    return torch.stack((state.water, forest, rock), 1)
+    return [state.water, forest, rock]
 
 
-def planes(game: ClothOfGoldWild, state: WildState, seat: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the boards, int64 [B, p, S, N], and the numbers, int16 [B, q], that options add for seats int64 [B]."""
+def planes(game: ClothOfGoldWild, state: WildState, seat: Tensor) -> tuple[list[Tensor], Tensor]:
+    """Return the boards that options add, as `write_planes` takes them, and the numbers for seats, int16 [B, q]."""
     env_ids = torch.arange(len(state), device=state.device)[:, None]
     order = torch.stack((seat, 1 - seat), 1)
-    boards = [state.units[:, :0]]
+    boards: list[Tensor] = []
     numbers = [torch.zeros((len(state), 0), dtype=torch.int16, device=state.device)]
     if game.terrain:
-        boards.append(ground_planes(game, state))
+        boards += ground_planes(game, state)
     if game.weather:
-        boards.append(torch.stack((Fire.of(state.fire).burning, state.fire[:, -1]), 1))
+        boards += [Fire.of(state.fire).burning, state.fire[:, -1]]
         numbers += [torch.nn.functional.one_hot(state.weather.long(), len(weather.KINDS)), state.level[:, None]]
     if game.perks:
-        boards.append(state.wards[env_ids, order])
+        boards.append(state.wards)
         numbers += [earned[env_ids, order] for earned in (state.supply, state.reach, state.spells)]
     if sum(game.wildlife):
-        boards.append(game.grid.pack(animal_planes(game, state)).movedim(-1, 0))
-    return torch.cat(boards, 1), torch.cat(numbers, 1).to(torch.int16)
+        for animals in state.animals.long().split(game.wildlife, 1):
+            boards.append(bits_of(game.grid, animals))
+    return boards, torch.cat(numbers, 1).to(torch.int16)
 
 
 def infos(game: ClothOfGoldWild, state: WildState) -> dict[str, Tensor]:

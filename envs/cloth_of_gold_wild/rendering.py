@@ -208,7 +208,7 @@ def wild_view(game: ClothOfGoldWild, state: WildState, names: Sequence[str] | No
     """Return what the options add to the picture of a batch of one; players have `names`, by default their ids."""
     ground = {}
     if game.terrain:
-        land = game.grid.unpack(ground_planes(game, state).movedim(0, -1))[0].numpy(force=True)
+        land = [game.grid.unpack(x.movedim(0, -1))[0].numpy(force=True) for x in ground_planes(game, state)]
         ground = dict(zip(("water", "forest", "rock"), land, strict=True))
     if game.weather:
         fire = Fire.of(state.fire)

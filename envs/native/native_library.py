@@ -142,7 +142,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_connection_put_stones": [address] + [number] * 2 + [address] * 4,
         "cellgames_connection_step": [address] + [number] * 3 + [address] * 12,
         "cellgames_stone_planes": [number] * 6 + [address] * 4,
-        "cellgames_board_planes": [number] * 10 + [address] * 4,
+        "cellgames_planes_seen": [number] * 11 + [address] * 4,
         "cellgames_torus_winning": [number] * 3 + [address] * 4,
         "cellgames_connection_winning": [address] + [number] * 2 + [address] * 3,
         "cellgames_connection_winners": [address] + [number] * 2 + [address] * 4,

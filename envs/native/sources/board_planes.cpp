@@ -1,74 +1,130 @@
 // Planes of packed boards and of numbers, as players see them: `envs/boards/board_planes.py`.
+#include <algorithm>
 #include <cstring>
 
 #include "portable.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace {
 
-constexpr int kChunk = 16;  // cells that are written at a time
-constexpr uint16_t kBit[kChunk] = {1,     1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
-                                   1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+constexpr int kChunk = 8;  // cells that are written at a time
+constexpr int kTile = 8;    // games whose boards are read at a time: a line of the cache
+constexpr int64_t kFarBytes = 4 << 20;  // so many are out of the caches before anybody reads them
 
-struct Layout {
-    int64_t rows, cols;      // of the board
-    int64_t stored, words;   // rows, and words of a row, in memory
-    const int64_t* widths;   // [words], columns in each
+// Where the words of a plane lie that each seat sees; the games lie next to each other.
+struct Plane {
+    const uint64_t* seen[2];
 };
 
-// Write the cells of a row as 0 and 1; `out` has room for a chunk more.
-CELLGAMES_INLINE void unpack(const Layout& layout, const int64_t* row, int16_t* __restrict out) {
-    int64_t start = 0;
-    for (int64_t word = 0; word < layout.words; ++word) {
-        const auto bits = static_cast<uint64_t>(row[word]);
-        const int64_t left = layout.cols - start, width = layout.widths[word] < left ? layout.widths[word] : left;
-        for (int64_t at = 0; at < width; at += kChunk) {
-            const auto chunk = static_cast<uint16_t>(bits >> at);
-            for (int bit = 0; bit < kChunk; ++bit) out[start + at + bit] = (chunk & kBit[bit]) != 0;
+struct Layout {
+    int64_t rows, cols, words, width;  // of the board; words of a row, and the columns in each
+    int64_t games, boards, values, first_boards, first_values;
+    const Plane* planes;
+    const int64_t* seat;
+    const int16_t* numbers;
+};
+
+// The cells of each octet of bits, 0 or 1.
+template <class Number>
+struct Octets {
+    Number cells[256][kChunk];
+    Octets() {
+        for (int octet = 0; octet < 256; ++octet)
+            for (int bit = 0; bit < kChunk; ++bit) cells[octet][bit] = static_cast<Number>(octet >> bit & 1);
+    }
+};
+
+// Write the cells of a board; `out` has room for a chunk more, which the last row writes too much.
+template <class Number>
+CELLGAMES_INLINE void unpack(const Layout& layout, const Octets<Number>& octets, const uint64_t* words, Number* out) {
+    const int64_t rows = layout.rows, cols = layout.cols, width = layout.width;
+    for (int64_t row = 0; row < rows; ++row, out += cols)
+        for (int64_t start = 0; start < cols; start += width) {
+            const int64_t columns = cols - start < width ? cols - start : width;
+            uint64_t word = *words++;
+            for (int64_t at = 0; at < columns; at += kChunk, word >>= kChunk)
+                std::memcpy(out + start + at, octets.cells[word & 0xFF], sizeof octets.cells[0]);
         }
-        start += width;
-    }
 }
 
-// Write a board. What a row writes too much, the next one writes over; the last rows are written elsewhere first.
-CELLGAMES_INLINE void board(const Layout& layout, const int64_t* plane, int16_t* out, int16_t* line) {
-    const int64_t cols = layout.cols, size = layout.rows * cols;
-    for (int64_t row = 0; row < layout.rows; ++row, plane += layout.words) {
-        const bool fits = (row + 1) * cols + kChunk <= size;
-        unpack(layout, plane, fits ? out + row * cols : line);
-        if (!fits) std::memcpy(out + row * cols, line, sizeof(int16_t) * static_cast<size_t>(cols));
+// Copy a plane; past the caches if it is far, where memory need not be read to be written.
+CELLGAMES_INLINE void put(void* out, const void* plane, size_t bytes, bool far) {
+#if defined(__SSE2__)
+    if (far && bytes % 16 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0) {
+        for (size_t at = 0; at < bytes / 16; ++at)
+            _mm_stream_si128(static_cast<__m128i*>(out) + at, _mm_loadu_si128(static_cast<const __m128i*>(plane) + at));
+        return;
     }
+#endif
+    static_cast<void>(far);
+    std::memcpy(out, plane, bytes);
 }
 
-CELLGAMES_INLINE void fill(int16_t* __restrict out, int64_t size, int16_t number) {
-    for (int64_t cell = 0; cell < size; ++cell) out[cell] = number;
+template <class Number>
+CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, int64_t to) {
+    const int64_t size = layout.rows * layout.cols, stored = layout.rows * layout.words;
+    const int64_t all = layout.boards + layout.values;
+    static const Octets<Number> octets;
+    std::vector<uint64_t> boards(static_cast<size_t>(kTile * stored));
+    std::vector<Number> cells(static_cast<size_t>(size + kChunk));
+    const size_t bytes = sizeof(Number) * static_cast<size_t>(size);
+    const bool far = layout.games * all * size * static_cast<int64_t>(sizeof(Number)) > kFarBytes;
+    for (int64_t first = from; first < to; first += kTile) {
+        const int64_t lanes = to - first < kTile ? to - first : kTile;
+        for (int64_t place = 0, board = 0, value = 0; place < all; ++place) {
+            Number* out = seen + (first * all + place) * size;
+            const bool second = board >= layout.first_boards && value >= layout.first_values;
+            if (board < (second ? layout.boards : layout.first_boards)) {
+                const Plane& plane = layout.planes[board++];
+                const uint64_t* words[kTile] = {};
+                for (int64_t lane = 0; lane < lanes; ++lane)
+                    words[lane] = plane.seen[layout.seat[first + lane] != 0] + first + lane;
+                for (int64_t at = 0; at < stored; ++at)
+                    for (int64_t lane = 0; lane < lanes; ++lane)
+                        boards[static_cast<size_t>(lane * stored + at)] = words[lane][at * layout.games];
+                for (int64_t lane = 0; lane < lanes; ++lane) {
+                    unpack(layout, octets, boards.data() + lane * stored, cells.data());
+                    put(out + lane * all * size, cells.data(), bytes, far);
+                }
+            } else {
+                for (int64_t lane = 0; lane < lanes; ++lane) {
+                    const auto number = static_cast<Number>(layout.numbers[(first + lane) * layout.values + value]);
+                    std::fill(cells.begin(), cells.begin() + size, number);
+                    put(out + lane * all * size, cells.data(), bytes, far);
+                }
+                ++value;
+            }
+        }
+    }
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
 
 CELLGAMES_DISPATCH
-void planes(const Layout& layout, int64_t boards, int64_t values, int64_t first_boards, int64_t first_values,
-            const int64_t* words, const int16_t* numbers, int16_t* seen, int16_t* line, int64_t from, int64_t to) {
-    const int64_t size = layout.rows * layout.cols, stored = layout.stored * layout.words;
-    for (int64_t game = from; game < to; ++game) {
-        const int64_t* plane = words + game * boards * stored;
-        const int16_t* number = numbers + game * values;
-        int16_t* out = seen + game * (boards + values) * size;
-        for (int64_t i = 0; i < first_boards; ++i, out += size) board(layout, plane + i * stored, out, line);
-        for (int64_t i = 0; i < first_values; ++i, out += size) fill(out, size, number[i]);
-        for (int64_t i = first_boards; i < boards; ++i, out += size) board(layout, plane + i * stored, out, line);
-        for (int64_t i = first_values; i < values; ++i, out += size) fill(out, size, number[i]);
-    }
-}
+void write_shorts(const Layout& layout, int16_t* seen, int64_t from, int64_t to) { write(layout, seen, from, to); }
+
+CELLGAMES_DISPATCH
+void write_floats(const Layout& layout, float* seen, int64_t from, int64_t to) { write(layout, seen, from, to); }
 
 }  // namespace
 
-// words int64 [B][boards][stored][words]; numbers int16 [B][values]; seen int16 [B][boards + values][rows][cols], written.
-// The first boards come first, then the first values, then the others.
-CELLGAMES_EXPORT void cellgames_board_planes(int64_t games, int64_t threads, int64_t rows, int64_t cols, int64_t stored,
-                                             int64_t words_a_row, int64_t boards, int64_t values, int64_t first_boards,
-                                             int64_t first_values, const int64_t* widths, const int64_t* words,
-                                             const int16_t* numbers, int16_t* seen) {
-    const Layout layout{rows, cols, stored, words_a_row, widths};
-    cellgames::in_parallel(games, threads, [&](int64_t from, int64_t to) {
-        std::vector<int16_t> line(static_cast<size_t>(cols + kChunk));
-        planes(layout, boards, values, first_boards, first_values, words, numbers, seen, line.data(), from, to);
+// planes: for each board its words for either seat, int64 [rows + 1][words][games]; seat int64 [games]; numbers int16
+// [games][values]; seen int16 [games][boards + values][rows][cols], or float32. The first boards come first, then the
+// first values, then the other boards and values.
+CELLGAMES_EXPORT void cellgames_planes_seen(int64_t games, int64_t threads, int64_t rows, int64_t cols, int64_t words,
+                                            int64_t width, int64_t boards, int64_t values, int64_t first_boards,
+                                            int64_t first_values, int64_t floats, const void* planes,
+                                            const int64_t* seat, const int16_t* numbers, void* seen) {
+    const Layout layout{rows,   cols,         words,        width, games, boards, values,
+                        first_boards, first_values, static_cast<const Plane*>(planes), seat, numbers};
+    const int64_t tiles = (games + kTile - 1) / kTile;
+    cellgames::in_parallel(tiles, threads, [&](int64_t from, int64_t to) {
+        const int64_t end = to * kTile < games ? to * kTile : games;
+        floats ? write_floats(layout, static_cast<float*>(seen), from * kTile, end)
+               : write_shorts(layout, static_cast<int16_t*>(seen), from * kTile, end);
     });
 }

@@ -211,16 +211,22 @@ CELLGAMES_INLINE void join_rows(const Board& board, const uint64_t* cells, int l
     *bits = joined;
 }
 
-// Write 64 bits as bytes, 0 or 1.
-CELLGAMES_INLINE void write_bytes(uint64_t bits, uint8_t* out) {
-    uint64_t bytes[8];
-    for (int octet = 0; octet < 8; ++octet) {
-        uint64_t word = bits >> (8 * octet) & 0xFF;
-        word = (word | word << 28) & 0x0000000F0000000F;
-        word = (word | word << 14) & 0x0003000300030003;
-        bytes[octet] = (word | word << 7) & 0x0101010101010101;
+// The bytes, 0 or 1, of each octet of bits.
+struct Octets {
+    uint64_t bytes[256];
+    Octets() {
+        for (uint64_t octet = 0; octet < 256; ++octet) {
+            const uint64_t apart = (octet | octet << 28) & 0x0000000F0000000F;
+            const uint64_t pairs = (apart | apart << 14) & 0x0003000300030003;
+            bytes[octet] = (pairs | pairs << 7) & 0x0101010101010101;
+        }
     }
-    std::memcpy(out, bytes, 64);
+};
+
+// Write 64 bits as bytes, 0 or 1.
+CELLGAMES_INLINE void write_bytes(const Octets& octets, uint64_t bits, uint8_t* out) {
+    for (int octet = 0; octet < 8; ++octet)
+        std::memcpy(out + 8 * octet, &octets.bytes[bits >> (8 * octet) & 0xFF], sizeof(uint64_t));
 }
 
 enum Form { kBitboards, kBytes, kWords };
@@ -231,6 +237,7 @@ void write_legal(const Board& board, const Games& games, int max_units, Form for
     const int64_t actions = board.cells() + 1, words = (actions + 31) / 32;
     std::vector<uint64_t> cells(static_cast<size_t>(board.rows) * board.words * kLanes);
     std::vector<uint64_t> bits(static_cast<size_t>(actions / 64 + 2));
+    static const Octets octets;
     for (int64_t first = from; first < to; first += kLanes) {
         const Some some(nullptr, first, to);
         if (form == kBitboards) {
@@ -253,9 +260,9 @@ void write_legal(const Board& board, const Games& games, int max_units, Form for
             }
             uint8_t* target = static_cast<uint8_t*>(out) + (first + lane) * actions;
             int64_t action = 0;
-            for (; action + 64 <= actions; action += 64) write_bytes(bits[action / 64], target + action);
+            for (; action + 64 <= actions; action += 64) write_bytes(octets, bits[action / 64], target + action);
             uint8_t rest[64];
-            write_bytes(bits[action / 64], rest);
+            write_bytes(octets, bits[action / 64], rest);
             std::memcpy(target + action, rest, static_cast<size_t>(actions - action));
         }
     }
@@ -394,31 +401,39 @@ struct Given {
     bool *terminated, *truncated;
 };
 
-// The legal action that stands behind `bits * all >> 31` others: `sampling.random_legal`.
-int64_t random_legal(const uint8_t* mask, int64_t actions, int64_t bits, std::vector<uint8_t>& counts) {
+// The sum of eight bytes, each 0 or 1, or of their sums over a few.
+CELLGAMES_INLINE int64_t sum_bytes(uint64_t eight) { return static_cast<int64_t>(eight * 0x0101010101010101 >> 56); }
+
+CELLGAMES_INLINE uint64_t eight_bytes(const uint8_t* from) {
+    uint64_t eight;
+    std::memcpy(&eight, from, sizeof eight);
+    return eight;
+}
+
+// The legal action that stands behind `bits * all >> 31` others: `sampling.random_legal`. `counts`: room.
+CELLGAMES_INLINE int64_t random_legal(const uint8_t* mask, int64_t actions, int64_t bits, uint8_t* counts) {
     constexpr int64_t kChunk = 64;
-    const auto ones = [&](int64_t at, int64_t words) {
+    int64_t all = 0, chunks = 0, at = 0;
+    for (; at + kChunk <= actions; at += kChunk) {
         uint64_t sum = 0;
-        for (int64_t word = 0; word < words; ++word) {
-            uint64_t eight = 0;
-            std::memcpy(&eight, mask + at + 8 * word, static_cast<size_t>(std::min<int64_t>(8, actions - at - 8 * word)));
-            sum += eight;
-        }
-        return static_cast<int64_t>(sum * 0x0101010101010101 >> 56);
-    };
-    int64_t all = 0, chunks = 0;
-    for (int64_t at = 0; at < actions; at += kChunk) {
-        const int64_t count = ones(at, std::min<int64_t>(8, (actions - at + 7) / 8));
-        counts[static_cast<size_t>(chunks++)] = static_cast<uint8_t>(count);
-        all += count;
+        for (int64_t byte = 0; byte < kChunk; byte += 8) sum += eight_bytes(mask + at + byte);
+        all += counts[chunks++] = static_cast<uint8_t>(sum_bytes(sum));
     }
+    for (; at < actions; ++at) all += mask[at];
     if (all == 0) return 0;
-    int64_t rank = bits * all >> 31, at = 0;
-    for (int64_t chunk = 0; rank >= counts[static_cast<size_t>(chunk)]; ++chunk, at += kChunk)
-        rank -= counts[static_cast<size_t>(chunk)];
-    for (int64_t count; rank >= (count = ones(at, 1)); at += 8) rank -= count;
+    int64_t rank = bits * all >> 31;
+    at = 0;
+    for (int64_t chunk = 0; chunk < chunks && rank >= counts[chunk]; ++chunk, at += kChunk) rank -= counts[chunk];
+    for (int64_t count; at + 8 <= actions && rank >= (count = sum_bytes(eight_bytes(mask + at))); at += 8) rank -= count;
     for (;; ++at)
         if (mask[at] && rank-- == 0) return at;
+}
+
+CELLGAMES_DISPATCH
+void draw_actions(const Given& step, int64_t actions, int64_t from, int64_t to) {
+    std::vector<uint8_t> counts(static_cast<size_t>(actions / 64 + 1));
+    for (int64_t game = from; game < to; ++game)
+        step.actions[game] = random_legal(step.mask + game * actions, actions, step.given[game], counts.data());
 }
 
 // Begin the next game of an env: `ClothOfGold._init`.
@@ -478,15 +493,14 @@ void close_rounds(const Board& board, const Rules& rules, const State& state, co
 // A step of some games (see `NativeStep`).
 void play_step(const Board& board, const Disk& disk, const Rules& rules, const State& state, const Given& step,
                int64_t from, int64_t to) {
-    const int64_t end = board.cells(), actions = end + 1, plane = board.plane(), worlds = board.worlds;
+    const int64_t end = board.cells(), plane = board.plane(), worlds = board.worlds;
     const int64_t* chosen = step.random ? step.actions : step.given;
-    std::vector<uint8_t> counts(static_cast<size_t>(actions / 64 + 1)), ending(static_cast<size_t>(to - from));
+    std::vector<uint8_t> ending(static_cast<size_t>(to - from));
     std::vector<int64_t> closing, playing;
     std::vector<int32_t> before;
+    if (step.random) draw_actions(step, end + 1, from, to);
     if (rules.shaping != 0.0) before.assign(state.live + 2 * from, state.live + 2 * to);
     for (int64_t game = from; game < to; ++game) {
-        if (step.random)
-            step.actions[game] = random_legal(step.mask + game * actions, actions, step.given[game], counts);
         ending[static_cast<size_t>(game - from)] = chosen[game] == end;
         step.terminated[game] = step.truncated[game] = false;
         step.rewards[game] = step.rewards[worlds + game] = 0.0f;

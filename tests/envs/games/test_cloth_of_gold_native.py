@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -116,6 +117,12 @@ GAMES: dict[str, dict[str, Any]] = {
     "three words": {"height": 8, "width": 130, "generations": 2, "radius": 32, "max_units": 5},
 }
 
+STEPS: dict[str, dict[str, Any]] = {
+    **{name: options | {"max_rounds": 2} for name, options in GAMES.items()},
+    "shaping": GAMES["small"] | {"shaping": 0.37, "first_verdict": 1},
+    "extinction": GAMES["small"] | {"win_rule": "extinction", "neutral_density": 0.2, "max_rounds": 4},
+}
+
 
 def any_state(game: ClothOfGold, count: int, seed: int) -> ClothState:
     """States with fields of random bits and numbers, most of which no game comes to."""
@@ -182,6 +189,49 @@ def test_games_are_the_same_step_by_step(name: str, by_game: bool) -> None:
         state = after
         ended |= (state.round > 1) | state.done
     assert ended.all()
+
+
+def some_ends(legal: Tensor, game: ClothOfGold, chance: torch.Generator) -> Tensor:
+    """Random legal actions, a third of which end the turn where that may be."""
+    weights = legal.float() / game.cells
+    weights[:, game.end_turn] *= game.cells / 2
+    return torch.multinomial(weights, 1, generator=chance).squeeze(1)
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("number", [1, 3])
+def test_vectors_play_the_same_games(name: str, number: int) -> None:
+    """Steps with new games, masks and observations, of random and of given actions."""
+    native_library()
+    game, lots, chance = make(**STEPS[name]), [torch.Generator().manual_seed(2) for _ in range(2)], torch.Generator()
+    vectors = game.vector(37, observe=torch.float32), game.vector(37, compile="never", observe=torch.int16)
+    ended = 0
+    for turn in range(90):
+        given = some_ends(vectors[0].legal_actions, game, chance) if turn % 3 else None
+        steps = []
+        for vector, lot in zip(vectors, lots, strict=True):
+            with threads(number), nullcontext() if vector is vectors[0] else without_native():
+                steps.append(vector.step_random(lot) if given is None else vector.step(given))
+        with without_native():
+            seen, mask = vectors[1].observation, vectors[1].legal_actions
+        for one, two in ((*steps,), (vectors[0].state, vectors[1].state)):
+            for field in fields(one):
+                a, b = getattr(one, field.name), getattr(two, field.name)
+                assert a.dtype == b.dtype, (turn, field.name)
+                assert torch.equal(a, b), (turn, field.name)
+        assert torch.equal(vectors[0].legal_actions, mask), turn
+        assert torch.equal(vectors[0].observation, seen.float()), turn
+        ended += int(steps[0].done.sum())
+    assert [vector.backend for vector in vectors] == ["native", "eager"]
+    assert ended > 0
+
+
+def test_an_unchecked_action_off_the_board_writes_nowhere() -> None:
+    native_library()
+    game = make(**GAMES["small"])
+    vector = game.vector(3)
+    vector.step(torch.tensor([1 << 40, 7, -(1 << 31)]), checked=False)
+    assert vector.state.units.count_nonzero() == 1
 
 
 def test_whole_turns_of_many_small_games_are_the_same() -> None:
