@@ -49,7 +49,7 @@ def as_opponent(agent: AnyAgent | str, game: Game | None = None) -> AgentOpponen
 
     Args:
         agent: who plays.
-        game: what it is to play; an agent that cannot is refused here instead of when games begin.
+        game: the game to play; an agent that cannot play it is refused here instead of when games begin.
 
     Raises:
         ValueError: as `load` says, or the agent cannot play the game.

@@ -109,7 +109,7 @@ def by_game(name: str, *arguments: Any, default: Target = "", at_once: Target = 
 
     Args:
         name: a key of `GamePlugin.agents`.
-        arguments: what the agent of a game is made with.
+        arguments: arguments for the constructor of the game's agent.
         default: target of what makes the agent for games that list none; "" refuses those games.
         at_once: target that takes the place of `default` in games in which all players act at once; "" for none.
     """
@@ -214,7 +214,7 @@ class AgentFile:
     """A file that a spec names; the spec is `before`, the path and `after`.
 
     Attributes:
-        path: of the file; for the folder of a run, of its agent.
+        path: path of the file; for the folder of a run, that of its agent.
         before: the text before the path, `gumbel:N:` or nothing.
         after: the text after the path, `:sample` or nothing.
     """

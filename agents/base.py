@@ -1,4 +1,4 @@
-"""Agents: what one is, base classes for them, and whether one is asked by observations or by states.
+"""The protocol of agents, base classes for them, and the choice between observations and states.
 
 Letters: `L` games that wait for an agent, `A` actions (mask width), `K` components of an action, `P` seats.
 
@@ -97,7 +97,7 @@ class Agent(Protocol):
         """Choose actions.
 
         Args:
-            observation: [L, ...], what the seat to act may know, as `game.info.observation` says.
+            observation: [L, ...], observations of the seats to act; `game.info.observation` has shape and dtype.
             action_mask: bool [L, A], True is legal.
             env_ids: int64 [L], ascending. In simultaneous games an environment comes once for each seat the agent has
                 in it, seats ascending.
@@ -193,7 +193,7 @@ class ByGame(BaseAgent):
 
     Args:
         name: as in `Agent`; the other agents get it, too.
-        make: makes the agent for a game; raises a `ValueError` if there is none.
+        make: makes the agent for a game; raises a `ValueError` if the game has no such agent.
     """
 
     def __init__(self, name: str, make: Callable[[Game], AnyAgent]) -> None:
@@ -206,7 +206,7 @@ class ByGame(BaseAgent):
         """Return the agent that plays the game; the same one until another game is asked for.
 
         Raises:
-            ValueError: there is none for this game.
+            ValueError: no agent of this name plays the game.
         """
         if self._agent is None or game != self._game:
             self._agent = self._make(game)

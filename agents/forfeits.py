@@ -41,7 +41,7 @@ class AgentError(RuntimeError):
 
     Attributes:
         agent: its name.
-        reason: what it raised, one line.
+        reason: the agent's error, one line.
         trace: file, line and source of its calls.
     """
 
@@ -71,7 +71,7 @@ class Failure:
     Attributes:
         seats: that failed, all in the same turn; ascending.
         turn: turns played before; 0 also for an agent that failed at the start.
-        reason: of the first of them, one line.
+        reason: reason of the first failure, one line.
         trace: file, line and source of that agent's calls if it raised an error, several lines.
     """
 
@@ -96,7 +96,7 @@ class Faults:
             self._found.setdefault(env_id, {}).setdefault(seat, (reason, trace))
 
     def failures(self, turn: int) -> dict[int, Failure]:
-        """Return the failures by environment, after so many turns."""
+        """Return the failures by environment, after `turn` turns."""
         return {
             env_id: Failure(tuple(sorted(seats)), turn, *seats[min(seats)])
             for env_id, seats in sorted(self._found.items())
@@ -166,7 +166,7 @@ def select_or_fail(
         generator: consumed by the agent.
         players: int64 [L], the seats to act.
         faults: added to.
-        clocks: of all games of the batch.
+        clocks: clocks of all games of the batch.
     """
     if clocks is None:
         return _asked(question(agent, game, state, env_ids, generator, players), generator, faults)[0]

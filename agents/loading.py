@@ -45,7 +45,7 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
             text after a second colon (`my_package.bots:MyBot:text`), an agent, or a plain function from one PettingZoo
             observation to an action. Modules of the current directory are found. `NAME=SPEC` gives the agent another
             name (`agent_names.split_name`).
-        game: what it is to play; an agent that cannot is refused here instead of at its first move.
+        game: the game to play; an agent that cannot play it is refused here instead of at its first move.
         name: another way to give a name; the whole text is then the spec.
 
     Raises:

@@ -280,7 +280,7 @@ def parse_move(game: Game, move: str) -> Tensor:
     """Return the actions of one turn from a string by `moves`: int64 [], [P], [K] or [P, K].
 
     Raises:
-        ValueError: not as many actions as seats that act, or one that the game does not know.
+        ValueError: the number of actions is not that of seats that act, or an action is unknown.
     """
     return parse_moves(game, [move], {})[0]
 
@@ -290,7 +290,7 @@ def parse_moves(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tens
 
     Args:
         game: the rules.
-        moves: of any turns.
+        moves: texts of moves, of any turns.
         known: numbers of actions by their names, as far as they were read before; added to.
     """
     seats = game.info.num_players if game.info.simultaneous else 1

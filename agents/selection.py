@@ -118,7 +118,7 @@ class Question:
             raise AnswerError(_wanted(error, shape)) from None
 
     def illegal(self, actions: Tensor) -> Tensor:
-        """Return which components of an answer are illegal, bool [L, K]."""
+        """Return a mask of the illegal components of an answer, bool [L, K]."""
         parts = actions.view(len(self.env_ids), len(self.game.info.action_nvec))
         return ~self.game.info.admits(self.mask, parts)
 
@@ -129,7 +129,7 @@ class Question:
 
 
 def _wanted(error: ActionsError, shape: tuple[int, ...]) -> str:
-    """Return what an answer must be, and what it is."""
+    """Return descriptions of a valid answer and of this one."""
     if error.fault == "type":
         return (
             f"must give a tensor of actions, got {error.got}; "

@@ -92,7 +92,7 @@ class Clocks:
         return self.control.budget + self.control.increment * len(used) - math.fsum(used)
 
     def face(self, env_id: int, player: int) -> dict[str, float]:
-        """Return what a program is told: `left` and `increment`, and `move`, in seconds, as far as there are limits."""
+        """Return the clock for a program: `left`, `increment` and `move` in seconds, as far as there are limits."""
         face: dict[str, float] = {}
         if self.control.budget < math.inf:
             face = {"left": round(self.left(env_id, player), _DIGITS), "increment": self.control.increment}

@@ -1,4 +1,4 @@
-"""What the lab adds to the core: its commands, agents, sections of reports, formats, and answers to the page."""
+"""The lab's additions to the core: its commands, agents, sections of reports, formats, and answers to the page."""
 
 from __future__ import annotations
 

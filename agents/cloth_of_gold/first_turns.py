@@ -120,7 +120,7 @@ def turned(game: ClothOfGold, cells: Tensor, way: Tensor) -> Tensor:
 
 
 def opens(game: ClothOfGold, state: ClothState) -> Tensor:
-    """Return where the mover's first turn begins, bool [L]."""
+    """Return a mask of positions in which the mover's first turn begins, bool [L]."""
     return (state.round == 1 - game.initial_placement) & (state.acts == 0)
 
 

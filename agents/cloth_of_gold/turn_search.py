@@ -158,7 +158,7 @@ class TurnUCT(TurnSearch):
     """`mcts:N` over whole turns: UCT whose simulations end in playouts of random turns.
 
     Args:
-        simulations: of each search.
+        simulations: simulations of each search.
     """
 
     def __init__(self, simulations: int) -> None:
@@ -180,8 +180,8 @@ class TurnGumbel(TurnSearch):
     """`gumbel:N` over whole turns: Gumbel search among the turns that the network ranks first.
 
     Args:
-        simulations: of each search.
-        path: of the weights; by default those that come with the package.
+        simulations: simulations of each search.
+        path: file of the weights; by default those that come with the package.
     """
 
     def __init__(self, simulations: int, path: Path | None = None) -> None:

@@ -189,7 +189,7 @@ class _Draw:
         return self.ground & outside
 
     def anywhere(self, cells: Tensor, number: int) -> Tensor:
-        """Return int64 [L * C, T], some of the given cells, bitboards int64 [L, S, N]; -1 where there is none."""
+        """Return int64 [L * C, T], random cells of the bitboards, int64 [L, S, N]; -1 where no cell is left."""
         grid = self.game.grid
         in_row = popcount(cells).sum(2)
         ranks = in_row.cumsum(1)
@@ -210,7 +210,7 @@ class _Draw:
         return (words >> (col % width)) & 1 == 1
 
     def nearby(self, number: int) -> Tensor:
-        """Return int64 [L * C, T], cells around the first of the turn; -1 where there is none, or off the board."""
+        """Return int64 [L * C, T], cells around the first of the turn; -1 where no cell is left, or off the board."""
         game, first = self.game, self.plans[:, :1]
         bits = self.bits[:, number, _FIRST_PLACE:]
         row = first // game.width + chance.uniform_int(bits, 2 * _NEAR + 1) - _NEAR

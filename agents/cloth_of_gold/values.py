@@ -42,7 +42,7 @@ _LEAD = seen.NUMBERS.index("own score of the last round")
 class ClothValues(Network[ClothOfGold]):
     """A network for the value of a position to a player whose turn has ended: its chance to win, less that to lose.
 
-    Its only action is none: it plays by `ClothEvaluator`.
+    It has no actions of its own: it plays by `ClothEvaluator`.
     """
 
     kind: ClassVar[str] = "turns"

@@ -25,15 +25,15 @@ _CHUNK = 1 << 20  # bytes of walks that are relaxed together, so that they stay 
 
 
 def connection_costs(game: ConnectionGame, observation: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what winning connections through each cell cost.
+    """Return the cost of the cheapest winning connection through each cell.
 
     Args:
-        game: of which the observations are.
+        game: game of the observations.
         observation: int8 [L, 3 K + 1, n, n], as the game shows it to the player who asks.
 
     Returns:
         For the player and for the opponent, uint8 [L, M, N]: the stones still needed for the cheapest winning group
-        through a cell that begins at each cell of a side. `CLOSED` or more if there is none.
+        through a cell that begins at each cell of a side. `CLOSED` or more without a connection.
     """
     batch, layout = len(observation), game.layout
     places = cell_places(game.shape, game.tiling, game.size, observation.device)

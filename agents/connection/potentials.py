@@ -18,7 +18,7 @@ _URGENT = 1 << 44  # more than any sum of potentials
 
 
 def values(own: Tensor, opponent: Tensor, mask: Tensor) -> Tensor:
-    """Return how good cells are for the player to move, int64 [L, N]: a cell that wins, else one that stops the other.
+    """Return values of cells for the player to move, int64 [L, N]: cells that win come first, then those that defend.
 
     Else the potentials decide. The potential of a cell for a player is the sum of 2^-cost over the kinds of connections
     through it, as a share of the player's greatest; both players' are added. Everything is counted in integers, so a

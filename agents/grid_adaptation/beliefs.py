@@ -100,9 +100,9 @@ def likely_sequences(
 
     Args:
         game: the rules.
-        seen: what the players see.
+        seen: views of the players.
         players: int64 [L], their seats.
-        remembered: what they know beside.
+        remembered: memories of the players.
         held: bool [L, R, 8], the result of `Witness.facts`.
         seeds: int64 [L, S].
     """

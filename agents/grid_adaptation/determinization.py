@@ -108,7 +108,7 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
         game: the rules.
         seen: `X` observations in rounds, not in the voting step.
         players: int64 [X], the seats that see them.
-        remembered: what is known beside them, [X].
+        remembered: memories of the players, [X].
         seeds: int64 [X]; a match depends on its own alone, and is drawn anew from another one.
     """
     state = game.init(chance.draw(seeds, _SEED, torch.zeros_like(seeds)))

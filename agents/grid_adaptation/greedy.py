@@ -77,7 +77,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
         """Return actions without votes, int64 [L, 7], in one round of each game.
 
         Args:
-            view: what is seen, all in the same round.
+            view: views of the players, all in the same round.
             players: int64 [L], the seats that see it.
             env_ids: int64 [L].
             seeds: int64 [L], for what is to depend on a row alone.

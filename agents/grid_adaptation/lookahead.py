@@ -48,7 +48,7 @@ def base_of(tiles: Tensor, matches: Sequence[Tensor], barred: Tensor | None = No
 
 
 def tried(grid: PackedGrid, base: Tensor, own: Tensor, generations: int) -> Tensor:
-    """Return by how much each digit matches more often than not, after each of some generations.
+    """Return matching minus mismatching tiles per generation and digit.
 
     The sum over the digits is 2 * points - 3 * tiles, in proportion to the lead over the mean of all eight sequences.
     For a sequence that differs from the player's own in some digits, theirs count the other way round.
@@ -73,7 +73,7 @@ def weighted(found: Tensor, weights: Sequence[int], left: Tensor) -> Tensor:
 
     Args:
         found: the result of `tried`.
-        weights: of the generations.
+        weights: weights of the generations.
         left: int64 [L], generations until the match ends; those after it count nothing.
     """
     counts = torch.tensor(weights, device=left.device)[:, None] * (

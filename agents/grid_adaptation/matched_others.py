@@ -39,7 +39,7 @@ class MatchedOthers(KeenOthers):
     Attributes:
         keen: share of the tiles that go to spaces of the strategies; the others go anywhere.
         choices: candidate spaces of each sequence.
-        iterations: of regret matching.
+        iterations: iterations of regret matching.
         joint_moves: `J`, sampled in each iteration.
     """
 
@@ -61,7 +61,7 @@ class MatchedOthers(KeenOthers):
         """Return the candidates of each sequence, int64 [L, 8, K], and their probabilities, float [L, 8, K].
 
         Args:
-            seen: what the players see, not in round 1.
+            seen: views of the players, not in round 1.
             sequence: int64 [L, G, P - 1], guesses of the others' sequences.
             seeds: int64 [L]; the strategies of a row depend on its own alone.
         """

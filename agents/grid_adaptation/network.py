@@ -170,7 +170,7 @@ class GridNetwork(Network[GridAdaptation]):
 def _offsets(size: int, device: torch.device) -> Tensor:
     """Return the place in a kernel of `_NEAR` rows and columns of each tile, or none, around each space, or none.
 
-    int64 [N + 1, N + 1]; `_NEAR` ** 2 where the tile is beyond the kernel, or there is none.
+    int64 [N + 1, N + 1]; `_NEAR` ** 2 without a tile in the kernel.
     """
     space = torch.arange(size**2, device=device)
     row, col = (part[:, None] - part + _NEAR // 2 for part in (space // size, space % size))

@@ -1,4 +1,4 @@
-"""Models of the other players of Grid Adaptation: what they place in the round to come.
+"""Models of the other players of Grid Adaptation: their placements in the next round.
 
 Letters: `L` games, `G` guesses, `O` players whose tiles are guessed, `T` tiles of a round, `K` choices, `N` spaces and
 `W` words of a board (see `boards.packedboards`).
@@ -43,7 +43,7 @@ class Others:
 
     Attributes:
         game: the rules.
-        reserve_chance: of playing a reserve tile.
+        reserve_chance: probability of playing a reserve tile.
     """
 
     game: GridAdaptation
@@ -88,7 +88,7 @@ class KeenOthers(Others):
 
     Attributes:
         keen: share of the former tiles.
-        weights: of the generations that they look at, as `weighted` has them.
+        weights: weights of the generations that they look at, as in `weighted`.
         choices: `K`, the best spaces for a sequence, which its players choose from.
     """
 

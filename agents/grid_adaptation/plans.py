@@ -38,7 +38,7 @@ class Plans:
     Attributes:
         actions: [L, C, 7] int64, without a vote.
         worth: [L, C] int64, comparable within a row; `ILLEGAL` for actions that are not legal.
-        scale: what one more digit that matches in every guess and generation is worth.
+        scale: worth of one more digit that matches in every guess and generation.
     """
 
     actions: Tensor
@@ -96,8 +96,8 @@ class Planner:
         """Return the plans of some players.
 
         Args:
-            seen: what the players see, in rounds, not in the voting step; all in round 1 or none of them.
-            seeds: int64 [L], for the guesses; what is planned in a row depends on its own alone.
+            seen: views of the players, in rounds, not in the voting step; all in round 1 or all later.
+            seeds: int64 [L], seeds of the guesses; a row's plans depend on its own seed alone.
             others: int64 [L, G, P - 1], the others' sequences in each guess; by default all but one's own in any order.
             more: int64 [L, X, 7], legal actions whose spaces are to be the last plans, with the flip of the others.
         """

@@ -99,7 +99,7 @@ class ChatServer:
             deadline: when the answer must be there, by `perf_counter`; None allows each attempt the time-out.
 
         Raises:
-            ChatError: there is none.
+            ChatError: the server gave no answer.
             RunStopped: the server refuses the key or the model.
         """
         body = json.dumps(request).encode()
@@ -181,7 +181,7 @@ class ChatServer:
 
 
 def _read_completion(data: Any) -> tuple[str, object]:
-    """Return the text of a completion and its `usage`; an error of another kind if it is none."""
+    """Return the text of a completion and its `usage`; raise an error of another kind for a malformed completion."""
     message = data["choices"][0]["message"]
     text = message["content"]
     if text is None and "content" in message:

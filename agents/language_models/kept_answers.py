@@ -25,9 +25,9 @@ class Reply:
     """An answer of a model.
 
     Attributes:
-        answer: what it says.
-        prompt_tokens: of the question.
-        answer_tokens: of the answer, thoughts included.
+        answer: text of the answer.
+        prompt_tokens: tokens of the question.
+        answer_tokens: tokens of the answer, thoughts included.
         seconds: from the question to the answer.
         estimated: True if the server did not count the tokens: a token is taken for four characters then.
     """
@@ -48,7 +48,7 @@ class KeptAnswers:
     """Answers by the keys of their requests; a request that is under way is not sent a second time.
 
     Args:
-        folder: of the run; None keeps answers in memory only.
+        folder: folder of the run; None keeps answers in memory only.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -64,8 +64,8 @@ class KeptAnswers:
         """Return the kept answer, or ask and keep the answer; any error of `ask` is raised.
 
         Args:
-            key: of the request.
-            about: what the line of the file tells besides.
+            key: digest of the request.
+            about: further fields of the line in the file.
             ask: sends the request.
         """
         with self._lock:
@@ -93,7 +93,7 @@ class KeptAnswers:
 
 
 def _read(path: Path) -> list[tuple[str, Reply]]:
-    """Return the answers in a file; lines that are none are skipped, and a torn last line gets its end."""
+    """Return the answers in a file; skip malformed lines and terminate an incomplete last line."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:

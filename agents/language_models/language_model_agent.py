@@ -34,7 +34,7 @@ class ModelOptions:
     """Options of `llm:MODEL?NAME=VALUE&NAME=VALUE`.
 
     Attributes:
-        temperature: of the answers; `none` leaves it to the server.
+        temperature: sampling temperature; `none` leaves it to the server.
         seed: is sent along; above temperature 0 a number of the run is added. `none` sends none.
         retries: further tries after an answer that is no legal move.
         timeout: seconds for an answer.

@@ -88,7 +88,7 @@ def read_move(name: str, view: View) -> list[int]:
     """Return the action with this name, a choice for each component.
 
     Raises:
-        MoveError: there is none, or it is not legal.
+        MoveError: no action has this name, or it is illegal.
     """
     game = view.game
     try:

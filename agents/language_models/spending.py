@@ -20,10 +20,10 @@ class Spending:
         max_calls: answered calls at which the run stops; None without a limit.
         max_tokens: tokens at which the run stops.
         calls: answered in this process.
-        tokens: of their prompts and answers.
+        tokens: tokens of the prompts and answers.
         seconds: that they took in all.
         kept_calls: answered before, whose answers the folder of the run keeps; they count towards the limits.
-        kept_tokens: of those.
+        kept_tokens: tokens of the kept answers.
         reused: answers that were taken from there instead of asking.
         stopped: the reason why the run was stopped, "" if it was not.
     """
@@ -75,7 +75,7 @@ class Spending:
                 setattr(self, name, getattr(self, name) + number)
 
     def lines(self) -> list[str]:
-        """Return what to print at the end of a command, no line if no model was asked."""
+        """Return the lines to print at the end of a command, no line if no model was asked."""
         found = [f"stopped, since {self.stopped}; with a larger limit the run goes on"] if self.stopped else []
         if self.calls or self.reused:
             line = f"language models: {self.calls} calls, {self.tokens} tokens, {self.seconds:.1f} s"

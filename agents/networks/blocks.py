@@ -31,7 +31,7 @@ class Trunk(nn.Module):
     """Convolutions of 3 x 3 with skips: float [L, planes, H, W] to [L, C, H, W].
 
     Args:
-        planes: of the input.
+        planes: number of planes of the input.
         size: channels and layers.
         wrap: the board is a torus; else what lies beyond its edges counts as zero.
     """

@@ -24,7 +24,7 @@ class Choices:
 
     Args:
         logits: float [L, A], components one after the other.
-        mask: bool [L, A]; what is not legal has probability zero. A component of which nothing is legal, as in
+        mask: bool [L, A]; illegal choices have probability zero. A component of which nothing is legal, as in
             finished games, counts as if all of it were.
         nvec: choices of each component.
         relation: see `Relation`; without one the components are independent.

@@ -36,8 +36,8 @@ def convolve(
     Args:
         planes: float [L, P, H, W].
         added: float [L, C], added to all cells after the first convolution; or None.
-        weights: of the first convolution, [C, P, 3, 3], and of others, [C, C, 3, 3].
-        biases: of each, [C].
+        weights: kernels of the first convolution, [C, P, 3, 3], and of the others, [C, C, 3, 3].
+        biases: biases of each convolution, [C].
         wrap: the board is a torus; else what lies beyond its edges counts as zero.
     """
     channels = len(biases[0])
@@ -70,10 +70,10 @@ def trunk(
 
     Args:
         planes: as in `convolve`, like all arguments but the last.
-        added: see there.
-        weights: see there.
-        biases: see there.
-        wrap: see there.
+        added: as in `convolve`.
+        weights: as in `convolve`.
+        biases: as in `convolve`.
+        wrap: as in `convolve`.
         keep: whether to return the results of all layers, which `trunk_backward` takes.
     """
     seen = _layers(planes, added, weights, biases, wrap)
@@ -99,8 +99,8 @@ def trunk_backward(
         gradient: float [L, H, W, S], of the last result.
         seen: float [1 + layers, L, H, W, S], the results of all layers.
         planes: as in `convolve`.
-        weights: see there.
-        wrap: see there.
+        weights: as in `convolve`.
+        wrap: as in `convolve`.
         inward: whether the gradient of the planes is asked for; otherwise an empty tensor stands for it.
     """
     channels = len(weights[0])

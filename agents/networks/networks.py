@@ -42,7 +42,7 @@ class Size:
     """The size of a network.
 
     Attributes:
-        channels: of every layer.
+        channels: channels of every layer.
         layers: convolutions after the first one.
     """
 
@@ -176,7 +176,7 @@ class NetworkAgent(BaseAgent):
     """An agent that plays by a network, on the network's device.
 
     Args:
-        network: of the game.
+        network: a network of the game.
         sample: draw actions as likely as the network says; else always the likeliest.
         name: as in `Agent`.
     """
@@ -235,7 +235,7 @@ def make_network(
         game: that it is to play.
         size: None for the default.
         kind: which of the game's networks.
-        device: of the weights, whatever torch's default device is.
+        device: device of the weights, whatever torch's default device is.
 
     Raises:
         ValueError: the game has none of this kind.

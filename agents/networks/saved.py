@@ -129,8 +129,8 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     """Return the network in a file, ready to play.
 
     Args:
-        path: of a file by `save_network`.
-        game: what it is to play; by default the game that it learned. Weights of many networks serve other parameters
+        path: a file by `save_network`.
+        game: the game to play; by default the game that it learned. Weights of many networks serve other parameters
             of the same game (`Network.check_game`).
 
     Raises:

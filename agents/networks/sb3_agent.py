@@ -155,10 +155,10 @@ class _Archive:
     """The parts of an archive that an agent needs.
 
     Attributes:
-        path: of the archive.
+        path: path of the archive.
         data: its JSON.
-        shape: of observations.
-        nvec: of actions.
+        shape: shape of observations.
+        nvec: numbers of choices of an action's components.
     """
 
     path: Path

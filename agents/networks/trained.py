@@ -34,7 +34,7 @@ class WeightsAgent(ByGame):
 
     Args:
         name: as in `Agent`.
-        find: returns the file for a game; raises a `ValueError` if there is none.
+        find: returns the file for a game; raises a `ValueError` without one.
     """
 
     def __init__(self, name: str, find: Callable[[Game], Path]) -> None:
@@ -81,11 +81,11 @@ def search_network(game: Game, path: Path | None = None, kind: str = Network.kin
 
     Args:
         game: to be searched.
-        path: of the file or the folder.
-        kind: of the game's networks the one that the search asks.
+        path: path of the file or the folder.
+        kind: kind of the network that the search asks.
 
     Raises:
-        ValueError: there is none, or it does not say what to do in this game.
+        ValueError: no network serves this game, or the file does not fit it.
     """
     if path is None:
         path = shipped(game, SEARCH_WEIGHTS)
@@ -109,7 +109,7 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
         folder: where they are; by default `WEIGHTS`.
 
     Raises:
-        ValueError: there are none, and the message says for which settings there are and why they do not serve; or
+        ValueError: no weights serve; the message says for which settings there are some and why these do not serve; or
             a file is damaged, and the message names it.
     """
     folder = folder or WEIGHTS

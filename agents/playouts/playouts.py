@@ -31,7 +31,7 @@ _FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
 
 
 def at_once(game: Game) -> int:
-    """Return how many games to play at the same time: `MAX_BATCH`, or fewer where boards or masks are large."""
+    """Return the number of games to play at the same time: `MAX_BATCH`, or fewer where boards or masks are large."""
     info = game.info
     cells = math.prod(info.board.shape) + info.num_players * info.num_actions
     return min(MAX_BATCH, max(1, _CELLS // cells))

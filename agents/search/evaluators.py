@@ -62,7 +62,7 @@ class NetworkEvaluator:
     """An evaluator by a network, which goes to the device of the positions.
 
     Args:
-        network: of the game. In zero-sum games for two in turns its value is the mover's, and the opponent's is the
+        network: the game's. In zero-sum games for two in turns its value is the mover's, and the opponent's is the
             opposite; in others each player's own view is evaluated.
     """
 

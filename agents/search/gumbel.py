@@ -39,7 +39,7 @@ class GumbelSearch(Search):
     Args:
         game: see `Search`.
         evaluator: evaluates new nodes, with a prior.
-        simulations: of each search.
+        simulations: simulations of each search.
         considered: candidates at the root, at most.
         noise: 1 draws candidates by chance, as training wants it; 0 takes those of the best prior.
         scale: how much results count beside the prior.
@@ -104,11 +104,11 @@ class GumbelSearch(Search):
 
     @staticmethod
     def _of_plan(score: Tensor, visits: Tensor, planned: Tensor) -> Tensor:
-        """Return scores, [L, E], far below where an edge has not as many visits as planned, [L]."""
+        """Return scores, [L, E], far below for edges whose visits are not those planned, [L]."""
         return torch.where(visits == planned[:, None], score, score - _FAR)
 
     def _sigma(self, tree: Tree, nodes: Tensor) -> Tensor:
-        """Return float [D, E], to be added to logits: the results of edges by (8), and (10) where there are none."""
+        """Return float [D, E], to be added to logits: results of edges by (8), by (10) for edges without results."""
         visits, logits, legal = tree.edge_visits[nodes], tree.logits[nodes], tree.status[nodes] != ILLEGAL
         prior = logits.masked_fill(~legal, -torch.inf).softmax(1)
         tried = visits > 0

@@ -33,7 +33,7 @@ class Effort:
     """The effort of searches in training.
 
     Attributes:
-        simulations: of each search.
+        simulations: simulations of each search.
         considered: candidates of a player at the root, at most.
         scale: weight of results in a search, beside the policy.
         solver_nodes: nodes of the game's solver (`GamePlugin.solve`) for a position, and for each move that it judges;
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
 
     Attributes:
         state: their games, of games with perfect information; else None, so that no search can see what is hidden.
-        observation: [L, ...], what the seats see.
+        observation: [L, ...], observations of the seats.
         mask: bool [L, A], the legal actions.
         seats: int64 [L].
         env_ids: int64 [L], where the games are played.
@@ -71,9 +71,9 @@ class Improved:
     Attributes:
         action: int64 [L] or [L, K], to be played.
         policy: float [L, C], the improved policy over candidates, which are all actions where `actions` is None.
-        value: float [L], what the seat can expect, in units of the network.
+        value: float [L], expected result of the seat, in units of the network.
         actions: int64 [L, C, K], the candidates.
-        inputs: [L, ...], what the network learns from, in place of the observation; see `Improver.inputs`.
+        inputs: [L, ...], inputs of the network in place of the observation; see `Improver.inputs`.
         decides: bool [L], False where a seat goes on with what it decided before; nothing is learned there.
     """
 
@@ -91,7 +91,7 @@ class Improver(ABC):
     Args:
         game: that is played.
         network: whose policy it is; it may change between searches.
-        effort: of each search.
+        effort: effort of each search.
 
     Attributes:
         candidates: `C`, in rows of `Improved.policy`.
@@ -128,7 +128,7 @@ class Improver(ABC):
         """Search; the generator is consumed."""
 
     def log_probs_and_value(self, inputs: Tensor, mask: Tensor, actions: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Return what the network thinks of candidates, as `improve` returned them, in a way that it can learn.
+        """Evaluate candidates, as `improve` returned them, by the network, with gradients.
 
         Args:
             inputs: [X, ...], see `inputs`.
@@ -214,6 +214,6 @@ class TreeImprover(Improver):
 
 
 def unlike_results(game: Game) -> list[str]:
-    """Return what keeps rewards from being results, which the values of trees are; none if nothing does."""
+    """Return the reasons why rewards are no results, which trees need as values; empty if they are results."""
     low, high = game.info.reward_range
     return [] if (low, high) == (-1.0, 1.0) else [f"rewards go from {low:g} to {high:g}"]

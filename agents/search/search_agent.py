@@ -156,7 +156,7 @@ class SearchAgent(BaseAgent):
 
 
 def _alive(kept: _Kept) -> _Kept | None:
-    """Return what is kept without the environments that were forgotten, if these are many; None if nothing is left."""
+    """Return the kept trees without those of many forgotten environments; None if no tree is left."""
     rows = (kept.env_ids != _NOBODY).nonzero().squeeze(1)
     if len(rows) == 0:
         return None

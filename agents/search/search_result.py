@@ -18,9 +18,9 @@ class SearchResult:
     """The results of searches of `L` positions.
 
     Attributes:
-        actions: int64 [L, E], what the edges stand for, -1 for none: nor have moves that are seen to lose at once.
+        actions: int64 [L, E], actions of the edges, -1 for no edge; moves that are seen to lose at once have none.
         visits: int64 [L, E], simulations that went that way; 1 for each move that wins at once, which need none.
-        values: float [L, E], their mean result for the player to move, from -1 to 1; NaN where there were none. In a
+        values: float [L, E], their mean result for the player to move, from -1 to 1; NaN without a visit. In a
             result without simulations, values that are known without them.
         policy: float [L, E], chances that the search would give the edges; they add up to 1.
         value: float [L, P], what each player can expect, from -1 to 1.
@@ -51,7 +51,7 @@ class SearchResult:
 
     @staticmethod
     def cat(results: list[SearchResult]) -> SearchResult:
-        """Return the results of several searches as one; all with as many edges."""
+        """Return the results of several searches as one; all have the same number of edges."""
         names = ("actions", "visits", "values", "policy", "value", "chosen")
         joined = {name: torch.cat([getattr(result, name) for result in results]) for name in names}
         return SearchResult(**joined, lines=[line for result in results for line in result.lines])

@@ -46,7 +46,7 @@ class Tree:
         count:        int64 [B], nodes in use.
         parent:       int32 [B M], the place of the node's parent.
         parent_edge:  int32 [B M], the edge that leads here.
-        mover:        int64 [B M], who is to move.
+        mover:        int64 [B M], the player to move.
         visits:       float32 [B M]: the node's own value, and every simulation that came to it afterwards.
         total:        float32 [B M, P], of the results of these, from -1 to 1.
         raw:          float32 [B M, P], its own value.
@@ -58,7 +58,7 @@ class Tree:
         edge_total:   float32 [B M, E], of their results for the mover; exact where the edge is closed.
         status:       int8 [B M, E], ILLEGAL (or sure to lose at once), OPEN or CLOSED.
         logits:       float32 [B M, E], of the prior.
-        actions:      int32 [B M, E], what an edge stands for; None where edges are actions.
+        actions:      int32 [B M, E], the action of an edge; None where edges are actions.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Tree:
         return edges if self.actions is None else self.actions[nodes, edges].long()
 
     def child_of(self, nodes: Tensor, edges: Tensor) -> Tensor:
-        """Return the numbers of the nodes that edges lead to, int64 [L]; the tree's root where there is none yet."""
+        """Return the numbers of the nodes that edges lead to, int64 [L]; the tree's root for new edges."""
         return nodes - nodes % self.capacity + self.child[nodes, edges]
 
     def add(self, trees: Tensor, state: State, mask: Tensor, logits: Tensor, value: Tensor, resolved: Tensor) -> Tensor:

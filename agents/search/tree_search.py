@@ -36,7 +36,7 @@ class Search(ABC):
     Args:
         game: in turns, with perfect information and plain actions.
         evaluator: evaluates new nodes.
-        simulations: of each search.
+        simulations: simulations of each search.
     """
 
     def __init__(self, game: Game, evaluator: Evaluator, simulations: int) -> None:
@@ -60,7 +60,7 @@ class Search(ABC):
         return result
 
     def together(self, state: State) -> int:
-        """Return how many trees of positions like these may grow at the same time, so that memory is bounded."""
+        """Return the number of trees of positions like these that memory allows at the same time."""
         node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
         nodes = 2 * self.simulations + 1  # with what is kept of an earlier search, as a rule
         return max(1, _BYTES // (nodes * (node + 20 * self.edges)))
@@ -104,7 +104,7 @@ class Search(ABC):
     # --- a simulation ---------------------------------------------------------------------------------------------
 
     def _simulate(self, tree: Tree, number: int, generator: torch.Generator) -> bool:
-        """Run a simulation in every tree whose root is not resolved; return False if there is none."""
+        """Run a simulation in every tree whose root is not resolved; return False if all roots are resolved."""
         trees = (~tree.of_root(tree.resolved)).nonzero().squeeze(1)
         if len(trees) == 0:
             return False

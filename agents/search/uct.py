@@ -51,7 +51,7 @@ class UCTSearch(Search):
 
     Args:
         game: see `Search`.
-        simulations: of each search.
+        simulations: simulations of each search.
         evaluator: evaluates new nodes; by default the mean of some random playouts.
         exploration: weight of the bound.
     """
@@ -83,7 +83,7 @@ class UCTSearch(Search):
         return self._result(tree)
 
     def _native(self, tree: Tree) -> Callable[..., None] | None:
-        """Return what adds simulations by native code, if there is such code for the game, evaluator and device."""
+        """Return the function that adds simulations by native code, if the game, evaluator and device have one."""
         if type(self.evaluator) is not PlayoutEvaluator or (target := plugin_of(self.game).native_uct) is None:
             return None
         if (native := library(tree.device)) is None:

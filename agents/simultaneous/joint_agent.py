@@ -85,7 +85,7 @@ class JointSearchAgent(BaseAgent):
 
     @staticmethod
     def _together(search: RegretMatching, state: State) -> int:
-        """Return how many trees may grow at the same time."""
+        """Return the number of trees that may grow at the same time."""
         node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
         node += 24 * search.players * search.width
         return max(1, _BYTES // ((search.simulations + 1) * node))

@@ -34,7 +34,7 @@ class JointResult:
     Attributes:
         actions: int64 [L, P, K], the candidates of each player, -1 for none.
         visits: int64 [L, P, K], simulations that took each.
-        values: float [L, P, K], their mean result for the player, from -1 to 1; NaN where there were none.
+        values: float [L, P, K], their mean result for the player, from -1 to 1; NaN without a visit.
         policy: float [L, P, K], the mixed strategy of each player.
         value: float [L, P], what each player can expect.
         chosen: int64 [L, P], actions drawn from the mixed strategies.
@@ -67,7 +67,7 @@ class RegretMatching:
 
     Args:
         game: all players act at once, with actions of one component.
-        simulations: of each search.
+        simulations: simulations of each search.
         evaluator: evaluates new nodes; by default one random playout each.
         width: candidates of a player at a node. If it has more actions, they are drawn by the evaluator's logits.
     """

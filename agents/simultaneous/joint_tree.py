@@ -26,7 +26,7 @@ class JointTree:
         width: `K`.
 
     Attributes:
-        state: of `N` games.
+        state: states of `N` games.
         count: int64 [T], nodes of each tree so far.
         actions: int64 [N, P, K], the candidates, -1 for none.
         visits: float [N, P, K], simulations that took a candidate.

@@ -23,7 +23,7 @@ class MatrixSolution(NamedTuple):
     Attributes:
         row: float [L, R], the probabilities of the row player.
         column: float [L, C], those of the column player.
-        value: float [L], what the row player expects if both play so.
+        value: float [L], expected payoff of the row player.
     """
 
     row: Tensor
@@ -38,7 +38,7 @@ def solve_matrix(payoff: Tensor, iterations: int = ITERATIONS) -> MatrixSolution
     strategies, later ones counting more. `exploitability` measures how far it is from an equilibrium.
 
     Args:
-        payoff: float [L, R, C], what the row player gains and the column player loses.
+        payoff: float [L, R, C], gains of the row player and losses of the column player.
         iterations: adjustments of each player.
     """
     payoff = payoff.float()
@@ -62,7 +62,7 @@ def solve_matrix(payoff: Tensor, iterations: int = ITERATIONS) -> MatrixSolution
 
 
 def exploitability(payoff: Tensor, solution: MatrixSolution) -> Tensor:
-    """Return what both players together could gain by best responses, float [L]; 0 in an equilibrium.
+    """Return the sum of both players' gains by best responses, float [L]; 0 in an equilibrium.
 
     Args:
         payoff: float [L, R, C], as in `solve_matrix`.

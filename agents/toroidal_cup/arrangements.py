@@ -21,8 +21,8 @@ def random_placements(legal: Tensor, seeds: Tensor, purpose: int, count: int) ->
     Args:
         legal: bool [L, P, A].
         seeds: int64 [L], one for each game.
-        purpose: of the random numbers, see `chance.draw`.
-        count: of draws for each game.
+        purpose: purpose of the random numbers, see `chance.draw`.
+        count: number of draws for each game.
     """
     games, teams = legal.shape[:2]
     words = sampling.pack(legal.flatten(0, 1)).view(games, 1, teams, -1).expand(-1, count, -1, -1).flatten(0, 2)

@@ -34,7 +34,7 @@ def distances(lattice: placement.Lattice, wanted: Ints) -> Ints:
     orientation is nearest, then the others that are not mirrored against it, then those that are.
 
     Args:
-        lattice: of the band.
+        lattice: lattice of the band.
         wanted: int64 [...].
     """
     row, col, turn = _parts(lattice, np.arange(lattice.actions))

@@ -178,7 +178,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         return self._moved(actions, int(draw.integers(self._steps)), 0)
 
     def _moved(self, actions: Ints, down: Ints | int, right: Ints | int) -> Ints:
-        """Return actions so many steps of the lattice further down and right; rows wrap."""
+        """Shift actions by steps of the lattice down and right; rows wrap."""
         lattice = self.game.lattice
         position, turn = np.divmod(actions, ORIENTATIONS)
         row, col = np.divmod(position, lattice.across)
@@ -244,10 +244,10 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
         """Return whole arrangements of one team, int8 [C, rows, cols], by plans, int64 [C, R].
 
         Args:
-            observation: of the team in `seat`.
+            observation: observations of the team in `seat`.
             seat: whose view it is.
-            place: of the team around the torus, the one in `seat` first.
-            kind: of all shapes to come.
+            place: place of the team around the torus, the one in `seat` first.
+            kind: kind of all shapes to come.
             wanted: the plans.
         """
         game, lattice = self.game, self.game.lattice

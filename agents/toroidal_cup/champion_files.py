@@ -40,7 +40,7 @@ class CupDesign:
 
     Attributes:
         pattern: whose shapes it places.
-        shapes: of a team.
+        shapes: number of shapes of a team.
         weight: how often it is played, beside other designs for the same task; above 0.
         placements: row and column of the centre in the band and orientation, by stamp and in order of the shapes.
     """
@@ -57,7 +57,7 @@ class ChampionFile:
 
     Attributes:
         game: id.
-        parameters: of the game.
+        parameters: parameters of the game.
         designs: at least one.
     """
 

@@ -96,7 +96,7 @@ class CupSearch(ToroidalCupGreedy):
     def _met(
         self, game: ToroidalCup, state: CupState, seats: Tensor, boards: Tensor, seeds: Tensor, count: int
     ) -> Tensor:
-        """Return what the candidates meet, int8 [L, G, N]: the board, with one more shape of each of the others."""
+        """Return the boards that the candidates meet, int8 [L, G, N], with one more shape of each other team."""
         others = random_placements(game.legal_actions(state), seeds, _OTHERS, _DRAWN_A_GUESS * count)
         guesses = state.start.flatten(1)[:, None]
         for team in range(game.teams):
@@ -112,7 +112,7 @@ class CupSearch(ToroidalCupGreedy):
         return [(some, max(1, self._share // some)) for some in left]
 
     def _payoffs(self, game: ToroidalCup, boards: Tensor, guesses: Tensor, seats: Tensor) -> Tensor:
-        """Return what each candidate gains beside each guess, float64 [L, C, G], -1 to 1."""
+        """Return the result of each candidate beside each guess, float64 [L, C, G], -1 to 1."""
         both = torch.maximum(boards[:, :, None], guesses[:, None])  # cells are of one team each, as bands are
         live = game.life(both.view(-1, game.rows, game.cols)).scores.double().view(*both.shape[:3], game.teams)
         own = seats[:, None, None, None].expand(*both.shape[:3], 1)

@@ -37,7 +37,7 @@ _CHUNK = 1 << 19  # bytes of the window, so that it stays in a core's cache
 
 
 def cycle_costs(observation: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what winning cycles through each cell cost.
+    """Return the cost of the cheapest winning cycle through each cell.
 
     Args:
         observation: int8 [L, 5, n, n], as Torus shows it to the player who asks.
@@ -45,7 +45,7 @@ def cycle_costs(observation: Tensor) -> tuple[Tensor, Tensor]:
     Returns:
         For the player and for the opponent, uint8 [L, M, N]: the stones still needed for the cheapest winning
         cycle through a cell, for each kind of cycle (class, and octagon of row 0, or of column 0 for White,
-        that it passes). `CLOSED` or more if there is none; the opponent's cells are closed.
+        that it passes). `CLOSED` or more without a cycle; the opponent's cells are closed.
     """
     batch, size = len(observation), observation.shape[-1]
     # Prices of a free cell, an own one, one of the opponent's.

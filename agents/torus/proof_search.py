@@ -78,7 +78,7 @@ class ProofSearch:
         Args:
             size: the board's, 3 to 6.
             memory: bytes of the table; it is rounded down to a power of two.
-            table: file in which the table lies; it is made if there is none, and keeps its size otherwise.
+            table: file in which the table lies; a missing file is made, and an existing one keeps its size.
 
         Raises:
             ValueError: another size, too little memory, or a file of another search.
@@ -108,12 +108,12 @@ class ProofSearch:
 
     @property
     def nodes(self) -> int:
-        """Return how many positions have been searched in all."""
+        """Return the number of positions searched in all."""
         count: int = self._native.cellgames_torus_solver_nodes(self._handle)
         return count
 
     def solve(self, state: TorusState, nodes: int = _UNLIMITED) -> Tensor:
-        """Return who wins positions: 1 the player to move, -1 the other, 0 where it is still open, int8 [L].
+        """Return the winners of positions: 1 the player to move, -1 the other, 0 undecided, int8 [L].
 
         The numbers of stones need not come from turns taken alternately. In a finished game the loser is to move, so
         it counts -1. With a limit of nodes, answers depend on what the table has from earlier calls; `clear` empties
@@ -164,7 +164,7 @@ class ProofSearch:
         return values
 
     def _move_values(self, board: Tensor, player: Tensor, nodes: int) -> Tensor:
-        """Return what `move_values` says of one unfinished position, int8 [N]."""
+        """Return the move values of one unfinished position, int8 [N]."""
         values, searched = torch.zeros_like(board), 0
         while searched < nodes and ((values == 0) & (board == 0)).any():
             self._native.cellgames_torus_solver_moves(
@@ -180,7 +180,7 @@ class ProofSearch:
         return values
 
     def distances(self, state: TorusState, nodes: int = _UNLIMITED) -> tuple[Tensor, Tensor]:
-        """Return how long positions last with best play, and the best moves: int64 [L] and bool [L, N].
+        """Return the numbers of turns with best play, int64 [L], and masks of the best moves, bool [L, N].
 
         The winner wins as soon as possible and the loser loses as late as possible. The distance counts turns of both
         players, positive if the player to move wins, negative if it loses: 1 is a win with the next stone, -2 a loss
@@ -270,7 +270,7 @@ class ProofSearch:
             room = count
 
     def entries(self, least: int = 1) -> Tensor:
-        """Return the solved positions of the table that took at least so many nodes, int64 [R, C], for `add`."""
+        """Return the solved positions of the table that took `least` nodes or more, int64 [R, C], for `add`."""
         count = self._native.cellgames_torus_solver_entries(self._handle, least, 0, None)
         rows = torch.empty((count, self._numbers), dtype=torch.int64, device="cpu")
         self._native.cellgames_torus_solver_entries(self._handle, least, count, pointer(rows, torch.int64))
@@ -281,7 +281,7 @@ class ProofSearch:
         self._native.cellgames_torus_solver_add(self._handle, len(entries), pointer(entries.contiguous(), torch.int64))
 
     def save(self, path: Path, least: int = 2) -> int:
-        """Write the solved positions that took at least so many nodes; return how many they are.
+        """Write the solved positions that took `least` nodes or more; return their number.
 
         A file that is there is replaced as a whole or not at all.
         """
@@ -335,7 +335,7 @@ class ProofSearch:
         return values.to(torch.int8)
 
     def _run(self, boards: Tensor, players: Tensor, nodes: int) -> Tensor:
-        """Return what native code says, int64 [L, 5]."""
+        """Return the answers of the native solver, int64 [L, 5]."""
         found = torch.empty((len(boards), 5), dtype=torch.int64, device="cpu")
         players = players.to("cpu").contiguous()
         for start in range(0, len(boards), _BATCH):

@@ -31,7 +31,7 @@ _LOCK = Lock()
 
 
 def solve(game: Torus, state: TorusState, nodes: int) -> tuple[Tensor, Tensor]:
-    """Return who wins positions, and a move that does: see `GamePlugin.solve`.
+    """Return the winners of positions and winning moves: see `GamePlugin.solve`.
 
     Nothing is solved on other boards than those of `LEAST_STONES`, or without the native library.
     """

@@ -49,7 +49,7 @@ class _Sets:
         count: [2^N] int32, cells of a set.
         rank: [2^N] int32, sets of the same count with a lower number.
         turn: [2^N] int32, the symmetry that makes a set the least of its class.
-        least: [2^N] int32, what it makes of it.
+        least: [2^N] int32, the least set of its class.
         kind: [2^N] int32, classes of the same count whose least set has a lower number than this one's.
     """
 
@@ -65,7 +65,7 @@ class _Sets:
         return (self.count[: 1 << cells] == count).nonzero().squeeze(1)
 
     def places(self, black: Tensor) -> Tensor:
-        """Return what a stone of White's on each cell adds to the squeezed set, int64 [X, N]; 0 on Black's cells.
+        """Return the bits that White's stone on each cell adds to the squeezed set, int64 [X, N]; 0 on Black's cells.
 
         Args:
             black: int64 [X], Black's sets.

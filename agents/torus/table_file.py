@@ -25,15 +25,15 @@ _FORMAT = "cellgames torus table 1"
 
 
 def table_file(path: Path, kind: dict[str, int], entries: int, entry_bytes: int) -> NDArray[np.uint8]:
-    """Return the table of a file as bytes, which is made with room for so many entries if there is none.
+    """Return the table of a file as bytes; make a missing file with room for `entries` entries.
 
     A file that is there keeps its size.
 
     Args:
-        path: of the file.
+        path: path of the file.
         kind: the board and whatever else the entries depend on.
         entries: a power of two.
-        entry_bytes: of each.
+        entry_bytes: bytes of each entry.
 
     Raises:
         ValueError: the file is no table of this kind, or another process uses it.

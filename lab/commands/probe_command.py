@@ -1,4 +1,4 @@
-"""`cellgames probe`: what the layers of networks tell about positions.
+"""`cellgames probe`: quantities of positions, read off the layers of networks.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """

@@ -175,7 +175,7 @@ def _solve_connection(arguments: argparse.Namespace, game: ConnectionGame) -> in
 
 
 class _Found(NamedTuple):
-    """What is known of a position: 1 if the player to move wins, else -1; a winning move or -1, and all of them."""
+    """The solution of a position: 1 if the player to move wins, else -1; a winning move or -1, and all of them."""
 
     value: int
     move: int
@@ -273,7 +273,7 @@ class _Solving:
             print(f"Proof: {self.arguments.proof}, {len(moves)} moves; check it with --verify")
 
     def _value(self) -> tuple[int, int]:
-        """Return who wins (1 the mover, -1 the other, 0 if time is up) and a winning move or -1."""
+        """Return the winner (1 the mover, -1 the other, 0 if time is up) and a winning move or -1."""
         for step in self.solver.search(self.state):
             if time.monotonic() - self.began > _SILENT:
                 self.line.show(f"{self._spent()}; proof number {step.proof}, disproof number {step.disproof}")

@@ -36,7 +36,7 @@ def add_trainings(
         command: the parser.
         steps: help of `--steps`.
         folder: the default folder, for help.
-        options: of the command itself.
+        options: options of the command itself.
         shared: what workers of a cluster do.
         without: settings of `cellgames train` that the command makes itself.
     """
@@ -72,14 +72,14 @@ def run_trainings(
     options: Options,
     text: Callable[[Any], tuple[str, bool]],
 ) -> T:
-    """Return what a run of trainings ends with; a line on standard error says how far it is.
+    """Return the result of a run of trainings; a line on standard error shows its progress.
 
     Args:
-        arguments: of the command.
+        arguments: arguments of the command.
         train: the run.
-        settings: of each training.
+        settings: settings of each training.
         out: the folder.
-        options: of the command itself.
+        options: options of the command itself.
         text: returns a line on the progress, and True if it is news.
     """
     line = StatusLine(not arguments.quiet)

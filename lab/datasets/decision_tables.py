@@ -86,7 +86,7 @@ def export_decisions(
 
     Args:
         records: to write.
-        path: of the file.
+        path: path of the file.
         played: called with the number of games just written.
 
     Raises:
@@ -160,7 +160,7 @@ def decisions(game: Game, records: Sequence[Record], numbers: Sequence[int]) -> 
 
     Args:
         game: the rules.
-        records: of the game; policies are asked for if one of them has some.
+        records: records of the game; policies are asked for if one of them has some.
         numbers: which of them.
 
     Raises:
@@ -223,7 +223,7 @@ def _decisions(game: Game, step: Step, ids: Sequence[int], openings: Sequence[in
 
 
 def _policies(game: Game, records: Sequence[Record], turn: int, rows: int) -> np.ndarray[Any, Any]:
-    """Return the policies of a turn, float32 [rows, A], which add up to 1; zeros where there is none."""
+    """Return the policies of a turn, float32 [rows, A], which add up to 1; zeros without a policy."""
     found = np.zeros((rows, game.info.num_actions), dtype=np.float32)
     for row, record in enumerate(records):
         policy = record.policies[turn] if record.policies else None

@@ -45,7 +45,7 @@ def export_minari(
     out.
 
     Args:
-        records: of one game with the same parameters; they are played again.
+        records: records of one game with the same parameters; they are played again.
         folder: its name is the dataset's, such as `torus-v0`. `minari.load_dataset` finds it if the environment
             variable `MINARI_DATASETS_PATH` names the folder above.
         played: called with the number of games just written.

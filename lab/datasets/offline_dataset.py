@@ -36,11 +36,11 @@ class OfflineDataset(IterableDataset[dict[str, Tensor]]):
         paths: files of the same game with the same parameters.
         batch_size: `L`; the last batch of a pass is smaller.
         shuffle: read the parts of the files, and the decisions of each part, in random order.
-        seed: of that order, which differs from pass to pass.
+        seed: seed of that order, which differs from pass to pass.
         columns: names of what to read; None reads everything.
 
     Attributes:
-        info: what the first file says of its games: `game`, `parameters`, `observation_shape`, `action_nvec` and more.
+        info: metadata of the first file: `game`, `parameters`, `observation_shape`, `action_nvec` and more.
 
     Raises:
         ValueError: a file of another kind, or of other rules than the first.

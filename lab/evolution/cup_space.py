@@ -97,7 +97,7 @@ class CupSpace(DesignSpace[CupOpponents]):
 
     @property
     def sharing(self) -> int:  # type: ignore[override]
-        """Return how many numbers of shapes the pattern deals, each of which is a family."""
+        """Return the count of numbers of shapes that the pattern deals, each of which is a family."""
         return len(_counts(self.game))
 
     @cached_property
@@ -482,7 +482,7 @@ def _arranged(game: ToroidalCup, agent: AnyAgent, seeds: torch.Tensor, seed: int
 
 
 def read_starts(folder: Path, space: CupSpace) -> CupOpponents:
-    """Return the arrangements of both teams of published games with as many shapes of the same pattern.
+    """Return both teams' arrangements of published games of the same pattern and number of shapes.
 
     Published teams may use the whole board. Only those are taken whose cells lie in one half of it. Patterns with
     several kinds of shapes are left out, since the published cells do not say which shapes they are.

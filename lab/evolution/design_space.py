@@ -62,7 +62,7 @@ class _Games:
     """Games of designs against opponents, which are played at the same time; its text names them in messages.
 
     Attributes:
-        number: of these games among all that were asked for.
+        number: number of these games among all that were asked for.
         designs: int64 [N, G].
         opponents: a pool of M opponents.
         games: numbers of the games, design * M + opponent: int64 [B].
@@ -213,4 +213,4 @@ class DesignSpace(ABC, Generic[Pool]):
 
     @abstractmethod
     def distance(self, designs: Ints, others: Ints) -> Floats:
-        """Return how different designs are, float64 [N, N'], from 0 (the same) to 1."""
+        """Return the distances of designs, float64 [N, N'], from 0 (equal) to 1."""

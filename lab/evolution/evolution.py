@@ -87,10 +87,10 @@ def evolve(
 
     Args:
         game: the Toroidal Cup with two teams, or Cloth of Gold.
-        options: see there; more rounds let a run grow.
+        options: options of the run; more rounds let a run grow.
         out: its folder.
         resume: False deletes the run in the folder first.
-        command: what was typed, for the report.
+        command: the command line, for the report.
         report: called after each iteration with the family, its number and how many there are.
         warn: gets a line for each thing left out.
         workers: play the games of designs, such as those of a cluster (`cellgames.cluster.RayWorkers`); None for this

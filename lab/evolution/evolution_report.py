@@ -1,4 +1,4 @@
-"""The report of an evolution: what the champion scores, how each family got there, and what its archive holds."""
+"""The report of an evolution: scores of the champion, progress of each family, and its archive."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def evolution_report(
 
     Args:
         game: the rules.
-        options: of the run.
+        options: options of the run.
         families: by name.
-        results: of the champion's games, a row for each opponent.
+        results: results of the champion's games, a row for each opponent.
         starts: points against published arrangements, and games, by family.
-        command: what was typed, "" for a run from Python.
+        command: the command line, "" for a run from Python.
     """
     games = sum(family.games for family in families.values())
     settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
@@ -243,7 +243,7 @@ def _draw_archives(figure: Figure, *, families: Mapping[str, FamilyRun]) -> None
 
 
 def _grid(family: FamilyRun) -> Any:
-    """Return the fitness of the elites by cell, float64 [cells, cells], NaN where there is none."""
+    """Return the fitness of the elites by cell, float64 [cells, cells], NaN in empty cells."""
     cells = family.options.cells
     grid = np.full((cells, cells), math.nan)
     elites = family.elites

@@ -85,13 +85,13 @@ class FamilyRun:
     """The state of one family's evolution.
 
     Attributes:
-        space: of the designs.
-        options: of the run.
+        space: space of the designs.
+        options: options of the run.
         pools: opponents of each agent, by spec.
         workers: play the games; None for this process.
         round: under way, from 0; `options.rounds` when it is over.
         iteration: done in this round; 0 before the elites of the round before are tried.
-        champions: of the rounds that are over.
+        champions: champions of the rounds that are over.
         history: a row for each iteration.
         games: played so far by the search, short ones included; not those by which the mixture is chosen.
         mixture: designs and weights of the champion agent, when it is over.
@@ -327,7 +327,7 @@ _NEW = 0.05  # share of a batch that is random
 
 
 def make_archive(size: int, ranges: Sequence[tuple[float, float]], cells: int) -> GridArchive:
-    """Return an empty archive for designs of `size` numbers, with so many cells along each measure."""
+    """Return an empty archive for designs of `size` numbers, with `cells` cells along each measure."""
     return GridArchive(
         solution_dim=size,
         dims=(cells,) * len(ranges),
@@ -350,7 +350,7 @@ class DesignEmitter(EmitterBase):  # type: ignore[misc]  # pyribs is not typed t
     """An emitter that varies elites as the search space says; half of the parents are among the best.
 
     Attributes:
-        generator: of the chance in the next `ask`; whoever asks sets it, so that a run can be continued.
+        generator: generator of the next `ask`; the caller sets it, so that a run can be continued.
     """
 
     def __init__(self, archive: ArchiveBase, space: DesignSpace[Any], batch: int) -> None:

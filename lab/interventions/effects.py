@@ -1,4 +1,4 @@
-"""Interventions in a recorded game, and their effects: what the change of the result says that something was worth.
+"""Interventions in a recorded game, and their effects: the change of the result by the removal of a part.
 
 Letters: `N` replays, `P` players.
 """
@@ -55,7 +55,7 @@ class Intervention:
         player: The seat whose it is; -1 for nobody's alone.
         turn: Moves of the record that had been played when it was made, from 0.
         cells: Its cells on the board, by rows.
-        edit: What the game's own code changes.
+        edit: change that the game's own code makes.
         seen: The first and the last number of moves played at which it is shown on the board; (-1, -1) for the moment
             after `turn`.
         adds: True if it puts something there that the game did not have; its worth is then the gain of having it.

@@ -33,7 +33,7 @@ def lines(found: Probing) -> list[str]:
 
 
 def probe_section(found: Probing, steps: Sequence[int]) -> Section:
-    """Return the section on probes of networks that had learned from so many steps."""
+    """Return the section on probes of networks, by their steps of training."""
     rows: list[tuple[Cell, ...]] = [
         (
             *(result.network, result.layer, result.target),

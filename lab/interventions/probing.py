@@ -432,7 +432,7 @@ def _outcome(game: Game, states: Sequence[State], number: int, seat: int) -> int
 
 
 def _winding(game: Game, states: Sequence[State], number: int, seat: int) -> int:
-    """Return how many stones more the mover's shortest helix needs than its shortest straight path."""
+    """Return the stones that the mover's shortest helix needs beyond those of its shortest straight path."""
     costs = torus_distance.cycle_costs(game.observe(states[number], seat))[0][0]
     straight, helix = (int(part.min()) for part in costs.chunk(2))
     return -1 if straight >= CLOSED else min(max(helix - straight, 0), _MOST_EXTRA)

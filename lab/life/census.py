@@ -59,7 +59,7 @@ class Census:
         box: int64 [N, 4], first row and column, rows and columns of its box now; on a torus it may go on across a seam.
         cells: int64 [N], live now.
         kind: int64 [N], which of `kinds`.
-        owner: int64 [N], who has most of its cells, the lowest number of several; 0 for nobody.
+        owner: int64 [N], player with most of its cells, the lowest number of several; 0 for nobody.
         share: float64 [N], of its cells that are the owner's.
         place: int64 [C], the live cells of all objects, counted by board, row and column; only with owners.
         whose: int64 [C], the object of each of these cells.

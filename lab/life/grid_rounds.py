@@ -120,7 +120,7 @@ _KEPT = ("sequence", "points", *Spending.__annotations__)
 
 
 def _named(game: Any, actions: torch.Tensor, placed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return how many spaces each player names, int64 [n, P], and on how many of them no tile has landed."""
+    """Return the numbers of spaces that each player names, int64 [n, P], and of those without a landed tile."""
     spaces = game.spaces
     chosen = torch.zeros(*actions.shape[:2], spaces + 1, dtype=torch.bool, device="cpu")
     chosen.scatter_(2, actions[..., SLOTS].long(), True)

@@ -208,7 +208,7 @@ def _neighbours(cell: Cell, board: Board | None) -> set[Cell]:
 def _separate(
     universe: Universe, whole: int, orbit: _Orbit | None, parts: Sequence[int], longest: int
 ) -> list[_Orbit] | None:
-    """Return the finest separation of several objects; None if there is none."""
+    """Return the finest separation of several objects; None for a single object."""
     if len(parts) > (_MOST_PARTED if orbit else _MOST_PASSING):
         return _peel(universe, parts, longest) if orbit and len(parts) <= _MOST_PEELED else None
     full = (1 << len(parts)) - 1
@@ -273,7 +273,7 @@ def _independent(universe: Universe, whole: int, orbit: _Orbit | None, parts: Se
 
 
 def _peel(universe: Universe, parts: Sequence[int], longest: int) -> list[_Orbit] | None:
-    """Return single parts that can be taken away from many, and what is left; None if there are none."""
+    """Return single parts that can be taken away from many, and the rest; None without such parts."""
     left, found = list(parts), []
     for part in parts:
         rest = sum(other for other in left if other != part)

@@ -29,7 +29,7 @@ class ObjectArrays:
 
     Attributes:
         objects: int64 [N, 7], `COLUMNS`; kinds are numbers of the cache.
-        owner: int64 [N], who has most of its cells, the lowest number of several.
+        owner: int64 [N], player with most of its cells, the lowest number of several.
         share: float64 [N], of its cells that are the owner's.
         place: int64 [C], the live cells of all objects, by board, row and column; empty without owners.
         whose: int64 [C], the object of each of these cells.

@@ -259,7 +259,7 @@ _RANKS = ("first", "middle", "last")
 
 
 def _ranks(found: Flows) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return who finishes first, last and between, bool [G, P]; if all are level they are first."""
+    """Return masks of players who finish first, last and between, bool [G, P]; if all are level they are first."""
     scores = found.scores
     first = found.places == 1
     last = (scores == scores.min(1, keepdims=True)) & ~first

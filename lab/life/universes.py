@@ -37,7 +37,7 @@ class Universe(Protocol):
         """Return the next generation."""
 
     def offset(self, first: int, later: int) -> Cell | None:
-        """Return how far `later` lies below and right of `first`; None if it is another pattern."""
+        """Return the offset of `later` from `first`, down and right; None if it is another pattern."""
 
 
 class Plane(Universe):

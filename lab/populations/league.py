@@ -92,7 +92,7 @@ class LeagueProgress:
 
     Attributes:
         round: number of the round in progress, from 1.
-        rounds: of the league.
+        rounds: rounds of the league.
         member: name of the member that is trained; "" while games are played.
         training: progress of its training; None before it, or if workers train.
     """
@@ -182,7 +182,7 @@ class _MemberWork:
     """The training of members by workers (`cluster.workers.Work`); its items are plans.
 
     Attributes:
-        folder: of the league, absolute.
+        folder: folder of the league, absolute.
         base: arguments that all members share, as data.
         command: the command line, for the files of agents.
         exploiter_share: steps of an exploiter, as a share of those of the base.

@@ -41,12 +41,12 @@ class Mixture:
 
     Attributes:
         game: id.
-        parameters: of the game.
-        names: of members.
-        specs: of members; paths are relative to the file's folder.
-        identities: of members, as `agents.identity` tells them.
+        parameters: parameters of the game.
+        names: names of members.
+        specs: specs of members; paths are relative to the file's folder.
+        identities: identities of members, as `agents.identity` tells them.
         tables: members by seat, one for all seats or one for each.
-        weights: of the tables; their sum is 1.
+        weights: weights of the tables; their sum is 1.
     """
 
     game: str
@@ -87,7 +87,7 @@ def read_mixture(folder: Path) -> Mixture:
     """Return the mixture in a folder.
 
     Raises:
-        ValueError: there is none, or it is damaged.
+        ValueError: the file is missing or damaged.
     """
     path = folder / MIXTURE_FILE
     try:

@@ -39,7 +39,7 @@ class RoundGames:
     """The games of a round.
 
     Attributes:
-        options: of the games.
+        options: options of the games.
         plan: batches in the order of the file.
     """
 
@@ -51,11 +51,11 @@ def plan_round(seats: int, members: Sequence[str], new: Sequence[str], options: 
     """Return the games of a round.
 
     Args:
-        seats: of the game.
+        seats: seats of the game.
         members: names of all members so far.
         new: names of those that the round has added.
-        options: of the league.
-        seed: of the games.
+        options: options of the league.
+        seed: seed of the games.
     """
     names = sorted(members)
     pairs = [pair for pair in combinations(names, 2) if {*pair} & {*new}]
@@ -95,7 +95,7 @@ def play_round(
         game: the rules.
         agents: specs of all members so far by name.
         games: by `plan_round`.
-        folder: of the round's games.
+        folder: folder of the round's games.
         store: gets the games.
         workers: play them; None for this process.
         warn: gets a line for each thing left out.
@@ -128,8 +128,8 @@ def table_payoffs(records: Iterable[Record], names: Sequence[str], seats: int) -
 
     Args:
         records: games of tables with several members.
-        names: of the members, sorted; tables have their numbers.
-        seats: of the game.
+        names: names of the members, sorted; tables have their numbers.
+        seats: seats of the game.
     """
     number = {name: place for place, name in enumerate(names)}
     points: dict[Seating, dict[int, list[float]]] = {}

@@ -51,7 +51,7 @@ class LeagueOptions(RunOptions):
         """Return the name of the meta-solver for a game.
 
         Raises:
-            ValueError: one that does not serve as many seats.
+            ValueError: the meta-solver does not serve this number of seats.
         """
         if self.meta_solver == "cce" and seats == 2:
             raise ValueError("cce is for games of more than two seats; for two seats use nash or uniform")

@@ -50,8 +50,8 @@ def psro_round(number: int, weights: Mapping[str, float], *, warm_start: bool) -
     """Return the best response to a meta-strategy, the only new member of a round of PSRO.
 
     Args:
-        number: of the round, from 1.
-        weights: of the members so far.
+        number: number of the round, from 1.
+        weights: weights of the members so far.
         warm_start: True to start from the best response before.
     """
     after = _name(PSRO, number - 1) if warm_start and number > 1 else ""
@@ -69,7 +69,7 @@ def league_round(
     beat.
 
     Args:
-        number: of the round, from 1.
+        number: number of the round, from 1.
         members: so far, the first one before the first round.
         table: results between them; None before the first games.
         warm_start: True to start exploiters from the weights of the main agent.

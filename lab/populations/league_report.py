@@ -44,7 +44,7 @@ class RoundResult:
     """The league after a round.
 
     Attributes:
-        number: of the round, from 1.
+        number: number of the round, from 1.
         members: how many there are.
         steps: actions that all members have learned from.
         weights: the meta-strategy, by member.
@@ -76,11 +76,11 @@ class League:
         method: `psro` or `league`.
         solver: name of the meta-solver.
         first: the agent that the first round met.
-        steps: of each member's training.
+        steps: steps of each member's training.
         plans: members in the order in which they were trained.
         table: payoffs of all pairs.
         strategy: the meta-strategy: each member's weight, or its share of the seats.
-        rounds: what was measured after each round.
+        rounds: measurements after each round.
         behaviour: mean distance of the policies of two members, by their names; see `behaviour_distances`.
         games: number of games between members.
     """

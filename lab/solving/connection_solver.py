@@ -94,7 +94,7 @@ class ConnectionSolver:
             yield action, won
 
     def _plays(self, own: int, other: int, seat: int, cell: int) -> bool:
-        """Return True if the owner of `own`, who has just put a stone on a cell, wins."""
+        """Return True if the owner of `own` wins by the stone just put on a cell."""
         touched = next(group.sides for group in self._groups(own, seat) if group.stones >> cell & 1)
         return touched == self._goals[seat] or not self._search(other, own, 1 - seat)[0]
 
@@ -110,7 +110,7 @@ class ConnectionSolver:
         return sides[seat], sides[1 - seat], seat
 
     def _search(self, own: int, other: int, seat: int) -> tuple[bool, int]:
-        """Return whether the player to move, who has `own`, wins, and the winner's carrier."""
+        """Return True if the player to move, the owner of `own`, wins; and the winner's carrier."""
         key = own, other, seat
         if key not in self._known:
             self.nodes += 1
@@ -203,7 +203,7 @@ class ConnectionSolver:
         return way
 
     def _tied(self, groups: Sequence[_Group], free: int, seat: int) -> int:
-        """Return the carrier of a win by groups and sides that pairs of free cells tie; 0 if there is none."""
+        """Return the carrier of a win by groups and sides that pairs of free cells tie; 0 without one."""
         count, used = len(groups), 0
         names = list(range(count))  # of the groups that are tied together, the least of them
         ties: list[tuple[int, int]] = []  # a group and the pair

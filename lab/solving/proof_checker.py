@@ -159,7 +159,7 @@ def check(proof: dict[str, Any], moves: bytes, told: Callable[[int, int], None] 
 
 
 def read(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return what a proof says, and the winner's moves.
+    """Return the claim of a proof, and the winner's moves.
 
     Raises:
         ProofError: the file is no proof.

@@ -53,8 +53,8 @@ def replies(
     """Return the replies to a first move that win, those that lose, and those that are still open.
 
     Args:
-        size: of the board.
-        kind: of the first move.
+        size: size of the board.
+        kind: kind of the first move.
         seconds: no new round of the search begins after them.
         solved: positions of size 5 that are solved already.
         table: file of the search's table at size 5.

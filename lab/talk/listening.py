@@ -75,14 +75,14 @@ def dependence(
     *,
     shown: bool = False,
 ) -> Dependence:
-    """Return how much an agent's choice of its first tile depends on a word of the talk step before it.
+    """Return the dependence of an agent's first tile on a word of the talk step before it.
 
     Args:
         game: Grid Adaptation with talk, with its parameters.
         name: Of the agent, as in records; it is asked in seats of its own if it has some there.
-        agent: Who is asked, without memory of the match.
+        agent: the agent to ask, without memory of the match.
         records: Games whose states after talk are the positions.
-        positions: At most so many states.
+        positions: the most states to ask about.
         seed: Of the choice of states and of words.
         shown: True to show on standard error the progress of an agent that takes longer than two seconds.
     """

@@ -176,7 +176,7 @@ def _informed(about: str, words: Ints, fact: Ints, number: int, who: npt.NDArray
     letters = np.broadcast_to(who[:, None, :, None], words.shape)
 
     def counts(order: npt.NDArray[np.intp]) -> Floats:
-        """Return how often word and fact meet in each game, [G, words, facts]."""
+        """Return the counts of word and fact in each game, [G, words, facts]."""
         pairs = words * number + fact[order][..., None]
         place = np.broadcast_to(np.arange(games)[:, None, None, None] * (most * number), pairs.shape) + pairs
         return np.bincount(place[letters], minlength=games * most * number).reshape(games, most, number).astype(float)
@@ -225,7 +225,7 @@ class Claim:
         lies: Share of them for which the fact is false.
         low: Lower end of the 95 % interval of `lies` (bootstrap over games); NaN for few games.
         high: Its upper end.
-        gain: Lead in the round that follows, less that of honest senders of the word; NaN if there are none.
+        gain: Lead in the round that follows, less that of honest senders of the word; NaN without such senders.
         gain_low: Lower end of its 95 % interval; NaN for few games.
         gain_high: Its upper end.
         liars: Share of lies by agent.
@@ -334,7 +334,7 @@ def coalition(scores: Floats, dealt: Ints, distance: int) -> tuple[Floats, Float
 
 
 def coalition_gain(channel: tuple[Floats, Ints], scrambled: tuple[Floats, Ints], seed: int = 0) -> list[Coalition]:
-    """Return what pairs gain by the channel, by the distance of the sequences that they were dealt.
+    """Return the gains of pairs by the channel, by the distance of the sequences that they were dealt.
 
     Args:
         channel: Final points and dealt sequences, [G, P] both, of games with the channel.

@@ -156,7 +156,7 @@ def asked_sections(
 
     Args:
         game: Grid Adaptation with its parameters.
-        agents: Who is asked, and plays as many games again with scrambled words.
+        agents: the agents to ask, which play the games again with scrambled words.
         records: Games with these rules.
         positions: Of the counterfactual words, for each agent.
         seed: Of all draws.
