@@ -81,7 +81,7 @@ class TorusSolver:
 
     Positions are given by the sets of both sides' stones, int64 [L], on the CPU. All methods raise a
     `ValueError` for a position that is won already, or whose numbers of stones do not come from turns taken
-    alternately, Black first: there are none such in the table.
+    alternately, Black first: the table has no such position.
 
     Attributes:
         size: the board's.

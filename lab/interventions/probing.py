@@ -396,7 +396,7 @@ class Target:
         name: In tables.
         classes: Names of its classes.
         label: Function of a game, the states of a record, the number of one of them and a seat to the class; -1 where
-            there is none.
+            no class fits.
     """
 
     name: str

@@ -137,11 +137,11 @@ def unpacked(data: bytes) -> Any:
 def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
     """Yield Ray, connected to a cluster; a connection that this process already has is used and left open.
 
-    A handler of SIGTERM stays; where there is none, it is `end_in_order` for as long as this lasts.
+    A handler of SIGTERM stays; without one, `end_in_order` is set for as long as this lasts.
 
     Args:
         address: `LOCAL`, `auto` for the cluster on this machine, or HOST:PORT of one started by `ray start`.
-        cores: of a cluster started here; None for all of the machine.
+        cores: cores of a cluster started here; None for all of the machine.
 
     Raises:
         ClusterError: nobody answers at the address, or the cluster there cannot be joined.

@@ -73,7 +73,7 @@ def completed(workers: Workers, work: Work[T, R], items: Iterable[T], *, ahead: 
 
     Args:
         workers: who does them.
-        work: what they have in common.
+        work: the work that all pieces share.
         items: taken as workers become free.
         ahead: pieces that wait beside those in progress, so that no worker waits for this process.
 

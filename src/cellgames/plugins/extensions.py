@@ -1,4 +1,4 @@
-"""`additions`: what a package on top of the core adds to its commands, agents, reports, files and page.
+"""`additions`: commands, agents, reports, files and answers of the page from a package on top of the core.
 
 The core names none of it: `cellgames.lab.plugin` does, where `cellgames.lab` is there.
 """
@@ -18,7 +18,7 @@ __all__ = ["Additions", "additions"]
 
 @dataclass(frozen=True, kw_only=True)
 class Additions:
-    """What a package on top of the core adds to it. Targets are imported when they are needed.
+    """The additions of a package on top of the core. Targets are imported when they are needed.
 
     Attributes:
         commands: modules with a function `add`, by name of the command, by title of their group in the help.
@@ -43,7 +43,7 @@ class Additions:
 
 @cache
 def additions() -> Additions:
-    """Return what `cellgames.lab` adds; nothing where it is not there."""
+    """Return the additions of `cellgames.lab`; no addition without that package."""
     if find_spec("cellgames.lab") is None:
         return Additions()
     found: Additions = import_module("cellgames.lab.plugin").ADDITIONS

@@ -80,11 +80,11 @@ class GamePlugin:
             `agents.connection.native_trees.simulate` does.
         native_gumbel: the same for a Gumbel AlphaZero search, as `agents.torus.native_gumbel.simulate` does.
         solve: function of a game, `L` unfinished games and a number of nodes to who wins them and by which move,
-            int64 [L] both: 1 the player to move, -1 the opponent, 0 if so many nodes leave it open; the move is -1
+            int64 [L] both: 1 the player to move, -1 the opponent, 0 if the nodes leave it open; the move is -1
             unless the player to move wins. For zero-sum games for two in turns. The search agents ask it at the root.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
             this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
-        simpler: of an extension, a class of agents by which an agent of the game that it extends plays this one: it
+        simpler: class of agents of an extension, by which an agent of the game that it extends plays this one: it
             takes a name and the agent. `trained` plays so where no weights serve the game itself.
         improver: target of a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns
             the game, where the general ones do not serve it.

@@ -93,7 +93,7 @@ class Prompt:
 
 
 def read_texts(files: tuple[Path, ...]) -> dict[str, Any]:
-    """Return the texts of files; what a later file says of the same goes on after what an earlier one says."""
+    """Return the texts of files; the text of a later file follows that of an earlier one under the same name."""
     import tomllib  # here, as lists of games need no texts
 
     found: dict[str, Any] = {}

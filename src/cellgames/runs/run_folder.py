@@ -158,8 +158,8 @@ class RunFolder:
     """The folder of a run; entering it creates and locks the folder, and deletes leftovers of killed processes.
 
     Args:
-        path: of the folder.
-        kind: of the run.
+        path: path of the folder.
+        kind: kind of the run.
 
     Raises:
         RunError: the path is a file or cannot be written, another process is at work in the folder, or it holds files
@@ -229,7 +229,7 @@ class RunFolder:
         The file with the settings stays until it is written.
 
         Args:
-            settings: of the run.
+            settings: settings of the run.
             resume: False deletes the run in the folder.
 
         Returns:

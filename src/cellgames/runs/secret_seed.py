@@ -54,9 +54,9 @@ def with_seed(options: O, folder: Path | None, kind: RunKind, say: Callable[[str
     The seed of the run that the folder holds is taken if that run is continued; else one is drawn and written.
 
     Args:
-        options: of the run.
-        folder: of the run, created if necessary; None for a run that keeps nothing.
-        kind: of the run.
+        options: options of the run.
+        folder: folder of the run, created if necessary; None for a run that keeps nothing.
+        kind: kind of the run.
         say: gets a line with the commitment.
 
     Raises:
@@ -74,7 +74,7 @@ def with_seed(options: O, folder: Path | None, kind: RunKind, say: Callable[[str
 
 
 def revealed_line(seed: int) -> str:
-    """Return what a run that is over says of its secret seed."""
+    """Return the announcement of a finished run's secret seed."""
     return f"the secret seed was {seed}; its SHA-256 is {commitment(seed)}, as it was shown at the start"
 
 

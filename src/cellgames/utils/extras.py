@@ -1,4 +1,4 @@
-"""Lines that say which optional packages are missing, what is left out without them, and how to install them."""
+"""Messages about missing optional packages: their names, the parts left out, and how to install them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def no_pictures(error: ImportError) -> str:
     """Return the line of a run that leaves out plots and pictures; the same line for each part that does.
 
     Args:
-        error: of the import. An installed package that cannot be imported is named.
+        error: error of the import. An installed package that cannot be imported is named.
     """
     cause = error.__cause__ or error
     missing = isinstance(cause, ModuleNotFoundError)

@@ -34,7 +34,7 @@ class Option:
     """The description of an option.
 
     Attributes:
-        name: of the field; `--name` on the command line, with dashes.
+        name: name of the field; `--name` on the command line, with dashes.
         kind: int, float, str, bool, `Strings`, `Integers` or a Literal; without None.
         default: the value where none is given.
         help: one line.

@@ -89,7 +89,7 @@ def mean_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, 
 
 
 def bootstrap_weights(generator: np.random.Generator, count: int, resamples: int) -> NDArray[np.int64]:
-    """Return how often each of `count` units is drawn in each resample of `count` draws, int64 [resamples, count]."""
+    """Return the counts of each of `count` units in each resample of `count` draws, int64 [resamples, count]."""
     return generator.multinomial(count, np.full(count, 1 / count), resamples)
 
 
@@ -114,7 +114,7 @@ def percentile_interval(resampled: ArrayLike, level: float = 0.95) -> tuple[Floa
 
 
 def expanded_percentiles(level: float, count: int) -> tuple[float, float]:
-    """Return which quantiles of resamples bound an interval; resamples of few units vary too little.
+    """Return the quantiles of resamples that bound an interval; resamples of few units vary too little.
 
     It is the expanded percentile interval of Hesterberg (2015, "What Teachers Should Know about the Bootstrap", The
     American Statistician 69): as far out as Student's t, times sqrt(n / (n - 1)), is in a normal distribution.

@@ -246,10 +246,10 @@ def heat_map(
     Args:
         figure: Empty.
         agents: Names of the rows and of the columns.
-        scores: Score of the row against the column, from 0 to 1; NaN where there is none.
+        scores: Score of the row against the column, from 0 to 1; NaN without games.
         below: A second line in each cell, shown where the cells are large.
-        title: What a score is.
-        counts: What the second line is.
+        title: caption that explains a score.
+        counts: caption that explains the second line.
     """
     small = len(agents) > 12
     legend = f"{title}{' in %' if small else f', {counts}'}"
@@ -310,7 +310,7 @@ def scatter(figure: Figure, title: str, names: Sequence[str], places: npt.NDArra
 
 @dataclass(frozen=True)
 class Curve:
-    """A line of `curves`: values over steps with an interval, NaN where there are none.
+    """A line of `curves`: values over steps with an interval, NaN without a value.
 
     Attributes:
         name: Name in the legend.
