@@ -43,7 +43,7 @@ LONG = {
 }
 NEEDS = {  # libraries without which a page is not run
     "data.md": ("pandas",),
-    "export.md": ("pyarrow",),
+    "datasets.md": ("pyarrow",),
     "policies.md": ("stable_baselines3", "torchrl"),
 }
 

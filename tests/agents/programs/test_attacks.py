@@ -1,4 +1,4 @@
-"""What an agent can do in each of three ways to run it: the table in docs/competitions.md, cell by cell."""
+"""What an agent can do in each of three ways to run it: the table in docs/isolation.md, cell by cell."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_an_attack_succeeds_only_where_the_table_says_so(
 
 
 def test_the_table_of_the_docs_is_this_one() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "competitions.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "isolation.md").read_text(encoding="utf-8")
     for attack, (_, possible) in ATTACKS.items():
         cells = " | ".join("yes" if way in possible else "no" for way in WAYS)
         assert f"| {attack} | {cells} |" in page
