@@ -21,8 +21,6 @@ from .agent_specs import AGENTS, file_of, inner_spec
 if TYPE_CHECKING:
     from .base import AnyAgent
 
-__all__ = ["HUMAN", "MOST_NAME", "Agents", "by_name", "names_of", "own_name", "split_name", "wrapped"]
-
 MOST_NAME = 60
 """Characters of a name."""
 

@@ -13,8 +13,6 @@ from .base import AnyAgent, takes_states
 from .loading import load
 from .selection import select
 
-__all__ = ["AgentOpponent", "as_opponent"]
-
 
 class AgentOpponent:
     """An opponent that plays as an agent: its actions are checked, and dice to come are hidden from it.

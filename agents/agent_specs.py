@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["AGENTS", "AgentFile", "AgentSpec", "by_game", "file_of", "inner_spec"]
-
 
 @dataclass(frozen=True)
 class AgentSpec:

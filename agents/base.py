@@ -23,26 +23,6 @@ from cellgames.utils.foreign_text import shown
 
 from .views import ViewAgent
 
-__all__ = [
-    "Agent",
-    "AnswerError",
-    "AnyAgent",
-    "BaseAgent",
-    "ByGame",
-    "GameAgent",
-    "PartialAnswerError",
-    "PolicyLog",
-    "Seats",
-    "StateAgent",
-    "acting",
-    "draw_seeds",
-    "is_memoryless",
-    "must_start",
-    "reaching",
-    "refuse",
-    "takes_states",
-]
-
 G_co = TypeVar("G_co", bound=Game, default=Game, covariant=True)
 
 

@@ -28,8 +28,6 @@ from .base import AnswerError, AnyAgent, PartialAnswerError
 from .selection import Question, question
 from .time_control import Clocks
 
-__all__ = ["AgentError", "Failure", "Faults", "naming", "reason_of", "select_or_fail", "start_or_fail"]
-
 _MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)
 _MOST_REASON = 200  # characters
 _FRAMES = 20  # of a traceback, the innermost

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["digest", "identities", "identity", "is_program"]
-
 _BYTES = 8
 
 

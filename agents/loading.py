@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["default_opponents", "load"]
-
 _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTALL)
 
 

@@ -22,8 +22,6 @@ from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
 from .time_control import Clocks, TimeControl
 
-__all__ = ["Played", "move_in_words", "moves", "parse_move", "parse_moves", "play", "random_openings"]
-
 
 @dataclass(frozen=True)
 class Played(Generic[S]):

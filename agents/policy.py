@@ -17,8 +17,6 @@ from cellgames.utils.foreign_text import shown
 
 from .base import AnswerError, BaseAgent, PartialAnswerError
 
-__all__ = ["Policy", "PolicyAgent"]
-
 Policy = Callable[[dict[str, Any]], Any]
 
 

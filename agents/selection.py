@@ -18,8 +18,6 @@ from cellgames.utils.foreign_text import shown
 from .base import AnswerError, AnyAgent, acting, draw_seeds, takes_states
 from .views import Views, takes_views
 
-__all__ = ["Question", "question", "select"]
-
 
 def select(
     agent: AnyAgent,

@@ -9,8 +9,6 @@ from time import perf_counter
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["OUT_OF_TIME", "Clocks", "TimeControl"]
-
 OUT_OF_TIME = "ran out of time: "
 """The beginning of the reason of a game that was lost on time."""
 

@@ -16,8 +16,6 @@ from typing_extensions import override
 
 from cellgames.envs.core import Game, State
 
-__all__ = ["View", "ViewAgent", "Views", "takes_views", "views_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class View:

@@ -29,16 +29,17 @@ if TYPE_CHECKING:
         scenario_score as scenario_score,
     )
     from .play.scenarios import SCENARIOS as SCENARIOS, Scenario as Scenario, scenarios_of as scenarios_of
+    from .records.checksums import RecordError as RecordError
     from .records.positions import after_moves as after_moves
     from .records.record_lines import (
         Forfeit as Forfeit,
         Record as Record,
-        RecordError as RecordError,
         Result as Result,
         read_records as read_records,
     )
     from .records.replays import ReplayError as ReplayError, replay as replay, verify as verify
-    from .records.store.store import Store as Store, StoreError as StoreError
+    from .records.store.schema import StoreError as StoreError
+    from .records.store.store import Store as Store
     from .report.leaderboard import Leaderboard as Leaderboard, leaderboards as leaderboards
     from .season.bots import BotUmpire as BotUmpire
     from .season.cup import CupUmpire as CupUmpire

@@ -7,8 +7,6 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-__all__ = ["check_least", "typed_command"]
-
 
 def check_least(parser: argparse.ArgumentParser, options: argparse.Namespace, **least: int) -> None:
     """End the program with a sentence if an option that was given is a number below its least one."""

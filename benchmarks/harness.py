@@ -28,8 +28,6 @@ from benchmarks.limit.programs import compiler_version
 from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.report.model import Cell, Part, Section, Table
 
-__all__ = ["NOT_INSTALLED", "Benchmark", "Row", "aec_moves", "rounded", "timed", "use_cores"]
-
 NOT_INSTALLED = "not installed (pip install cellgames[peers])"
 START_LIMIT_S = 600.0  # for imports, compilation and warm-up, beside the seconds that are measured
 

@@ -15,8 +15,6 @@ from cellgames.utils.report.files import markdown, write_report
 from cellgames.utils.report.model import Part, Report
 from cellgames.utils.version import __version__
 
-__all__ = ["head", "listed", "machine_head", "write_page"]
-
 
 def head(command: str) -> dict[str, Any]:
     """Return the first numbers of every benchmark: the command as it was typed, and the version of this package."""

@@ -23,8 +23,6 @@ from cellgames.arena.records.replays import animate
 from cellgames.cli.main import main as cellgames
 from cellgames.utils.files import write_atomic
 
-__all__ = ["PICTURES", "Film", "main"]
-
 OUT = Path("docs/images")
 SIDE = 320
 """Width of a picture in pixels, about."""

@@ -22,8 +22,6 @@ from PIL import Image
 from benchmarks.arena.page_speed import serving
 from cellgames.cli.main import main as cellgames
 
-__all__ = ["DESKTOP", "PHONE", "SHOTS", "Shot", "screenshots"]
-
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
 RECORDS = "games.jsonl"

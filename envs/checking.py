@@ -22,8 +22,6 @@ from .core.solo import BatchOfOne
 from .device_checks import DeviceCheck
 from .kernels.compiling import planned
 
-__all__ = ["ContractError", "check_game"]
-
 Answer = Mapping[str, Tensor]
 """The answers of a function by name, each [B, ...]: one tensor named "", or several, such as a state's fields."""
 

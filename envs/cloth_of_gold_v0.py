@@ -5,6 +5,4 @@ Cloth of Gold is a game by Adam Murray; Life is John Horton Conway's.
 
 from .adapters.pettingzoo_aec import of_module
 
-__all__ = ["env", "raw_env"]
-
 env, raw_env, _ = of_module("cloth-of-gold-v0")

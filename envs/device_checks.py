@@ -18,8 +18,6 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 from typing_extensions import override
 
-__all__ = ["DeviceCheck"]
-
 _NAMES = (
     *("arange", "as_tensor", "asarray", "empty", "eye", "full", "linspace", "logspace", "ones", "rand", "randint"),
     *("randn", "randperm", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros"),

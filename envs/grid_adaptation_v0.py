@@ -5,6 +5,4 @@ Grid Adaptation is a game by pseudonam (Genius Game 4, Main Match 6); Life is Jo
 
 from .adapters.pettingzoo_aec import of_module
 
-__all__ = ["env", "parallel_env", "raw_env"]
-
 env, raw_env, parallel_env = of_module("grid-adaptation-v0")

@@ -5,6 +5,4 @@ Hex was invented by Piet Hein (1942) and by John Nash (1948).
 
 from .adapters.pettingzoo_aec import of_module
 
-__all__ = ["env", "raw_env"]
-
 env, raw_env, _ = of_module("hex-v0")

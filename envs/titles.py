@@ -10,8 +10,6 @@ from . import registry
 if TYPE_CHECKING:
     from .core import Game  # needs torch, and a leaderboard does without
 
-__all__ = ["board_title", "setting_title"]
-
 
 def board_title(game: Game) -> str:
     """Return a game's title, the size of its board, and its players if they are more than two.

@@ -5,6 +5,4 @@ The Cup and its patterns are golly.life's (golly-splorts); Life is John Horton C
 
 from .adapters.pettingzoo_aec import of_module
 
-__all__ = ["env", "parallel_env", "raw_env"]
-
 env, raw_env, parallel_env = of_module("toroidal-cup-v0")

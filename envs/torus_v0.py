@@ -5,6 +5,4 @@ Torus is a game by Mark Steere; it descends from ZeN, or NZ, by Bill Taylor.
 
 from .adapters.pettingzoo_aec import of_module
 
-__all__ = ["env", "raw_env"]
-
 env, raw_env, _ = of_module("torus-v0")

@@ -5,6 +5,4 @@ Y was invented by Claude Shannon (1950s), and by Charles Titus and Craige Schens
 
 from .adapters.pettingzoo_aec import of_module
 
-__all__ = ["env", "raw_env"]
-
 env, raw_env, _ = of_module("y-v0")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from cellgames.plugins import Additions
 
-__all__ = ["ADDITIONS"]
-
 _COMMANDS = "cellgames.lab.commands"
 _GRID = "cellgames.envs.grid_adaptation.game:GridAdaptation"
 _TALK = "cellgames.envs.grid_adaptation_talk.game:GridAdaptationTalk"

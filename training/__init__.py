@@ -22,13 +22,9 @@ if TYPE_CHECKING:
         TurnArguments as TurnArguments,
     )
     from .machine import choose_device as choose_device
-    from .runs.run import (
-        Finished as Finished,
-        Progress as Progress,
-        RunError as RunError,
-        Stopped as Stopped,
-        train as train,
-    )
+    from .runs.run import Finished as Finished, Progress as Progress, train as train
+    from .runs.interrupts import Stopped as Stopped
+    from cellgames.runs.run_folder import RunError as RunError
     from .selfplay.eval_opponents import Comparison as Comparison, compare as compare
     from .selfplay.learner import Iteration as Iteration, Learner as Learner
     from .selfplay.opponent_pool import Pool as Pool

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from .arguments import Arguments
 
-__all__ = ["ALGORITHMS", "Algorithm", "all_options"]
-
 
 @dataclass(frozen=True)
 class Algorithm:

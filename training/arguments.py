@@ -29,23 +29,6 @@ if TYPE_CHECKING:
     from cellgames.envs.core import Game
     from cellgames.plugins import TrainingPreset
 
-__all__ = [
-    "FREE",
-    "GROWS",
-    "ActorArguments",
-    "AlphaZeroArguments",
-    "Arguments",
-    "MaskableArguments",
-    "PPOArguments",
-    "PlacementArguments",
-    "PolicyArguments",
-    "Sampling",
-    "TurnArguments",
-    "arguments_of",
-    "preset",
-    "presets",
-]
-
 Sampling = Literal["uniform", "latest", "prioritized"]
 
 FREE = ("threads", "device", "ray")

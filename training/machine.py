@@ -13,8 +13,6 @@ import torch
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.hardware import cpu_model
 
-__all__ = ["choose_device", "describe_machine", "isolated", "memory_kept"]
-
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4  # of glibc's mallopt
 _KEEPING = {_MMAP_MAX: 0, _TRIM_THRESHOLD: 2**31 - 1}
 # Once a value is set, glibc no longer adjusts the thresholds itself. These are the values that it would end with.

@@ -27,8 +27,6 @@ from cellgames.envs.core import chance
 
 from .greedy import forecast, worth
 
-__all__ = ["CHAMPIONS", "ClothOpening", "opening_turns", "opens", "read_openings", "shipped_openings", "turned", "ways"]
-
 CHAMPIONS = Path(__file__).parent / "champions"
 """The files that come with the package."""
 

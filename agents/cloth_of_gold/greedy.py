@@ -23,8 +23,6 @@ from cellgames.envs.cloth_of_gold_wild.state import wild
 
 from .turns import TurnAgent, random_turns
 
-__all__ = ["ClothGreedy", "best_bolts", "proposals"]
-
 _WORLDS = 1 << 22  # cells simulated at a time, which bounds the memory
 _DECIDED = 1e6  # more than any lead
 _BOLTS = 4  # cells of bolts that are tried

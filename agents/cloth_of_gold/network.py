@@ -19,8 +19,6 @@ from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
 
-__all__ = ["LEAD", "NUMBERS", "PLANES", "ClothNetwork", "ClothTrunk", "added", "padded", "parted", "scaled"]
-
 _PATCH = 4  # rows and columns of cells that are one of the trunk's
 _FINE = 8  # channels at the size of the world
 

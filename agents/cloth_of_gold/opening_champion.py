@@ -21,8 +21,6 @@ from .first_turns import opening_turns, opens, read_openings, shipped_openings
 from .greedy import ClothGreedy
 from .turns import TurnAgent
 
-__all__ = ["ClothChampion"]
-
 
 class ClothChampion(TurnAgent):
     """An agent that opens by a design, drawn by the designs' weights, and then plays as `greedy`.

@@ -18,8 +18,6 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from .greedy import best_bolts
 from .turns import TurnAgent, random_turns
 
-__all__ = ["ClothRollout", "finish_turns"]
-
 
 class ClothRollout(TurnAgent):
     """An agent that plays the turn that does best in games finished by random turns.

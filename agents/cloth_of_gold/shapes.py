@@ -9,8 +9,6 @@ from functools import cache
 
 from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
 
-__all__ = ["SHAPES", "shape_forms"]
-
 SHAPES: dict[str, str] = {
     # Still lifes hold units and territory.
     "block": "oo/oo",

@@ -26,8 +26,6 @@ from cellgames.envs.core.info import GameInfo
 
 from .greedy import proposals
 
-__all__ = ["CHOICES", "AnyTurnState", "TurnGame", "TurnState", "WildTurnState", "turn_game"]
-
 CHOICES = 32
 """Turns that a position has room for."""
 

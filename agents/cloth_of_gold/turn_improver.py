@@ -27,8 +27,6 @@ from .turn_game import CHOICES, AnyTurnState, TurnGame
 from .turn_search import WEIGHT, TurnSearch, TurnValues
 from .values import ClothEvaluator, ClothValues
 
-__all__ = ["TurnImprover"]
-
 _DRAWN = 4  # turns that are drawn for each candidate
 _ENDED = 2  # numbers that say what came of a turn: 1 if the game has ended, and the result
 

@@ -28,8 +28,6 @@ from .turn_game import CHOICES, AnyTurnState, TurnGame, turn_game
 from .turns import TurnAgent
 from .values import CANDIDATES, ClothEvaluator, ClothValues
 
-__all__ = ["WEIGHT", "TurnGumbel", "TurnSearch", "TurnUCT", "TurnValues"]
-
 WEIGHT = 12.5
 """The weight of the network's value of a turn in the logits of the root."""
 

@@ -21,8 +21,6 @@ from cellgames.envs.kernels.lookup_tables import table
 
 from .shapes import SHAPES, shape_forms
 
-__all__ = ["ClothRandom", "TurnAgent", "random_turns"]
-
 _TRIES = 4  # places tried for a shape
 _NEAR = 5  # cells around the first shape, where the next ones of a player without units are tried
 _BORDER = 3  # cells that count as the border of a territory

@@ -26,8 +26,6 @@ from .greedy import best_bolts, proposals
 from .network import LEAD, NUMBERS, PLANES, ClothTrunk, added, padded, parted, scaled
 from .turns import TurnAgent
 
-__all__ = ["CANDIDATES", "CONSIDERED", "ClothEvaluator", "ClothValues", "after_turns"]
-
 CANDIDATES = 128
 """Turns that are drawn."""
 

@@ -19,8 +19,6 @@ from cellgames.envs.connection.game import ConnectionGame
 
 from .potentials import CLOSED
 
-__all__ = ["connection_costs", "stones_to_win"]
-
 _CHUNK = 1 << 20  # bytes of walks that are relaxed together, so that they stay in a core's cache
 
 

@@ -16,8 +16,6 @@ from cellgames.envs.core import Game, seeds
 from .distance import connection_costs
 from .potentials import greatest, values
 
-__all__ = ["ConnectionGreedy"]
-
 
 class ConnectionGreedy(GameAgent):
     """An agent that wins at once if one stone does it, else stops an opponent who could, else plays by potentials.

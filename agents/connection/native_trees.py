@@ -14,8 +14,6 @@ from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.native import Library, pointer
 from cellgames.envs.torus.game import Torus
 
-__all__ = ["ARRAYS", "simulate", "tree_arrays"]
-
 _FIELDS = {
     **{"seed": torch.int64, "turn": torch.int32, "current_player": torch.int64, "rewards": torch.float32},
     **{"scores": torch.float32, "terminated": torch.bool, "truncated": torch.bool, "codes": torch.int32},

@@ -15,8 +15,6 @@ from cellgames.envs.connection.board_tables import cell_places
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game
 
-__all__ = ["ConnectionNetwork"]
-
 
 class ConnectionNetwork(Network):
     """A network of convolutions on the planes of the board, with zeros beyond its edges.

@@ -8,8 +8,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["CLOSED", "greatest", "values"]
-
 CLOSED = 120
 """A cost from here on means that there is no such connection."""
 

@@ -19,8 +19,6 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from .decoding import Seen
 from .determinization import History, Remembered, draw_sequences
 
-__all__ = ["Witness", "likely_sequences", "placed_sequences"]
-
 _TRIES = 16  # draws among which one that contradicts no fact is looked for
 _TRY = chance.USER + 60
 

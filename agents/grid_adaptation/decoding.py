@@ -14,8 +14,6 @@ from torch import Tensor
 from cellgames.envs.grid_adaptation import observation, rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 
-__all__ = ["Seen", "seen"]
-
 _PLACE = {name: place for place, name in enumerate(observation.PLANES)}
 _SEQUENCES = _PLACE["what sequence 000 would have earned in the last round"]
 

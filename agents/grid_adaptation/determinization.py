@@ -21,8 +21,6 @@ from cellgames.utils.foreign_text import shown
 
 from .decoding import Seen
 
-__all__ = ["History", "Remembered", "better_flip", "determinize", "draw_sequences"]
-
 _DEAL, _FLIP, _SPEND, _SEED = range(chance.USER, chance.USER + 4)
 _MOSTLY = 3, 4  # three players in four do what is sensible: play a reserve tile, flip what the scores speak for
 # After one more the price shows as the largest number.

@@ -18,8 +18,6 @@ from .decoding import Seen, seen
 from .opponent_model import Others
 from .plans import Planner, nothing
 
-__all__ = ["GridGreedy", "GridPlayer"]
-
 _BALLOT = chance.USER + 30
 
 

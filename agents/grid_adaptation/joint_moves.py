@@ -23,8 +23,6 @@ from .matched_others import MatchedOthers
 from .opponent_model import Others
 from .plans import Planner, Plans
 
-__all__ = ["GridSearch"]
-
 _JOINT_MOVES = 4  # of an iteration of regret matching
 _SHAPES = 256
 _ROWS = 64  # games to choose in at once, at most, which bounds the memory

@@ -21,8 +21,6 @@ from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, operator, pointer
 
-__all__ = ["ILLEGAL", "base_of", "tiles_on", "tried", "weighted"]
-
 ILLEGAL = -(1 << 60)
 """Less than any worth: of what cannot be played."""
 

@@ -24,8 +24,6 @@ from .decoding import Seen
 from .lookahead import tiles_on, tried, weighted
 from .opponent_model import KeenOthers
 
-__all__ = ["MatchedOthers"]
-
 _WORLD, _PICK, _ANYWHERE, _RESERVE = range(chance.USER + 50, chance.USER + 54)
 _SHARE = 1 << 20
 

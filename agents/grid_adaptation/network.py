@@ -22,8 +22,6 @@ from cellgames.envs.kernels.lookup_tables import table
 from .decoding import Seen, seen
 from .lookahead import base_of, tiles_on, tried
 
-__all__ = ["GridNetwork"]
-
 _WEIGHTS = (5, 4)  # of the generations that players like `greedy` look ahead
 _GENERATIONS = 3
 _CROWDS = (0.1, 1.0)  # how much a point ahead draws others, from hardly to all of them

@@ -21,8 +21,6 @@ from cellgames.envs.kernels.lookup_tables import table
 from .decoding import Seen
 from .lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
 
-__all__ = ["KeenOthers", "Others", "placements", "shapes_at"]
-
 _SPACE, _RESERVE = range(chance.USER + 20, chance.USER + 22)
 
 # By number of tiles. Those of four led most, of all that fit in 4 x 4 spaces, in matches that went on at random.

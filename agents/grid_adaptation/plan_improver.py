@@ -23,8 +23,6 @@ from cellgames.envs.grid_adaptation.state import BUY, COMPONENTS
 from .decoding import seen
 from .joint_moves import GridSearch
 
-__all__ = ["PlanImprover"]
-
 _OWN = 4  # candidates that are the network's own choices, at most
 _SHARPNESS = 2.0  # of the softmax; worth is counted in digits that match more often than not, a generation
 _LEAST = 0.01  # less probable candidates are not learned

@@ -22,8 +22,6 @@ from .decoding import Seen
 from .lookahead import ILLEGAL, base_of, tiles_on, tried, weighted
 from .opponent_model import Others, shapes_at
 
-__all__ = ["Planner", "Plans", "nothing"]
-
 _SEQUENCES, _SHAPE, _TIE = range(chance.USER + 10, chance.USER + 13)
 _BOARDS = 1 << 15  # to look at together, which bounds the memory
 _TIES = 16  # bits of lots that decide between plans of equal worth

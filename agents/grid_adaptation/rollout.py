@@ -22,8 +22,6 @@ from .greedy import GridPlayer
 from .lookahead import ILLEGAL
 from .opponent_model import KeenOthers, Others
 
-__all__ = ["GridRollout"]
-
 _MATCH, _OTHERS, _LATER = range(chance.USER + 40, chance.USER + 43)
 _BATCHES = (64, 512)  # playouts that run together: few or many, but always as many, so that their steps are compiled
 _MATCHES = 2048  # determinizations at once; with more playouts they come again

@@ -21,8 +21,6 @@ from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.observation import num_planes
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 
-__all__ = ["TalkNetwork"]
-
 _HIDDEN = 64
 
 

@@ -11,8 +11,6 @@ from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.observation import num_planes
 from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 
-__all__ = ["SilentAgent"]
-
 
 class SilentAgent(GameAgent[GridAdaptationTalk]):
     """An agent that plays as another one does in the game without talk.

@@ -23,8 +23,6 @@ from .spending import SPENDING
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["MOST_BYTES", "ChatError", "ChatServer"]
-
 MOST_BYTES = 4 << 20
 """Bytes of an answer of the server."""
 

@@ -17,8 +17,6 @@ from cellgames.runs.run_folder import run_folder
 
 from .spending import SPENDING
 
-__all__ = ["KeptAnswers", "Reply", "answers_of_run", "key_of"]
-
 
 @dataclass(frozen=True)
 class Reply:

@@ -23,8 +23,6 @@ from .chat_server import ChatError, ChatServer
 from .kept_answers import KeptAnswers, answers_of_run, key_of
 from .prompts import MoveError, question, read_answer, rules_text
 
-__all__ = ["LanguageModelAgent", "ModelOptions"]
-
 _SEEDS = 1 << 31
 _MOST_REPEATED = 2000  # characters of a wrong answer that the model is shown again
 

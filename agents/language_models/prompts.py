@@ -12,8 +12,6 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["ANSWER", "MoveError", "legal_moves", "position_text", "question", "read_answer", "read_move", "rules_text"]
-
 ANSWER = (
     "Think as long as you need, but keep it short. The last line of your answer must be MOVE: and the name of your "
     "move, such as\nMOVE: {example}\nNothing may follow it. A move that is not legal is not played."

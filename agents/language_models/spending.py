@@ -6,8 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["SPENDING", "RunStopped", "Spending"]
-
 
 class RunStopped(KeyboardInterrupt):  # it is no error: a run stops by it as by Ctrl-C, and can go on
     """A reason to stop the run instead of forfeiting games."""

@@ -16,8 +16,6 @@ from .convolutions import convolve
 if TYPE_CHECKING:
     from .networks import Size
 
-__all__ = ["Trunk", "head", "initialized", "per_cell_bias", "pooled"]
-
 
 def initialized(layer: nn.Linear | nn.Conv2d, gain: float = math.sqrt(2)) -> Any:
     """Give a layer orthogonal weights, as is usual for policy gradients, and no bias; return it."""

@@ -12,8 +12,6 @@ from typing import Any
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["FORMAT", "check_weight", "read_champion_data", "to_text"]
-
 FORMAT = 1
 _MOST_BYTES = 1 << 22
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["Choices", "Relation", "gumbel"]
-
 Relation = Callable[[int, Tensor], Tensor | None]
 """Influence of earlier components on a later one: (k, int64 [L, k] chosen so far) -> logits to add, [L, nvec[k]].
 

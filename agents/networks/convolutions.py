@@ -20,8 +20,6 @@ from typing_extensions import override
 
 from cellgames.envs.native import Library, library, operator, pointer
 
-__all__ = ["convolve", "trunk", "trunk_backward", "wrapped"]
-
 _CHUNK = 32  # channels that native code takes together
 _MOST_CHANNELS = 128  # of native code, which holds gradients of a layer several times
 _WORK_OF_A_THREAD = 1 << 24  # multiplications that take several times as long as starting a thread

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CHAMPION_FILE", "MIXTURE_FILE", "MODEL_SUFFIX", "SAMPLE", "WEIGHTS_FILE", "WEIGHTS_SUFFIX"]
-
 MIXTURE_FILE = "mixture.json"
 """The name of the file in a league's folder that says who plays how often."""
 

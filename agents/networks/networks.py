@@ -29,8 +29,6 @@ from .blocks import Trunk, initialized, pooled
 from .choices import Choices, Relation
 from .shipped_weights import serves
 
-__all__ = ["BoardNetwork", "FlatNetwork", "Network", "NetworkAgent", "PolicyAndValue", "Size", "make_network"]
-
 _REDUCED = 4
 """Channels of the board that `BoardNetwork` reads as a whole."""
 

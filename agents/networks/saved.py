@@ -21,8 +21,6 @@ from cellgames.utils.version import __version__
 
 from .networks import Network, Size, make_network
 
-__all__ = ["FORMAT", "Saved", "check_installed", "load_network", "read_about", "save_network"]
-
 FORMAT = 1
 """Of the text beside the weights; raised when older files can no longer be read."""
 

@@ -37,8 +37,6 @@ from .choices import Choices
 from .file_names import SAMPLE
 from .networks import Network
 
-__all__ = ["SB3Agent", "from_model_file"]
-
 _MODULES = re.compile(
     r"stable_baselines3\.(common|dqn)\.policies|stable_baselines3\.common\.torch_layers"
     r"|sb3_contrib\.common\.maskable\.policies|torch\.nn\.modules\.activation"

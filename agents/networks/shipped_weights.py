@@ -11,8 +11,6 @@ from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
 from cellgames.utils.extras import install
 
-__all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "differences", "ids_with_weights", "in_folder", "serves", "serves_in"]
-
 WEIGHTS = Path(__file__).parents[1] / "weights"
 """The weights that come with the package and play without search."""
 

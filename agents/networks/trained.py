@@ -23,8 +23,6 @@ from .networks import Network
 from .saved import load_network, read_about
 from .shipped_weights import SEARCH_WEIGHTS, WEIGHTS, differences, ids_with_weights, in_folder, serves, serves_in
 
-__all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_network", "shipped", "trained"]
-
 
 class WeightsAgent(ByGame):
     """An agent that plays by the network in a file, on the device of the games.

@@ -12,8 +12,6 @@ from cellgames.envs.core import Game, State
 
 from .playouts import MAX_BATCH, PlayoutAgent, finish
 
-__all__ = ["AmafAgent"]
-
 
 class AmafAgent(PlayoutAgent):
     """An agent that plays the action that matters most: the mover does better where it, not another, plays it.

@@ -14,8 +14,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-__all__ = ["affordable", "best_arm", "lots"]
-
 
 def best_arm(
     count: Tensor,

@@ -21,8 +21,6 @@ from cellgames.plugins import resolve
 
 from .random_agent import has_compound_turns
 
-__all__ = ["MAX_BATCH", "PlayoutAgent", "at_once", "finish", "outcomes", "play_out"]
-
 MAX_BATCH = 4096
 """The number of playouts to run at once: more would leave the cache, fewer are call overhead."""
 

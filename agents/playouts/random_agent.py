@@ -12,8 +12,6 @@ from cellgames.agents.base import BaseAgent
 from cellgames.envs.core import Game, sampling
 from cellgames.envs.registry import plugin_of
 
-__all__ = ["RandomAgent", "has_compound_turns", "random_actions"]
-
 
 def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator) -> Tensor:
     """Return uniformly random actions out of a mask, each component for itself.

@@ -19,8 +19,6 @@ from cellgames.plugins import resolve
 from .halving import affordable, best_arm, lots
 from .playouts import MAX_BATCH, PlayoutAgent, at_once, finish
 
-__all__ = ["RolloutAgent"]
-
 
 class RolloutAgent(PlayoutAgent):
     """An agent that plays the action that does best in random playouts.

@@ -17,8 +17,6 @@ from cellgames.envs.core import Game
 
 from .process import BotProcess, Limits, ProgramError, command_of, identity_of_command, log_of
 
-__all__ = ["Engine", "EngineError"]
-
 _SEEDS = 1 << 53  # numbers that every language reads
 
 

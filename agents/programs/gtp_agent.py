@@ -20,8 +20,6 @@ from .engine import Engine, EngineError
 from .gtp_server import COLOURS, action_of
 from .process import BotProcess, Limits
 
-__all__ = ["GtpAgent", "GtpError"]
-
 
 class GtpError(EngineError):
     """A response of an engine that is none, that refuses a command, or by which it resigns."""

@@ -16,8 +16,6 @@ from cellgames.envs.core import Game, State, seeds
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
-__all__ = ["COLOURS", "GtpServer", "action_of", "serve_gtp"]
-
 COLOURS = ("b", "w")
 _NAMES = {"b": 0, "black": 0, "w": 1, "white": 1}
 

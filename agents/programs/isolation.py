@@ -24,8 +24,6 @@ from .process import Limits, identity_of_command, namespaces
 from .program_agent import ProgramAgent
 from .supervisor import FILTER_FD
 
-__all__ = ["Isolated", "Sandboxed"]
-
 _PROGRAM = "exec:"
 _START = 60.0  # seconds to import torch, and to load weights
 _RESULTS = Path("results")  # stores, runs and weights

@@ -36,8 +36,6 @@ from cellgames.utils.foreign_text import shown
 if sys.platform == "linux":
     import fcntl
 
-__all__ = ["BotProcess", "Limits", "ProgramError", "command_of", "identity_of_command", "log_of", "namespaces"]
-
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 _UNSHARE = (*("unshare", "--user", "--map-current-user", "--pid", "--fork", "--kill-child", "--mount-proc", "--"),)
 _CHUNK = 1 << 16

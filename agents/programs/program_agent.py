@@ -16,8 +16,6 @@ from . import protocol
 from .engine import Engine, EngineError
 from .process import BotProcess, Limits, ProgramError
 
-__all__ = ["ProgramAgent"]
-
 _MOST = 1024  # games of a message of arrays
 
 

@@ -21,8 +21,6 @@ from .engine import EngineError
 from .process import Limits, ProgramError
 from .program_agent import ProgramAgent
 
-__all__ = ["Finding", "check_program"]
-
 _PATIENCE = 5.0  # seconds in which a program must end after `quit`
 
 

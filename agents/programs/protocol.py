@@ -25,25 +25,6 @@ from cellgames.utils.foreign_text import shown
 from .engine import EngineError
 from .process import Limits
 
-__all__ = [
-    "SCHEMAS",
-    "VERSION",
-    "ProtocolError",
-    "Ready",
-    "SaidError",
-    "act",
-    "arrays",
-    "checked",
-    "decoded_arrays",
-    "decoded_observation",
-    "encoded",
-    "hello",
-    "parsed",
-    "read_action",
-    "read_choices",
-    "read_ready",
-]
-
 VERSION = 1
 """The version of the protocol."""
 

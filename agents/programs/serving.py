@@ -20,8 +20,6 @@ from cellgames.utils.foreign_text import clipped, shown
 from . import protocol
 from .protocol import ProtocolError
 
-__all__ = ["serve"]
-
 
 def serve(load: Callable[[Game], AnyAgent], lines: Iterable[bytes], send: Callable[[bytes], None]) -> None:
     """Answer messages until `quit` or the end of the lines.

@@ -21,8 +21,6 @@ import socket
 import struct
 import sys
 
-__all__ = ["FILTER_FD"]
-
 FILTER_FD = 99
 """The descriptor from which bubblewrap reads the filter of system calls."""
 

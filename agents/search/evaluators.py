@@ -14,8 +14,6 @@ from cellgames.agents.networks.networks import Network
 from cellgames.agents.playouts.playouts import outcomes
 from cellgames.envs.core import Game, State
 
-__all__ = ["Evaluation", "Evaluator", "NetworkEvaluator", "PlayoutEvaluator"]
-
 
 class Evaluation(NamedTuple):
     """The evaluation of `X` positions.

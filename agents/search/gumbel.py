@@ -24,8 +24,6 @@ from .search_result import SearchResult
 from .tree import ILLEGAL, Tree
 from .tree_search import Search
 
-__all__ = ["CONSIDERED", "GumbelSearch", "considered_visits"]
-
 CONSIDERED = 16
 """Candidates at the root, at most."""
 

@@ -25,8 +25,6 @@ from cellgames.plugins import resolve
 from .evaluators import NetworkEvaluator
 from .gumbel import GumbelSearch
 
-__all__ = ["Effort", "Improved", "Improver", "Rows", "TreeImprover", "unlike_results"]
-
 
 @dataclass(frozen=True)
 class Effort:

@@ -27,8 +27,6 @@ from .tree import Tree
 from .tree_search import Search
 from .uct import UCTSearch
 
-__all__ = ["SearchAgent", "gumbel_alphazero", "mcts"]
-
 _NOBODY = -1  # stands for an env of which nothing is kept
 _NODES = 8  # of a game's solver for each simulation
 _KEPT = 2  # trees are kept of up to so many times the simulations of a search

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["SearchResult"]
-
 
 @dataclass(frozen=True)
 class SearchResult:

@@ -19,8 +19,6 @@ from torch import Tensor
 
 from cellgames.envs.core import State
 
-__all__ = ["CLOSED", "ILLEGAL", "OPEN", "Tree"]
-
 ILLEGAL, OPEN, CLOSED = 0, 1, 2  # of an edge: closed is legal, and what it leads to is certain
 
 _COMPARED_NOT = ("seed", "rewards")  # fields by which equal positions may differ

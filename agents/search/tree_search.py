@@ -17,8 +17,6 @@ from .evaluators import Evaluator
 from .search_result import SearchResult
 from .tree import CLOSED, ILLEGAL, Tree
 
-__all__ = ["DENSE", "WIDTH", "Search"]
-
 DENSE = 512
 """The most actions of a game whose nodes have an edge for each."""
 

@@ -23,8 +23,6 @@ from .search_result import SearchResult
 from .tree import CLOSED, ILLEGAL, OPEN, Tree
 from .tree_search import Search
 
-__all__ = ["EXPLORATION", "PLAYOUTS", "UCTSearch"]
-
 EXPLORATION = 0.45
 """Weight of the bound, for results from -1 to 1 that are means of `PLAYOUTS`; chosen on Torus of size 3, solved."""
 

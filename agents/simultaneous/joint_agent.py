@@ -19,8 +19,6 @@ from cellgames.plugins import resolve
 
 from .joint_search import JointResult, RegretMatching
 
-__all__ = ["JointSearchAgent", "mcts"]
-
 _BYTES = 1 << 29  # of trees that grow at the same time, about
 
 

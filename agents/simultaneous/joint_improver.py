@@ -18,8 +18,6 @@ from cellgames.plugins import resolve
 
 from .joint_search import RegretMatching
 
-__all__ = ["JointImprover", "improver_of"]
-
 
 class JointImprover(Improver):
     """Regret matching where all act at once: each seat searches a position that is made of what it sees.

@@ -19,8 +19,6 @@ from cellgames.envs.core import Game, State
 from .joint_tree import JointTree
 from .matrix_games import matched
 
-__all__ = ["WIDTH", "JointResult", "RegretMatching"]
-
 WIDTH = 16
 """Candidates of a player at a node, at most, by default."""
 EXPLORATION = 0.1

@@ -12,8 +12,6 @@ from torch import Tensor
 
 from cellgames.envs.core import State
 
-__all__ = ["JointTree"]
-
 
 class JointTree:
     """Trees that grow at the same time; the nodes of tree `t` are `t * capacity` and those that follow.

@@ -11,8 +11,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["ITERATIONS", "MatrixSolution", "exploitability", "solve_matrix"]
-
 ITERATIONS = 500
 """Iterations of `solve_matrix` by default."""
 

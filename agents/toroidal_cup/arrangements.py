@@ -12,8 +12,6 @@ from cellgames.envs.core import chance, sampling
 from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
-__all__ = ["placed", "random_placements"]
-
 
 def random_placements(legal: Tensor, seeds: Tensor, purpose: int, count: int) -> Tensor:
     """Return random legal actions of all teams, int64 [L, count, P].

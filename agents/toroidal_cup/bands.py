@@ -17,8 +17,6 @@ import torch
 from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS
 
-__all__ = ["Band", "band_of", "distances"]
-
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 

@@ -25,8 +25,6 @@ from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS
 from .bands import Band, Ints, band_of
 from .champion_files import ChampionFile, CupDesign, read_champion, shipped_champion
 
-__all__ = ["ToroidalCupChampion"]
-
 _CELLS = 23_000_000  # of all games for the last shape; on the real board these are 2,053 games
 _MOST = 8192  # games by default; on small boards more find no better placement
 _EARLIER = (1 / 8, 1 / 4)  # games before the last shape, as shares of those for it; for the last but one

@@ -24,8 +24,6 @@ from cellgames.agents.networks.champion_data import check_weight, read_champion_
 from cellgames.envs.toroidal_cup.notation import string_to_placement
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["CHAMPIONS", "ChampionFile", "CupDesign", "read_champion", "shipped_champion"]
-
 CHAMPIONS = Path(__file__).parent / "champions"
 """The files that come with the package."""
 

@@ -11,8 +11,6 @@ from torch import Tensor
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
 
-__all__ = ["determinize"]
-
 
 def determinize(game: ToroidalCup, observation: Tensor, seats: Tensor) -> CupState:
     """Return games that look to the teams in `seats` as they are observed.

@@ -22,8 +22,6 @@ from cellgames.envs.toroidal_cup.state import CupState
 from .arrangements import random_placements
 from .determinization import determinize
 
-__all__ = ["ToroidalCupGreedy"]
-
 _CANDIDATE, _GUESS = range(chance.USER, chance.USER + 2)
 
 

@@ -19,8 +19,6 @@ from cellgames.agents.networks.networks import Network, NetworkAgent, Size
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
-__all__ = ["SHARPNESS", "CupNetwork", "PlacementAgent", "PlacementValues"]
-
 SHARPNESS = 12.0
 """The logits of `PlacementValues`, over the logit of the share of the lead that a placement is expected to give."""
 

@@ -20,8 +20,6 @@ from cellgames.envs.toroidal_cup.state import CupState
 from .arrangements import placed, random_placements
 from .greedy import ToroidalCupGreedy
 
-__all__ = ["CupSearch"]
-
 _ROUNDS = 4  # of halving; as many games as in one of them are played before, to choose guesses
 _DRAWN_A_GUESS = 2  # placements of the others, of which the better one is met
 _DRAWN, _OTHERS = range(chance.USER + 2, chance.USER + 4)  # after those of greedy

@@ -29,8 +29,6 @@ from torch import Tensor
 
 from cellgames.agents.connection.potentials import CLOSED
 
-__all__ = ["CLOSED", "cycle_costs", "stones_to_win"]
-
 _CLASSES = ((0, 1), (1, 1))  # windings right and down
 _MARGIN = 2  # rows of the window beyond what the classes need; columns have n // 2
 _CHUNK = 1 << 19  # bytes of the window, so that it stays in a core's cache

@@ -10,8 +10,6 @@ from cellgames.agents.connection.potentials import greatest, values
 
 from .distance import cycle_costs
 
-__all__ = ["TorusGreedy"]
-
 
 class TorusGreedy(BaseAgent):
     """An agent that wins at once if one stone does it, else stops an opponent who could, else plays by potentials.

@@ -17,8 +17,6 @@ from cellgames.agents.connection.native_trees import tree_arrays
 from cellgames.agents.search import Evaluation, Tree
 from cellgames.envs.native import Library, pointer
 
-__all__ = ["simulate"]
-
 _TREES_A_THREAD = 16  # a round of a tree takes some microseconds, and so does starting a thread
 
 

@@ -15,8 +15,6 @@ from cellgames.envs.core import Game
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.torus.symmetry import transformed
 
-__all__ = ["TorusNetwork"]
-
 
 class TorusNetwork(Network):
     """A network of convolutions on the torus; octagons and squares are planes of their own.

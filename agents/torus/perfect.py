@@ -24,8 +24,6 @@ from .greedy import TorusGreedy
 from .proof_search import ProofSearch
 from .solver import SOLVED_SIZES, solver
 
-__all__ = ["PERFECT_SIZES", "TorusPerfect"]
-
 PERFECT_SIZES = (2, 3, 4, 5)
 """The boards on which `perfect` plays."""
 

@@ -28,8 +28,6 @@ from cellgames.utils.files import replacing
 
 from .table_file import table_file
 
-__all__ = ["SEARCHED_SIZES", "Progress", "ProofSearch"]
-
 SEARCHED_SIZES = (3, 4, 5, 6)
 
 _LONGEST = {3: 18, 4: 16, 5: 14, 6: 12}

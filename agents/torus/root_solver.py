@@ -20,8 +20,6 @@ from cellgames.envs.torus.state import TorusState
 
 from .proof_search import ProofSearch
 
-__all__ = ["LEAST_STONES", "solve"]
-
 LEAST_STONES = {3: 0, 4: 0, 5: 12}
 """The sizes that are solved, and the least number of stones. With fewer, some hundred nodes decide next to nothing."""
 

@@ -33,8 +33,6 @@ from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
 from cellgames.envs.torus.symmetry import sources
 
-__all__ = ["SOLVED_SIZES", "TorusSolver", "solver"]
-
 SOLVED_SIZES = (2, 3)
 
 _ROWS = 512  # of a table that are filled at once, so that what is in between stays in the cache

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from cellgames.runs.run_folder import exclusive
 from cellgames.utils.files import replacing
 
-__all__ = ["table_file"]
-
 _HEADER = 4096
 _FORMAT = "cellgames torus table 1"
 

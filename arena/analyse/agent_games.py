@@ -14,8 +14,6 @@ from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.envs.core import Game
 from cellgames.utils.progress import progress
 
-__all__ = ["opening_plies", "play_some"]
-
 
 def opening_plies(game: Game) -> int:
     """Return the number of random moves before the agents take over, unless the caller asks for another.

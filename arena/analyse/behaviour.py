@@ -39,8 +39,6 @@ from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
 from .queries import Answers, Positions, ask, draw_positions
 
-__all__ = ["DRAWS", "NOISY", "POSITIONS", "Behaviour", "Numbers", "compare", "embed", "measure", "section", "to_data"]
-
 Numbers = npt.NDArray[np.float64]
 
 POSITIONS, DRAWS = 200, 8

@@ -8,8 +8,6 @@ from functools import cache
 from cellgames.agents.cloth_of_gold.shapes import SHAPES
 from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
 
-__all__ = ["canonical", "groups", "named", "text"]
-
 
 def canonical(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Return the least of the eight rotated and mirrored forms, moved to row 0 and column 0, its cells in order."""

@@ -16,8 +16,6 @@ from . import cell_shapes as shapes
 from .layouts import Rectangle
 from .reader import Frame, Opening, Placed, Reader
 
-__all__ = ["ClothReader", "Turn"]
-
 _REACH = 2  # king's moves between cells of one shape
 _LATER = (1, 2, 4, 8)  # rounds that begin another phase
 _MOST = 4  # shapes that are named of a turn

@@ -16,8 +16,6 @@ from . import cell_shapes as shapes
 from .layouts import Rectangle
 from .reader import Frame, Opening, Placed, Reader
 
-__all__ = ["GridReader"]
-
 _APART = 4  # rows or columns that a shape of three tiles spans at most
 _NONE = "none"
 _RINGS = ("in the middle", "halfway", "at the edge")

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Layout", "Polygons", "Rectangle", "maps"]
-
 Values = npt.NDArray[np.float64]
 
 _MARGIN = 0.05  # around cells of any form

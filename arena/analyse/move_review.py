@@ -20,21 +20,6 @@ from cellgames.utils.report.text import percent, rounded
 
 from .search_analysis import Analysis, LineMove
 
-__all__ = [
-    "MARKS",
-    "Line",
-    "Mark",
-    "MoveReview",
-    "best_lines",
-    "mark_of",
-    "mistakes_table",
-    "mistakes_text",
-    "review",
-    "review_game",
-    "seat_chance",
-    "to_data",
-]
-
 
 @dataclass(frozen=True)
 class Mark:

@@ -16,8 +16,6 @@ from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["Checkpoint", "checkpoints", "game_of_run"]
-
 POOL = "pool"
 
 

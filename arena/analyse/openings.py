@@ -27,8 +27,6 @@ from .record_groups import agents_of, scores
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Branch", "Openings", "find_openings", "section"]
-
 _SHOWN = 14  # of a plot
 _AGENTS = 20  # of a plot, those who chose most often
 _FEW = 10  # times; of openings made less often nothing is striking

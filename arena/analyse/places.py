@@ -24,8 +24,6 @@ from .layouts import maps
 from .reader import Frame, Reader, make_reader, read_all
 from .record_groups import agents_of, scores
 
-__all__ = ["Counts", "Places", "count_places", "effective", "section", "share"]
-
 Counts = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 

@@ -20,8 +20,6 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import start, stepped
 from cellgames.envs.core import Game, State
 
-__all__ = ["Answers", "Positions", "ask", "draw_positions"]
-
 _BATCH = 1024  # asked about at a time
 _LONGEST_TURN = 1000  # actions; no game of the suite has turns of so many
 

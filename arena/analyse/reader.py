@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cellgames.arena.records.record_lines import Record, RecordError
+from cellgames.arena.records.checksums import RecordError
+from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
 from .layouts import Layout
-
-__all__ = ["Frame", "Opening", "Placed", "Reader", "make_reader", "read_all", "symmetric_actions"]
 
 T = TypeVar("T")
 

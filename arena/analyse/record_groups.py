@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from cellgames.arena.records.record_lines import Record, RecordError, read_records, records_file
+from cellgames.arena.records.checksums import RecordError
+from cellgames.arena.records.record_lines import Record, read_records, records_file
 from cellgames.arena.records.replays import game_of
 from cellgames.envs.core import Game
 from cellgames.utils.files import PathLike
-
-__all__ = ["Games", "agents_of", "grouped", "read_paths", "scores", "without_forfeits"]
 
 
 @dataclass(frozen=True)

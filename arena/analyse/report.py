@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.tables import distinct
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
@@ -29,8 +30,6 @@ from cellgames.utils.version import __version__
 
 from . import openings, places
 from .record_groups import agents_of
-
-__all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "to_data", "write_report"]
 
 FORMAT = 1
 """Version of report.json; raised when readers of an older one would fail."""

@@ -19,8 +19,6 @@ from cellgames.envs.core import Game
 from .layouts import Polygons
 from .reader import Frame, Placed, Reader
 
-__all__ = ["ConnectionReader", "StonesReader", "TorusReader"]
-
 _LATER = (1, 3, 8)  # own moves of a seat before each phase but the first
 _CORNER = 0.5 * (2**0.5 - 1)  # half an edge of the octagon of width 1
 _REACH = 4  # rows and columns from the last stone in which answers are shown

@@ -13,8 +13,6 @@ from cellgames.envs.toroidal_cup.game import ToroidalCup
 from .layouts import Rectangle
 from .reader import Frame, Opening, Placed, Reader
 
-__all__ = ["CupReader"]
-
 _PHASES = 4
 
 

@@ -19,8 +19,6 @@ from cellgames.envs.toroidal_cup import ToroidalCup
 from cellgames.envs.toroidal_cup import notation as cup_notation
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["board_to_rle", "record_to_rle", "rle_to_board", "rle_to_position"]
-
 _WIDTH = 70  # columns of a line, as the format asks
 _MOST = 1024  # rows and columns of a file
 _MOST_GENERATION = 100_000

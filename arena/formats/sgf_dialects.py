@@ -21,8 +21,6 @@ from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.torus import Torus
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["COLOURS", "STOPS", "Dialect", "MoveRead", "dialect_of", "game_of_root", "read_move", "titles"]
-
 COLOURS = "BW"
 
 STOPS = {"resign": "resigned", "forfeit": "forfeited"}

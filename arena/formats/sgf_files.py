@@ -27,8 +27,6 @@ from cellgames.utils.version import __version__
 from .sgf_dialects import COLOURS, STOPS, dialect_of, game_of_root, read_move
 from .sgf_text import Node, escaped, nodes_of_games
 
-__all__ = ["records_to_sgf", "sgf_to_records"]
-
 # Fields of a record in `XR`.
 _REST = ("version", "seed", "opening", "pairing", "position", "summary", "seconds", "policies")
 _REASONS = {"": "resigned", "R": "resigned", "T": "ran out of time", "F": "forfeited"}

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["Node", "escaped", "nodes_of_games"]
-
 _SPACE = re.compile(r"\s*")
 _PROPERTY = re.compile(r"([A-Za-z]+)((?:\s*\[(?:\\.|[^\]\\])*\])+)", re.DOTALL)
 _VALUE = re.compile(r"\[((?:\\.|[^\]\\])*)\]", re.DOTALL)

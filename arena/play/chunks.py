@@ -18,9 +18,9 @@ from typing import Any, ClassVar, Self
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
-from cellgames.arena.records.checksums import finish
+from cellgames.arena.records.checksums import finish, plain
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, traces_of
-from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, plain
+from cellgames.arena.records.record_lines import RECORDS, Pairing, Record
 from cellgames.arena.records.replays import verify
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers
@@ -36,8 +36,6 @@ from .match import play_games
 from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from .tournament import Batch, Schedule, Tournament
 from .work_units import Parcel
-
-__all__ = ["FILES", "RUN", "ChunkedRun", "GamePlayer", "Settings", "batch_of", "check_anchor"]
 
 RUN = "run.json"
 FILES = (RECORDS, FORFEIT_LOG, ANSWERS)

@@ -26,8 +26,6 @@ from .free_for_all import MATCH, seatings
 from .match_options import FreeForAllOptions, MatchOptions
 from .tournament import Stage, Tournament, all_games
 
-__all__ = ["Row", "evaluate", "note", "play_evaluation", "ratings_of", "table"]
-
 Row = Mapping[str, Any]
 """A line of the table: numbers by column, shares from 0 to 1, NaN where there is nothing to tell."""
 

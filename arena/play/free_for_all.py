@@ -42,8 +42,6 @@ from .match import generator, load_agents
 from .match_options import FreeForAllOptions
 from .tournament import Batch, Stage, all_games
 
-__all__ = ["MATCH", "FreeForAll", "every_table", "free_for_all", "seatings"]
-
 MATCH = "free-for-all"
 """The match that all games of a run belong to, in their records."""
 

@@ -30,21 +30,6 @@ from cellgames.utils.version import __version__
 from .match_options import MatchOptions
 from .random_openings import lengths, match_openings
 
-__all__ = [
-    "MatchResult",
-    "both_seats",
-    "counter",
-    "generator",
-    "load_agents",
-    "load_two_player_agents",
-    "match",
-    "match_id",
-    "play_chunk",
-    "play_games",
-    "records_of",
-]
-
-
 _DIGITS = 5  # of probabilities that are kept
 
 

@@ -10,8 +10,6 @@ from cellgames.runs.run_folder import RunOptions
 from cellgames.runs.secret_seed import SecretSeed
 from cellgames.utils.options import Options, option
 
-__all__ = ["EvaluationOptions", "FreeForAllOptions", "MatchOptions", "RoundRobinOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MatchOptions(Options):

@@ -11,8 +11,6 @@ from torch import Tensor
 from cellgames.agents.play_loop import random_openings
 from cellgames.envs.core import Game, State
 
-__all__ = ["lengths", "match_openings", "openings"]
-
 
 def openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
     """Draw uniformly random legal actions for the first turns of games, in these very games.

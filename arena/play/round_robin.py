@@ -41,8 +41,6 @@ from .match_options import MatchOptions, RoundRobinOptions
 from .tournament import Batch, Schedule, Stage, all_games
 from .until_certain import UntilCertain
 
-__all__ = ["RoundRobin", "Settings", "round_robin", "top_game"]
-
 GIF = "top_game.gif"
 
 ROUND_ROBIN = RunKind(

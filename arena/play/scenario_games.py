@@ -16,7 +16,8 @@ from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
-from cellgames.arena.records.record_lines import Pairing, Record, plain
+from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs import registry
 from cellgames.envs.core import Game
@@ -30,18 +31,6 @@ from .chunks import GamePlayer, batch_of
 from .match_options import FreeForAllOptions, MatchOptions
 from .scenarios import Scenario
 from .tournament import Stage, Tournament, all_games
-
-__all__ = [
-    "NOTE",
-    "ScenarioScore",
-    "background",
-    "play_scenario",
-    "scenario_game",
-    "scenario_report",
-    "scenario_score",
-    "scenario_seats",
-    "scenario_table",
-]
 
 NOTE = (
     "score: final score of a focal seat, the mean over the agent's seats and then over games; ahead: seats of the "

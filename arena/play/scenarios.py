@@ -18,8 +18,6 @@ from typing import Any
 
 from cellgames.utils.foreign_text import listed, shown
 
-__all__ = ["SCENARIOS", "Scenario", "choose_scenarios", "scenarios_of"]
-
 
 @dataclass(frozen=True)
 class Scenario:

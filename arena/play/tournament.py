@@ -25,8 +25,6 @@ from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.utils.files import write_atomic
 from cellgames.utils.progress import progress as show_progress
 
-__all__ = ["Batch", "Player", "Schedule", "Stage", "Tournament", "all_games"]
-
 _PATIENCE_S = 2.0  # before progress is shown
 
 K = TypeVar("K", bound=Hashable)

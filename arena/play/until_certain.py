@@ -20,8 +20,6 @@ from .match import both_seats, match_id
 from .match_options import RoundRobinOptions
 from .tournament import Batch
 
-__all__ = ["TIMES", "UntilCertain"]
-
 TIMES = 10
 """The budget, unless another is asked for, in first games of all pairs."""
 

@@ -25,8 +25,6 @@ from cellgames.envs.core import Game
 from cellgames.envs.registry import ENTRY_POINTS, VARIABLE
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["Parcel"]
-
 
 @dataclass(frozen=True)
 class _Sent:

@@ -17,21 +17,6 @@ from typing import Any
 from cellgames.agents.identity import digest
 from cellgames.utils.files import PathLike
 
-__all__ = [
-    "CHECKSUM",
-    "FINISHED",
-    "Checksum",
-    "RecordError",
-    "changed_file",
-    "check_finished",
-    "finish",
-    "has_changed",
-    "has_checksum",
-    "plain",
-    "settings_of",
-    "sign",
-]
-
 FINISHED, CHECKSUM = "finished", "checksum"
 
 _AGAIN = "the command that made this run plays again what is missing"

@@ -12,8 +12,6 @@ from cellgames.envs.core.raster import to_rgb
 from cellgames.utils.animations import save_animation
 from cellgames.utils.files import PathLike
 
-__all__ = ["save_film"]
-
 _FRAME_SPEED = 5  # pictures within a step in the time of one position
 
 

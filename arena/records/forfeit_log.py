@@ -16,8 +16,6 @@ from cellgames.utils.files import write_atomic
 
 from .record_lines import Record
 
-__all__ = ["FORFEIT_LOG", "ForfeitLog", "traces_of"]
-
 FORFEIT_LOG = "forfeits.log"
 
 _MOST = 20  # errors of one agent that are kept

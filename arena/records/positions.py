@@ -12,10 +12,9 @@ from cellgames.envs.core.state import S
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
 
-from .record_lines import Outcome, Record, RecordError, read_records
+from .checksums import RecordError
+from .record_lines import Outcome, Record, read_records
 from .replays import replay, result, start
-
-__all__ = ["after_moves", "at_ply", "check_unfinished", "pick", "states_of_moves"]
 
 _ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has lost"}
 

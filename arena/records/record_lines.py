@@ -16,32 +16,8 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 from cellgames.utils.files import PathLike, naming
 from cellgames.utils.foreign_text import shown
 
-from .checksums import RecordError, check_finished, has_changed, has_checksum, plain, sign
+from .checksums import RecordError, check_finished, has_changed, has_checksum, sign
 from .variations import Variation, variations_data, variations_of
-
-__all__ = [
-    "MOST_SEATS",
-    "RECORDS",
-    "RESIGNED",
-    "Forfeit",
-    "JsonFields",
-    "Outcome",
-    "Pairing",
-    "Reading",
-    "Record",
-    "RecordError",
-    "Result",
-    "append",
-    "check_names",
-    "forfeit_of",
-    "plain",
-    "read_lines",
-    "read_records",
-    "read_sound",
-    "records_file",
-    "to_line",
-    "to_lines",
-]
 
 RECORDS = "games.jsonl"
 """Name of the file of records in the folder of a run."""

@@ -24,20 +24,6 @@ from cellgames.utils.progress import progress as show_progress
 
 from .record_lines import Forfeit, Outcome, Record, Result
 
-__all__ = [
-    "ReplayError",
-    "Step",
-    "animate",
-    "game_of",
-    "replay",
-    "result",
-    "result_differs",
-    "results",
-    "start",
-    "stepped",
-    "verify",
-]
-
 _MOST_CELLS = 1 << 25  # of all boards of a batch
 
 _OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}

@@ -11,17 +11,6 @@ from typing import Any, NamedTuple
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = [
-    "MOST_COMMENT",
-    "MoveNode",
-    "Variation",
-    "listed",
-    "merged",
-    "move_tree",
-    "variations_data",
-    "variations_of",
-]
-
 MOST_COMMENT = 2000
 """Characters of a comment."""
 

@@ -59,20 +59,6 @@ from .rating_tables import (
 )
 from .run_report import cross_table, sections, tables_of
 
-__all__ = [
-    "ANCHOR",
-    "Leaderboard",
-    "folder_name",
-    "labels",
-    "leaderboards",
-    "matching",
-    "overview_table",
-    "title",
-    "to_data",
-    "to_text",
-    "write_leaderboards",
-]
-
 T = TypeVar("T")
 
 _MANY_AGENTS = 64

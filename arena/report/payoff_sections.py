@@ -14,15 +14,6 @@ from cellgames.utils.report.columns import Column, csv_table, people_table, row_
 from cellgames.utils.report.model import Part, Section, Table
 from cellgames.utils.report.text import escape, rounded
 
-__all__ = [
-    "cycles_data",
-    "deviation_csv",
-    "deviation_or_none",
-    "deviation_table",
-    "payoff_data",
-    "payoff_section",
-]
-
 _SHOWN = 8  # rings in the text
 
 _DEVIATION = (

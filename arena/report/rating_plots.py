@@ -12,8 +12,6 @@ from cellgames.arena.stats.ratings import Ratings
 from cellgames.arena.stats.tables import Standing, Tables
 from cellgames.utils.report.plots import COLOURS, FAINT, INK, draw_title, heat_map, remove_frame, shorten
 
-__all__ = ["draw_cross_table", "draw_ratings"]
-
 
 def draw_ratings(figure: Figure, lines: Sequence[Standing], rated: Ratings) -> None:
     """Draw the ratings, best on top, each with its interval."""

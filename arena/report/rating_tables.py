@@ -14,25 +14,6 @@ from cellgames.utils.report.text import percent, rounded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "AHEAD",
-    "FINISH",
-    "SCORES",
-    "TALLY",
-    "cross_columns",
-    "forfeit_notes",
-    "notes",
-    "pair_columns",
-    "pairs_met",
-    "rating_columns",
-    "ratings_data",
-    "ratings_plot",
-    "seat_table",
-    "seats_line",
-    "side_columns",
-    "thinking_notes",
-]
-
 SCORES = "The row's score against the column's agent in %, with wins-draws-losses."
 """The content of the cross table of games compared by their outcome."""
 

@@ -36,19 +36,6 @@ from .rating_tables import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "FREE_FOR_ALL_FILES",
-    "ROUND_ROBIN_FILES",
-    "cross_table",
-    "order_section",
-    "order_table",
-    "order_text",
-    "ratings_table",
-    "run_report",
-    "sections",
-    "tables_of",
-]
-
 FREE_FOR_ALL_FILES = (
     "ratings.json",
     "ratings.csv",

@@ -24,8 +24,9 @@ from cellgames.arena.play.match import counter, generator, records_of
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
 from cellgames.arena.play.random_openings import lengths, openings
 from cellgames.arena.play.work_units import Parcel
+from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.forfeit_log import traces_of
-from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.parameters import check_whole
@@ -33,8 +34,6 @@ from cellgames.runs.comparing import differences
 
 from .games import Fixture, PackedUmpire, Played, places_of
 from .teams import Team
-
-__all__ = ["BotUmpire"]
 
 
 class BotUmpire:

@@ -15,15 +15,14 @@ import numpy as np
 
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
+from cellgames.envs.toroidal_cup.colours import Survivors
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
-from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
+from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS
 from cellgames.runs.comparing import differences
 from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import shown
 
 from .games import Fixture, PackedUmpire, Played, places_of
-
-__all__ = ["CUP", "ENDED", "PARAMETERS", "CupUmpire", "start_of"]
 
 CUP = "toroidal-cup-v0"
 """The game of the suite whose rules these are."""

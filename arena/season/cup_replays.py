@@ -17,15 +17,14 @@ from cellgames.envs.core.drawing import Picture
 from cellgames.envs.registry import make
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
+from cellgames.envs.toroidal_cup.colours import Survivors
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
-from cellgames.envs.toroidal_cup.simulator import Result, Survivors, boards
+from cellgames.envs.toroidal_cup.simulator import Result, boards
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
 
 from .cup import CUP, ENDED, PARAMETERS, start_of
 from .games import Fixture
-
-__all__ = ["CupRecord", "animate", "board_at", "game_of", "last", "recognises", "texts", "verify"]
 
 
 @dataclass(frozen=True)

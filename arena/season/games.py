@@ -17,20 +17,6 @@ from cellgames.utils.foreign_text import clipped, shown
 
 from .standings import SIDES, Die, GameResult, roll_off
 
-__all__ = [
-    "REPLAYS",
-    "AgentUmpire",
-    "Fixture",
-    "PackedUmpire",
-    "Played",
-    "PortableUmpire",
-    "Umpire",
-    "last_attempts",
-    "make_die",
-    "places_of",
-    "results_of",
-]
-
 REPLAYS = 5
 """The most replays of a game without a winner."""
 

@@ -14,8 +14,6 @@ from cellgames.utils.files import PathLike
 
 from .games import AgentUmpire, Fixture, PackedUmpire, Played, PortableUmpire, Umpire, last_attempts
 
-__all__ = ["Keep", "UmpirePlayer", "UmpireWork", "feeding_games", "last_of"]
-
 Keep: TypeAlias = Callable[[Sequence[Played]], None]
 """A function that gets every batch of games when it is in the file."""
 

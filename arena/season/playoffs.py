@@ -18,8 +18,6 @@ from dataclasses import dataclass
 
 from .standings import SEEDS, GameResult
 
-__all__ = ["FINAL", "FIRST_SEATS", "ROUNDS", "Bracket", "Series", "bracket"]
-
 FIRST_SEATS = {5: "AABBA", 7: "AABBBAA"}
 """By the most games of a series, who has the first seat: A the higher seed, B the other."""
 

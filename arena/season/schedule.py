@@ -32,17 +32,6 @@ from cellgames.utils.options import Integers, option
 
 from .schedule_days import Counts, Pair, deal_days, deal_seats
 
-__all__ = [
-    "Day",
-    "Divisions",
-    "LeagueCounts",
-    "SeasonOptions",
-    "SeasonSchedule",
-    "check_days",
-    "draw_schedule",
-    "league_counts",
-]
-
 Day: TypeAlias = tuple[tuple[str, ...], ...]
 """Games of a day, the teams of each in the order of their seats."""
 

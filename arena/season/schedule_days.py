@@ -16,8 +16,6 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 from typing import TypeAlias
 
-__all__ = ["Counts", "Pair", "deal_days", "deal_seats"]
-
 Counts: TypeAlias = list[list[int]]
 """Symmetric [V, V] with a diagonal of 0: how often two vertices meet."""
 

@@ -45,8 +45,6 @@ from .standings import GameResult, Line, points_of_places, seed_teams, standings
 from .table_schedule import draw_tables
 from .teams import Team, by_league, check_names
 
-__all__ = ["Season", "play_season"]
-
 SETTINGS, GAMES = "season.json", "games.jsonl"
 SEASON = RunKind("season", SETTINGS, (GAMES, FORFEIT_LOG, ANSWERS, *reports.FILES))
 

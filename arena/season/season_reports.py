@@ -25,22 +25,6 @@ from .standings import GameResult, Line
 from .table_schedule import table_counts
 from .teams import Leagues, Team, by_league
 
-__all__ = [
-    "FILES",
-    "SCHEDULE",
-    "STANDINGS",
-    "Summary",
-    "bracket_text",
-    "leaders_text",
-    "result_text",
-    "schedule_data",
-    "score_text",
-    "standings_data",
-    "table_text",
-    "to_text",
-    "write_season",
-]
-
 SCHEDULE, STANDINGS, BRACKET_FILE, FINAL_FILE = "schedule.json", "standings.json", "bracket.json", "final.json"
 FILES = (SCHEDULE, STANDINGS, BRACKET_FILE, FINAL_FILE, "report.md")
 """Files that this module writes, some of them before the season is over."""

@@ -16,18 +16,6 @@ from typing import TypeAlias
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = [
-    "SIDES",
-    "Die",
-    "GameResult",
-    "Line",
-    "points_of_places",
-    "roll_off",
-    "seed_teams",
-    "shared_points",
-    "standings",
-]
-
 SIDES = 100
 
 Die: TypeAlias = Callable[[str, int], int]

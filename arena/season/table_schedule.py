@@ -21,8 +21,6 @@ from itertools import combinations
 
 from .schedule import SeasonSchedule, check_days
 
-__all__ = ["TableCounts", "draw_tables", "table_counts"]
-
 _STARTS = 3  # of the exchanges of a day, of which the best end is taken
 _ROUNDS = 4  # over all days
 

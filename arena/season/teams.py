@@ -16,19 +16,6 @@ from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Options, Strings, option, redefault
 
-__all__ = [
-    "LEAST",
-    "Leagues",
-    "Team",
-    "TeamOptions",
-    "assign_agents",
-    "assign_divisions",
-    "by_league",
-    "check_names",
-    "generate_names",
-    "read_teams",
-]
-
 Leagues: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 """Names of teams by league and division."""
 

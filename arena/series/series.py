@@ -48,8 +48,6 @@ from .series_options import SeriesOptions
 from .series_report import series_report
 from .series_rules import GIVERS, Contestant, Gift, MatchEnd, after_match, agents_gifts, final_order
 
-__all__ = ["SERIES", "PlayedMatch", "Series", "SeriesRun", "play_series"]
-
 SERIES, STANDINGS = "series.json", "standings.json"
 _FILES = (RECORDS, FORFEIT_LOG, STANDINGS, "report.md")
 _SERIES = RunKind("run of series", SERIES, (*_FILES, ANSWERS))

@@ -19,8 +19,9 @@ from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import counter, generator, records_of
+from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.forfeit_log import traces_of
-from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.records.record_lines import Record
 from cellgames.arena.season.games import Fixture, Played, places_of
 from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -28,8 +29,6 @@ from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.runs.comparing import differences
 
 from .series_rules import Ending
-
-__all__ = ["SeriesUmpire", "ending_of"]
 
 
 def _begun(game: GridAdaptation, starts: GridState) -> GridAdaptation:

@@ -10,8 +10,6 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.runs.run_folder import RunOptions
 from cellgames.utils.options import option, redefault
 
-__all__ = ["Gifts", "SeriesOptions"]
-
 Gifts = Literal["none", "second", "random", "agents"]
 """Names of the ways in which players give Tokens away: `series_rules.GIVERS`, and as agents decide."""
 

@@ -13,8 +13,6 @@ from cellgames.utils.statistics import mean_interval
 if TYPE_CHECKING:
     from .series import PlayedMatch, Series
 
-__all__ = ["agents_table", "match_text", "matches_table", "order_table", "series_report"]
-
 _SHOWN = 10  # series whose matches are on the page
 
 

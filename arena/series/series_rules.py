@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-__all__ = ["GIVERS", "Contestant", "Ending", "Gift", "Givers", "MatchEnd", "after_match", "agents_gifts", "final_order"]
-
 
 @dataclass(frozen=True)
 class Contestant:

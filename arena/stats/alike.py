@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Pairing, Record
 
-__all__ = ["Alike", "alike", "every"]
-
 IntArray: TypeAlias = NDArray[np.int64]
 
 Lights: TypeAlias = Mapping[tuple[int, int], Record]

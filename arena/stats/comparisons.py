@@ -13,8 +13,6 @@ from typing import Literal, NamedTuple
 
 from cellgames.arena.records.record_lines import Record
 
-__all__ = ["Outcome", "PairResult", "WeighedResults", "compare_seats", "comparisons"]
-
 Outcome = Literal["first", "second", "draw", "both_lose"]
 
 _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .payoffs import Payoffs
 
-__all__ = ["Cycle", "cycles"]
-
 
 @dataclass(frozen=True)
 class Cycle:

@@ -36,18 +36,6 @@ if TYPE_CHECKING:
 
     from .payoffs import Payoffs
 
-__all__ = [
-    "DeviationRatings",
-    "TablePayoffs",
-    "complete_table_payoffs",
-    "count_tables",
-    "deviation_ratings",
-    "mean_table_payoffs",
-    "standing_points",
-    "table_payoffs",
-    "table_ratings",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 _MOST_TABLES = 25_000

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["equilibrium", "gibbs", "optimize"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 _EXACT = 1e-8  # what may be gained against an equilibrium, as a share of the greatest advantage

@@ -23,17 +23,6 @@ from cellgames.utils.foreign_text import shown
 from .equilibrium import equilibrium, gibbs, optimize
 from .payoffs import Payoffs
 
-__all__ = [
-    "META_SOLVERS",
-    "coarse_correlated_equilibrium",
-    "effective_dimension",
-    "effective_members",
-    "meta_strategy",
-    "number_of_tables",
-    "seat_shares",
-    "tables_of",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 Seating: TypeAlias = tuple[int, ...]
 """The members at a table, ascending; a member that has several seats comes several times."""

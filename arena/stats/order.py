@@ -36,8 +36,6 @@ from .comparisons import PairResult
 from .davidson import Likelihood, maximise
 from .ratings import ELO_PER_LOG
 
-__all__ = ["LEVEL", "Adjacency", "Evidence", "adjacencies"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 LEVEL = 0.95

@@ -27,14 +27,6 @@ from .cycles import Cycle, cycles
 from .deviation import DeviationRatings, deviation_ratings
 from .equilibrium import equilibrium
 
-__all__ = [
-    "NashAverage",
-    "Payoffs",
-    "nash",
-    "payoffs",
-    "payoffs_of",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 _POINTS: dict[Outcome, tuple[float, float]] = {

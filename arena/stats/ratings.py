@@ -20,8 +20,6 @@ from cellgames.utils.statistics import bayesian_weights, expanded_percentiles, w
 from .comparisons import Outcome, PairResult, WeighedResults
 from .davidson import Likelihood, maximise, outcome_probabilities
 
-__all__ = ["ELO_PER_LOG", "Fit", "Ratings", "expected_score", "fit", "rate", "win_probability_interval"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 

@@ -31,20 +31,6 @@ from .deviation import TablePayoffs, complete_table_payoffs
 from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
 
-__all__ = [
-    "Finish",
-    "Forfeits",
-    "Standing",
-    "Tables",
-    "Tally",
-    "distinct",
-    "forfeits",
-    "make_tables",
-    "places",
-    "tally",
-    "thinking",
-]
-
 
 @dataclass(frozen=True)
 class Finish:

@@ -26,13 +26,12 @@ from cellgames.arena.analyse.agent_games import opening_plies
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match import play_games
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.record_lines import Pairing, plain
+from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import Pairing
 from cellgames.plugins.levels import FILE, NAMES
 from cellgames.utils.files import write_atomic
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Cell, Part, Section, Table
-
-__all__ = ["CANDIDATES", "main", "spread"]
 
 CANDIDATES: Mapping[str, tuple[str, ...]] = {
     "torus-small-v0": ("random", "rollout:4", "rollout:64", "greedy", "mcts:100", "mcts:1000", "trained"),

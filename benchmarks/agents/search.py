@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from cellgames.agents.search import Search
     from cellgames.envs.core import Game
 
-__all__ = ["SEARCH"]
-
 GAMES = 256
 SIMULATIONS = 200  # of a search with playouts
 BY_NETWORK = 32  # of one with a network, which is slower

@@ -26,16 +26,16 @@ from benchmarks.pages import write_page
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
-from cellgames.agents.networks.trained import SEARCH_WEIGHTS, shipped
+from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS
+from cellgames.agents.networks.trained import shipped
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.utils.files import write_atomic
 from cellgames.utils.report.model import Cell, Part, Section, Table
 from cellgames.utils.report.text import markdown_table
-
-__all__ = ["SETTINGS", "Setting", "main"]
 
 ANCHOR = "random"
 OUT = Path("results/strength")

@@ -48,8 +48,6 @@ from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table, percent
 from cellgames.utils.statistics import wilson_interval
 
-__all__ = ["AGENTS", "Judged", "answers", "judged", "main", "sample"]
-
 SIZE = 3
 LEAST_STONES = {3: 0, 4: 0, 5: 16}
 """Sizes of Torus that can be judged, and the least number of stones of their positions."""

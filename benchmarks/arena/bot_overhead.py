@@ -31,8 +31,6 @@ from cellgames.agents.views import views_of
 from cellgames.envs.core import Game, seeds
 from cellgames.utils.report.model import Part, Table
 
-__all__ = ["main"]
-
 OUT = Path("results/benchmarks/bots.md")
 TORUS, QUESTIONS, ROUNDS = cellgames.make("torus-v0"), 2000, 5
 GAMES, SIDE_BY_SIDE = (cellgames.make("torus-v0", size=5), cellgames.make("cloth-of-gold-small-v0")), 64

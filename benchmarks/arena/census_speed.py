@@ -15,8 +15,6 @@ from torch import Tensor
 
 from benchmarks.harness import Benchmark, Row, Work, timed
 
-__all__ = ["CENSUS", "ash"]
-
 BOARDS, SIZE, DENSITY, GENERATIONS = 1000, 64, 0.3, 5000
 
 

@@ -31,8 +31,6 @@ from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
-__all__ = ["GAMES", "main", "measure", "serving"]
-
 GAMES = (
     *("torus-v0", "torus-small-v0", "hex-v0", "y-v0"),
     *("cloth-of-gold-v0", "cloth-of-gold-small-v0", "cloth-of-gold-wild-v0"),

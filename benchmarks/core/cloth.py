@@ -16,8 +16,6 @@ from benchmarks.harness import Benchmark, Row, Work, timed, use_cores
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["CLOTH", "GENERATIONS", "ground_work", "random_worlds"]
-
 WORLDS, SIZE, GENERATIONS = 1024, 100, 168
 DENSITY = 0.15  # of each side's units at the start
 

@@ -19,8 +19,6 @@ from benchmarks.harness import Benchmark, Row, Work, timed, use_cores
 if TYPE_CHECKING:
     from cellgames.envs.kernels.compiling import Compile
 
-__all__ = ["GRID"]
-
 NUM_ENVS = 4096
 WARM_UP = 200  # steps, so that the envs are in different rounds and everything is compiled
 

@@ -18,8 +18,6 @@ import numpy.typing as npt
 
 from benchmarks.harness import Benchmark, Row, Work, timed, use_cores
 
-__all__ = ["LIFE"]
-
 BOARDS, SIZE = 4096, 64
 CELLS = BOARDS * SIZE * SIZE
 GENERATIONS = 24  # a call

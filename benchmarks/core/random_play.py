@@ -18,8 +18,6 @@ from typing import Any
 
 from benchmarks.harness import Benchmark, Row, Work, aec_moves, timed
 
-__all__ = ["HEX", "RANDOM_PLAY"]
-
 SIZE = 8
 WARM_UP = 300  # steps, so that the envs are in all stages of a game
 HEX = "hex(board_size=11)"

@@ -18,8 +18,6 @@ import numpy as np
 
 from benchmarks.harness import Benchmark, Row, Work, use_cores
 
-__all__ = ["SINGLE_GAMES"]
-
 UNITS_A_TURN = 5  # placed in Cloth of Gold before a turn ends
 
 

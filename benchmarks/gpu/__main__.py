@@ -27,8 +27,6 @@ from benchmarks.pages import listed, machine_head, write_page
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Cell, Part, Section, Table
 
-__all__ = ["SECTIONS", "main"]
-
 OUT = Path("results/benchmarks/gpu.md")
 TRIED = Path("build/gpu/gpu.md")  # of other devices than CUDA's
 ROOT = Path(__file__).resolve().parents[2]

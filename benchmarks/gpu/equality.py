@@ -19,8 +19,6 @@ from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulate
 
 from .lines import Line, equal
 
-__all__ = ["boards", "games", "searches"]
-
 AGREE = 0.9  # of searches' visits: sums of floating-point numbers differ in their last bits
 
 

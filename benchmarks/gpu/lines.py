@@ -10,8 +10,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["Line", "Work", "equal", "graphed", "speed"]
-
 WARM_UPS = 3
 
 

@@ -21,8 +21,6 @@ from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulate
 
 from .lines import Line, Work, graphed, speed
 
-__all__ = ["life", "others", "ppo", "random_play"]
-
 SECONDS = 1.0
 SMALL_SECONDS = 0.01
 MOVES, CELLS, AGENT_STEPS = 100e6, 5e12, 1e6  # a second, that an H200 should give

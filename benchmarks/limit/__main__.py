@@ -30,8 +30,6 @@ from cellgames.envs.kernels.compiling import ENDLESS, planned
 from cellgames.envs.native import status
 from cellgames.utils.report.model import Cell, Part, Table
 
-__all__ = ["ROWS", "Found", "main"]
-
 OUT = Path("results/benchmarks/limit.md")
 IDLE = 0.95  # of a core: with less the clock says little, and two threads are judged by processor time
 

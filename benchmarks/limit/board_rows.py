@@ -18,8 +18,6 @@ from cellgames.envs.toroidal_cup.simulator import boards, run
 from .measuring import Row
 from .programs import call, difference, room
 
-__all__ = ["cloth", "cup", "cup_games", "ground", "life"]
-
 LIFE_BOARDS, LIFE_SIZE, LIFE_GENERATIONS = 4096, 64, 24
 CUP_GAMES = 1000
 

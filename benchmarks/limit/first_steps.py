@@ -14,8 +14,6 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-__all__ = ["GAMES", "LONGEST", "first_step"]
-
 GAMES = {"torus-v0": 4096, "cloth-of-gold-v0": 1024, "grid-adaptation-v0": 4096, "toroidal-cup-v0": 1024}
 """Games, and how many of each step at once."""
 

@@ -16,8 +16,6 @@ from cellgames.envs.grid_adaptation.state import GridState
 from .measuring import Row
 from .programs import call, difference, room
 
-__all__ = ["rounds"]
-
 MATCHES, ROUNDS = 4096, 8  # of a call
 CHECKED = 256
 PLAYERS, PARTS, SPACES, CHOICES = 8, 7, 225, 919

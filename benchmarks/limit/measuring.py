@@ -10,8 +10,6 @@ from time import perf_counter, process_time, thread_time
 
 import torch
 
-__all__ = ["BAR", "SCALING", "Row", "Speeds", "measure", "usable_cores"]
-
 BAR = 0.6  # of C++ that the package should reach
 WARM_UPS = 3  # calls of each contestant
 SCALING = 1.7  # times one thread that two should reach

@@ -17,8 +17,6 @@ from cellgames.envs.core import seeds
 
 from .measuring import Row
 
-__all__ = ["MOVES"]
-
 HEX = "hex(num_rows=8,num_cols=16)"
 SIMULATIONS = 800
 TIMES = 5.0  # as fast as OpenSpiel

@@ -17,8 +17,6 @@ from torch import Tensor
 
 from cellgames.utils.hardware import cpu_model
 
-__all__ = ["NoCompilerError", "call", "compiler", "compiler_version", "difference", "programs", "room"]
-
 SOURCES = Path(__file__).with_name("sources")
 BUILT = Path(__file__).resolve().parents[2] / "build" / "limit"
 OPTIONS = ("-std=c++17", "-O3", "-march=native", "-w", "-shared", "-fPIC", "-pthread")

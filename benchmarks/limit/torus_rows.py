@@ -15,8 +15,6 @@ from cellgames.envs.core.vector import Vector
 from .measuring import Row
 from .programs import call, difference, room
 
-__all__ = ["random_play", "uct"]
-
 CELLS = 128
 STEPS = 25  # a call
 CHECKED_GAMES, CHECKED_STEPS = 128, 300

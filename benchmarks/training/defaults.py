@@ -31,8 +31,6 @@ from cellgames.utils.report.text import percent
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["GAMES", "main"]
-
 GAMES = {
     "connect-four": "examples.games.connect_four:connect-four-small-v0",
     "othello": "examples.games.othello:othello-small-v0",

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from cellgames.envs.core import Game
     from cellgames.training.ppo.ppo import PPO
 
-__all__ = ["LEARNING", "Learning", "OnePlayerAtATime", "Settings", "make_ppo"]
-
 NUM_ENVS = 512
 NUM_STEPS = 32
 STEPS_PER_CALL = 20

@@ -26,8 +26,6 @@ from benchmarks.pages import listed, machine_head, write_page
 from cellgames.cli.main import main as command_line
 from cellgames.utils.report.model import Table
 
-__all__ = ["CASES", "Case", "digest", "main"]
-
 OUT = Path("results/benchmarks/scaling.md")
 SNAPSHOTS = Path("results/train/round-robin-networks")
 ONE = "one process"

@@ -14,10 +14,8 @@ from typing_extensions import override
 from cellgames.envs.core import Game, State
 
 from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, position_of
-from .seats import Opponents
+from .opponents import Opponents
 from .window import Rendered, RenderMode
-
-__all__ = ["SeatEnv"]
 
 
 class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):

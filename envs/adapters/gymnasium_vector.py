@@ -15,10 +15,8 @@ from gymnasium.vector.utils import batch_space
 from cellgames.envs.core import Game
 
 from .learner_games import LearnerGames, as_tensor, check_pixels, endings, masks_by_component, position_of
-from .seats import Opponents
+from .opponents import Opponents
 from .window import picture_of
-
-__all__ = ["SeatVectorEnv"]
 
 Array = npt.NDArray[Any]
 

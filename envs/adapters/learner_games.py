@@ -21,18 +21,9 @@ from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
 from cellgames.utils.foreign_text import listed, shown
 
+from .opponents import Opponents
 from .pettingzoo_common import action_space_of, box_of, checked_seed
-from .seats import Ended, Opponents, SeatVector
-
-__all__ = [
-    "LearnerGames",
-    "as_tensor",
-    "check_pixels",
-    "endings",
-    "env_seeds",
-    "masks_by_component",
-    "position_of",
-]
+from .seats import Ended, SeatVector
 
 
 def check_pixels(render_mode: str | None) -> None:

@@ -19,8 +19,6 @@ from cellgames.utils.foreign_text import shown
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
 
-__all__ = ["UNIFORM", "Opponent", "Opponents", "Uniform", "as_bounds", "as_pool", "as_seat"]
-
 _PLAY = 1  # a stream of a game's seed, below those of the games (`chance.USER`)
 _BITS = 0x7FFFFFFF  # as many as `Game.random_actions` takes
 _OF_AGENT = "cellgames.agents.agent_opponent:as_opponent"  # imported with the first agent: agents import adapters

@@ -28,8 +28,6 @@ from cellgames.utils.foreign_text import shown
 from .pettingzoo_common import Observation, PettingZooGame
 from .pettingzoo_parallel import ParallelGame, make_parallel
 
-__all__ = ["AECGame", "make_aec", "make_raw", "of_module", "wrapped"]
-
 
 class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
     """Any game in turns as a raw AEC environment: an illegal action raises `ValueError` and changes nothing.

@@ -27,8 +27,6 @@ from cellgames.utils.foreign_text import shown
 
 from .window import Rendered, RenderMode
 
-__all__ = ["Mask", "Observation", "PettingZooGame", "RenderMode", "action_space_of", "box_of", "observation_space_of"]
-
 Mask = npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]
 Observation = dict[str, Any]
 

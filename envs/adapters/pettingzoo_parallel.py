@@ -19,8 +19,6 @@ from cellgames.utils.foreign_text import listed, shown
 
 from .pettingzoo_common import Observation, PettingZooGame
 
-__all__ = ["ParallelGame", "make_parallel"]
-
 Infos = dict[str, dict[str, Any]]
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from cellgames.envs.registry import GameSpec, follow
 
-__all__ = ["NAMESPACE", "register"]
-
 NAMESPACE = "cellgames"
 _AEC = "cellgames.envs.adapters.pettingzoo_aec:make_aec"
 _PARALLEL = "cellgames.envs.adapters.pettingzoo_parallel:make_parallel"

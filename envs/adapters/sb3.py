@@ -16,15 +16,14 @@ import torch
 from cellgames.envs.core import Game
 
 from .learner_games import LearnerGames, as_tensor, check_pixels, endings, position_of
-from .seats import Ended, Opponents
+from .opponents import Opponents
+from .seats import Ended
 from .window import picture_of
 
 try:
     from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 except ImportError as error:
     raise ImportError('cellgames.envs.adapters.sb3 needs Stable-Baselines3: pip install "cellgames[train]"') from error
-
-__all__ = ["SeatVecEnv", "SubEnv"]
 
 Stepped = tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]
 """Observations, rewards, which games ended, infos."""

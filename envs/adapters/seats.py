@@ -22,9 +22,7 @@ from cellgames.envs.core.state import S
 from cellgames.envs.core.vector import Positions, Starts, check_num_envs, positions_by_env, put_positions
 from cellgames.utils.foreign_text import shown
 
-from .opponents import UNIFORM, Opponent, Opponents, Uniform, as_bounds, as_pool, as_seat
-
-__all__ = ["UNIFORM", "Ended", "Opponent", "Opponents", "SeatTransition", "SeatVector", "Uniform"]
+from .opponents import Opponent, Opponents, as_bounds, as_pool, as_seat
 
 # Streams of a game's seed, below those of the games (`chance.USER`) and beside that of `opponents`: the learner's seat,
 # who sits on the others, and, of the first env's first game, the generator of the opponents.

@@ -26,8 +26,6 @@ try:
 except ImportError as error:
     raise ImportError('environments for TorchRL need TorchRL: pip install "cellgames[torchrl]"') from error
 
-__all__ = ["AGENTS", "TorchRLGame"]
-
 AGENTS = "agents"  # the group of all players in games in which all act at once
 
 

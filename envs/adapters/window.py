@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["RenderMode", "Rendered", "Window", "picture_of"]
-
 RenderMode = Literal["human", "rgb_array", "ansi"]
 
 

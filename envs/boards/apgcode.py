@@ -17,8 +17,6 @@ from cellgames.utils.foreign_text import shown
 
 from .orientations import Cell, orientations
 
-__all__ = ["apgcode", "cells_of", "wechsler"]
-
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _STRIP = 5
 _LONGEST_RUN = 39

@@ -25,8 +25,6 @@ from cellgames.envs.kernels.parameters import check_whole
 
 from .dilation import Footprint
 
-__all__ = ["Grid", "bit_of_rank", "count", "full_adder", "pack_word", "popcount"]
-
 WORD = 64
 ALL = -1  # every bit of a word
 GATHER = 0x0102040810204080  # times eight bytes of 0 or 1, their bits in the top byte (Hacker's Delight, section 7-2)

@@ -15,8 +15,6 @@ from cellgames.envs.native import Library, operator, pointer
 
 from .bitboards import Grid
 
-__all__ = ["joined_planes", "seen_words", "write_planes"]
-
 _CELLS_A_THREAD = 1 << 20  # starting a thread takes as long as writing some of them
 
 

@@ -20,8 +20,6 @@ from cellgames.envs.kernels.parameters import check_whole
 from . import neighbours
 from .dilation import Footprint
 
-__all__ = ["IntGrid"]
-
 
 @dataclass(frozen=True)
 class IntGrid:

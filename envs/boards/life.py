@@ -22,8 +22,6 @@ from cellgames.envs.native import Library, operator, pointer
 
 from .bitboards import Grid, count
 
-__all__ = ["Life", "advance", "generation", "inherited"]
-
 _WIDEST = 4000  # columns that native code has room for
 CHUNK_WORDS = 1 << 16  # half a MiB a chunk, which stays in the cache with its next generation
 

@@ -9,8 +9,6 @@ from typing import TypeVar
 
 from torch import Tensor
 
-__all__ = ["counts"]
-
 W = TypeVar("W", Tensor, int)
 
 

@@ -6,8 +6,6 @@ random soups leave them, and the Life Lexicon (S. A. Silver, D. M. Greene, D. Be
 
 from __future__ import annotations
 
-__all__ = ["NAMES", "name_of"]
-
 _STILL_LIFES = """
 xs4_33 block; xs6_696 beehive; xs7_2596 loaf; xs5_253 boat; xs6_356 ship; xs4_252 tub; xs8_6996 pond
 xs7_25ac long boat; xs12_g8o653z11 ship-tie; xs6_25a4 barge; xs14_g88m952z121 half-bakery; xs8_69ic mango

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["Cell", "orientations", "parse_cells"]
-
 Cell = tuple[int, int]
 """Row and column."""
 

@@ -22,8 +22,6 @@ from cellgames.envs.kernels.parameters import check_whole
 from . import neighbours
 from .bitboards import WORD, pack_word, popcount
 
-__all__ = ["PackedGrid"]
-
 LARGEST = WORD // 2 - 1  # columns, so that a word holds two rows
 
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-__all__ = ["board_to_string", "string_to_board"]
-
 _STATES = ".ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _RUNS = re.compile(r"(?:(?:[1-9][0-9]{0,3})?[.A-Z$])*!")
 _RUN = re.compile(r"([0-9]*)([.A-Z$])")

@@ -34,8 +34,6 @@ from .territory import territory
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
 
-__all__ = ["ClothOfGold", "NeutralStance", "WinRule"]
-
 WinRule = Literal["score", "extinction"]
 NeutralStance = Literal["passive", "defensive", "aggressive"]
 

@@ -19,8 +19,6 @@ from .state import ClothState
 if TYPE_CHECKING:
     from .game import ClothOfGold
 
-__all__ = ["native_step"]
-
 _ADDRESSES: WeakKeyDictionary[ClothState, ctypes.Array[ctypes.c_void_p]] = WeakKeyDictionary()
 _INNERMOST = {"rewards", "scores", "units", "neutral", "killed", "territory", "placed"}  # whose games lie side by side
 _LOTS = 1 << 32  # of a draw

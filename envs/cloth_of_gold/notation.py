@@ -20,16 +20,6 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from cellgames.envs.boards.rle import board_to_string, string_to_board
 
-__all__ = [
-    "END_TURN",
-    "Position",
-    "Stage",
-    "cell_to_string",
-    "position_to_string",
-    "string_to_cell",
-    "string_to_position",
-]
-
 Stage: TypeAlias = Literal["move", "over", "cut"]
 
 END_TURN = "end"

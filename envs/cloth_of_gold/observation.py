@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["BOARDS", "LARGEST", "NUMBERS", "PLANES"]
-
 BOARDS = ("own", "opponent", "neutral", "killed", "placed", "own territory", "opponent's territory")
 NUMBERS = ("units left in this turn", "round", "own score of the last round", "1 for player_a")
 PLANES = len(BOARDS) + len(NUMBERS)

@@ -20,8 +20,6 @@ from . import rules
 from .state import ClothState
 from .territory import LARGEST, WIDEST, territory
 
-__all__ = ["bits_of", "copied", "legal_actions", "legal_bits", "legal_cells", "play"]
-
 
 def _innermost(field: Tensor) -> Tensor:
     """Return a field [B, ...] as contiguous [..., B]."""

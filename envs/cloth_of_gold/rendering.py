@@ -37,8 +37,6 @@ from .state import ClothState
 if TYPE_CHECKING:
     from .game import ClothOfGold
 
-__all__ = ["NAMES", "ROW_HEIGHT", "UNITS", "Layer", "View", "World", "draw", "frames", "runs", "text", "view"]
-
 Cells: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Place: TypeAlias = tuple[int, int]

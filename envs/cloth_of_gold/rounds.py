@@ -21,8 +21,6 @@ from .territory import LARGEST, WIDEST, territory
 if TYPE_CHECKING:
     from .game import ClothOfGold
 
-__all__ = ["end_turns", "lived", "tally"]
-
 
 def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothState:
     """End the mover's turn in some games (bool [B]); where it was player_b's, the round ends too.

@@ -16,23 +16,6 @@ import torch
 
 from cellgames.envs.boards.dilation import Footprint
 
-__all__ = [
-    "ACTS_A_UNIT",
-    "NEUTRAL_ATTACK",
-    "NEUTRAL_BIRTHS",
-    "NEUTRAL_HOLD",
-    "PERIOD",
-    "PLUS",
-    "Board",
-    "choices",
-    "disk",
-    "generation",
-    "placeable",
-    "two_sided_generation",
-    "verdict",
-    "verdict_extinction",
-]
-
 W = TypeVar("W", torch.Tensor, int)
 """Words of boards: an int64 tensor or an integer."""
 

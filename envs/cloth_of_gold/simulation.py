@@ -17,8 +17,6 @@ from cellgames.envs.native import Library, operator, pointer
 from . import rules
 from .territory import WIDEST
 
-__all__ = ["NEUTRAL", "advance", "simulate"]
-
 NEUTRAL = 2  # the plane
 _WIDTHS = (32, 256)  # the wide one stays in the cache for many generations
 _CUDA_WIDTHS = (128, 1024, 8192)

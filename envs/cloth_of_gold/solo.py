@@ -20,8 +20,6 @@ from .state import ClothState
 if TYPE_CHECKING:
     from .game import ClothOfGold
 
-__all__ = ["ClothSolo"]
-
 NOWHERE = 0
 EVERYWHERE = -1  # all bits of an integer
 

@@ -8,8 +8,6 @@ from torch import Tensor
 
 from cellgames.envs.core.state import State
 
-__all__ = ["COLUMNS", "ClothState"]
-
 COLUMNS = ("units_a", "units_b", "territory_a", "territory_b", "contested", "killed")
 """Of `ClothState.rounds`."""
 

@@ -11,8 +11,6 @@ from cellgames.envs.native import Library, operator, pointer
 
 from .rules import disk
 
-__all__ = ["LARGEST", "WIDEST", "territory"]
-
 WIDEST = 1600
 """The most columns of a board that native code has room for."""
 

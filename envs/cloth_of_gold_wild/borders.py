@@ -17,8 +17,6 @@ from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, operator, pointer
 
-__all__ = ["CLUSTER_DISTANCE", "DIRECTIONS", "WIDEST", "clusters", "hulls", "round_disk", "zones"]
-
 WIDEST = 256
 """The most rows or columns of a board that native code has room for."""
 

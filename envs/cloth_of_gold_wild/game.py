@@ -31,8 +31,6 @@ from .rendering import WildView, wild_view
 from .state import WildState, wild
 from .terrain import HIGHEST
 
-__all__ = ["ClothOfGoldWild", "Territory"]
-
 Territory = Literal["field", "hull"]
 
 MOST_ANIMALS = 20  # of a kind

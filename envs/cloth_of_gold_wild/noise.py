@@ -13,23 +13,6 @@ from torch import Tensor
 
 from cellgames.envs.core import chance
 
-__all__ = [
-    "ANIMALS",
-    "FIRE",
-    "HEIGHTS",
-    "LATTICE",
-    "MOISTURE",
-    "NOISE",
-    "REGROWTH",
-    "STRIKES",
-    "WEATHER",
-    "draw_byte",
-    "noise_at",
-    "noise_lattice",
-    "noise_map",
-    "round_seed",
-]
-
 HEIGHTS, MOISTURE, ANIMALS, NOISE, _ROUNDS = range(chance.USER + 1, chance.USER + 6)  # of an env's seed
 WEATHER, STRIKES, FIRE, REGROWTH = range(chance.USER, chance.USER + 4)  # of a round's seed
 

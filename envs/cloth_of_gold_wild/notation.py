@@ -32,8 +32,6 @@ from .wildlife import GONE
 if TYPE_CHECKING:
     from .game import ClothOfGoldWild
 
-__all__ = ["BOLT", "fields_to_string", "split_line", "with_fields"]
-
 BOLT = "bolt-"
 """The text before the cell of a bolt."""
 

@@ -18,8 +18,6 @@ from .wildlife import KINDS
 if TYPE_CHECKING:
     from .game import ClothOfGoldWild
 
-__all__ = ["board_names", "ground_planes", "infos", "number_names", "planes"]
-
 _EARNED = ("own supply", "opponent's supply", "own reach", "opponent's reach", "own spells", "opponent's spells")
 
 

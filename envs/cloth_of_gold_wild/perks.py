@@ -20,22 +20,6 @@ from cellgames.envs.native import Library, operator, pointer
 from .borders import WIDEST
 from .weather import SQUARE
 
-__all__ = [
-    "LIVES",
-    "MOST_REACH",
-    "MOST_SPELLS",
-    "MOST_WIDER",
-    "POINTS_A_SPELL",
-    "POINTS_A_UNIT",
-    "POINTS_OF_REACH",
-    "WARD_DISTANCE",
-    "Count",
-    "allowance",
-    "count_still_lifes",
-    "orientations",
-    "spells_after",
-]
-
 LIVES: dict[str, tuple[str, ...]] = {
     "block": ("xx", "xx"),
     "beehive": (".xx.", "x..x", ".xx."),

@@ -28,8 +28,6 @@ from .wildlife import GONE, KINDS, kinds_of
 if TYPE_CHECKING:
     from .game import ClothOfGoldWild
 
-__all__ = ["LAND", "WARDS", "WildView", "wild_view"]
-
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 LAND = {"water": "#a9cbe0", "forest": "#d3e3bd", "rock": "#c9c3ba", "burnt": "#8d8176", "burning": "#ffd23f"}

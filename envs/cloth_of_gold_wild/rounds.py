@@ -31,23 +31,6 @@ from .wildlife import EVERY, KINDS, Wildlife, kinds_of, place_animals
 if TYPE_CHECKING:
     from .game import ClothOfGoldWild
 
-__all__ = [
-    "WildRound",
-    "WildWorld",
-    "animal_planes",
-    "bolt",
-    "end_round",
-    "legal_actions",
-    "legal_ground",
-    "lived",
-    "next_round",
-    "placed",
-    "start",
-    "territories",
-    "why_illegal",
-    "widened",
-]
-
 
 def _inner(field: Tensor) -> Tensor:
     """Return a field [B, ...] as contiguous [..., B]."""

@@ -8,8 +8,6 @@ from torch import Tensor
 
 from cellgames.envs.cloth_of_gold.state import ClothState
 
-__all__ = ["WildState", "wild"]
-
 
 @dataclass(frozen=True, eq=False)
 class WildState(ClothState):

@@ -16,8 +16,6 @@ from cellgames.envs.native import Library, operator, pointer
 from .borders import WIDEST
 from .noise import HEIGHTS, MOISTURE, noise_map
 
-__all__ = ["HIGHEST", "LEVEL", "LEVEL_STEP", "LOWEST", "ROCK", "land_on", "make_ground", "water_on"]
-
 LOWEST, LEVEL, HIGHEST, LEVEL_STEP = 48, 64, 96, 8
 """The lowest water level, the one at the start, the highest, and the change of a round."""
 

@@ -19,25 +19,6 @@ from cellgames.envs.kernels.lookup_tables import table
 from .noise import FIRE, REGROWTH, STRIKES, WEATHER, draw_byte
 from .terrain import HIGHEST, LEVEL, LEVEL_STEP, LOWEST
 
-__all__ = [
-    "CALM",
-    "CHANCES",
-    "DRY",
-    "KINDS",
-    "RAIN",
-    "SQUARE",
-    "STAGES",
-    "STORM",
-    "Fire",
-    "burn",
-    "draw_strikes",
-    "draw_weather",
-    "next_level",
-    "put_out",
-    "set_alight",
-    "spread_chance",
-]
-
 KINDS = ("calm", "dry", "rain", "storm")
 """The states of the weather, by number."""
 CALM, DRY, RAIN, STORM = range(4)

@@ -13,8 +13,6 @@ from cellgames.envs.kernels.lookup_tables import table
 
 from .noise import ANIMALS, LATTICE, NOISE, noise_at, noise_lattice
 
-__all__ = ["EVERY", "GONE", "GRAZER", "GUARD", "HUNTER", "KINDS", "Wildlife", "kinds_of", "place_animals"]
-
 KINDS = ("grazers", "hunters", "guards")
 """The kinds of animals, in their order."""
 GRAZER, HUNTER, GUARD = range(3)

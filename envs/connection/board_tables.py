@@ -15,8 +15,6 @@ from cellgames.envs.kernels.lookup_tables import table
 from . import boards
 from .boards import Board, Shape, Tiling
 
-__all__ = ["Tables", "board_tables", "cell_places", "native_board", "neighbours", "symmetries"]
-
 
 class Tables(NamedTuple):
     """A board as tensors.

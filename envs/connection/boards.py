@@ -21,8 +21,6 @@ from typing import Literal, TypeAlias
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["BOTTOM", "LEFT", "MOST_SIZE", "RIGHT", "SLANT", "TOP", "Board", "Shape", "Tiling", "board"]
-
 Shape: TypeAlias = Literal["rhombus", "triangle"]
 Tiling: TypeAlias = Literal["hexagons", "octagons"]
 

@@ -21,8 +21,6 @@ from cellgames.envs.stones.stone_tensors import filled
 from .board_tables import board_tables, native_board, neighbours
 from .boards import Board, Shape, Tiling, board
 
-__all__ = ["winners"]
-
 _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
 _ROUNDS = 4  # of flooding between two looks at whether anything has changed
 

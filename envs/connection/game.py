@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from .rendering import View
 
-__all__ = ["MIN_SIZE", "SWAP", "ConnectionGame", "Hex", "Y"]
-
 MIN_SIZE = 2
 SWAP = "swap-pieces"
 """The name of the action by which the second player takes over the first stone; Hex programs call it so."""

@@ -35,8 +35,6 @@ from cellgames.envs.stones.stone_view import (
 
 from .boards import Board
 
-__all__ = ["SIDE", "View", "extent", "form", "labels", "outline", "sides", "spot"]
-
 
 @dataclass(frozen=True, eq=False)
 class View(StoneView):

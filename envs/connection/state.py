@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from cellgames.envs.stones.stone_state import StoneState
 
-__all__ = ["ConnectionState"]
-
 
 @dataclass(frozen=True, eq=False)
 class ConnectionState(StoneState):

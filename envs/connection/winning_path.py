@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from .boards import Board
 
-__all__ = ["Link", "winning_path"]
-
 Link = tuple[int, int]
 """Two cells that touch; a cell twice where a stone alone reaches a side."""
 

@@ -14,8 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["USER", "draw", "next_seed", "seeds", "uniform_int"]
-
 # Purposes: each names one stream of a seed. Games number theirs from USER on.
 _SPREAD = 0  # seeds of envs out of one seed
 USER = 16

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["GameError", "IllegalActionError", "brief"]
-
 
 class GameError(ValueError):
     """Something that is wrong with what a game was given, such as a line that is no position.

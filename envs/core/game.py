@@ -29,8 +29,6 @@ from .solo import BatchOfOne, Solo
 from .state import S, State, along_envs, choose_envs
 from .vector import NativeStep, Positions, Vector
 
-__all__ = ["Game"]
-
 
 class Game(ABC, Generic[S]):
     """The rules of a game, without state: pure functions on batches of games.

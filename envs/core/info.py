@@ -12,8 +12,6 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-__all__ = ["DRAW", "LOSS", "WIN", "Compilation", "GameInfo", "Space"]
-
 Compilation = Literal["whole", "stages", "none"]
 """How much of a step a `Vector` can compile.
 

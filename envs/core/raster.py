@@ -20,8 +20,6 @@ from .drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw, ImageFont
 
-__all__ = ["require_pillow", "to_png", "to_rgb"]
-
 RGB: TypeAlias = npt.NDArray[np.uint8]
 
 _BIG = 4_000_000  # pixels; larger pictures are smoothed with 2 x 2 samples a pixel instead of 3 x 3

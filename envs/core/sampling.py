@@ -20,20 +20,6 @@ from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, operator, pointer
 
-__all__ = [
-    "MANY",
-    "WORD",
-    "WORD_SHIFT",
-    "envs_innermost",
-    "pack",
-    "random_bits",
-    "random_legal",
-    "random_parts",
-    "random_root",
-    "spread",
-    "spread_over",
-]
-
 MANY = 1 << 15  # numbers that take a generator longer than spreading them
 WORD_SHIFT = 5
 WORD = 1 << WORD_SHIFT

@@ -16,8 +16,6 @@ from torch import Tensor
 from .game import Game
 from .state import State
 
-__all__ = ["Seating"]
-
 
 class Seating:
     """The players on the seats of `B` games. A player is a number from 0; -1 is a seat that the caller plays itself.

@@ -23,8 +23,6 @@ from .state import State
 if TYPE_CHECKING:
     from .game import Game
 
-__all__ = ["BatchOfOne", "SharedSolo", "Solo", "one"]
-
 
 def one(value: Any, dtype: torch.dtype | None = None) -> Tensor:
     """Return a number, or lists of numbers, as a batch of one."""

@@ -14,8 +14,6 @@ import torch
 from torch import Tensor
 from typing_extensions import TypeVar
 
-__all__ = ["S", "State", "along_envs", "choose_envs"]
-
 
 @dataclass(frozen=True, eq=False)
 class State:

@@ -32,19 +32,6 @@ from .state import S, State, choose_envs
 if TYPE_CHECKING:
     from .game import Game
 
-__all__ = [
-    "Backend",
-    "NativeStep",
-    "Positions",
-    "Starts",
-    "Transition",
-    "Vector",
-    "check_num_envs",
-    "positions_by_env",
-    "put_positions",
-    "to_positions",
-]
-
 Backend = Literal["native", "compiled", "eager"]
 """The code that a `Vector` steps by: a step in native code, compiled torch code, or torch code as it is.
 

@@ -12,18 +12,6 @@ from cellgames.envs.core import chance
 
 from .rules import quotient
 
-__all__ = [
-    "GARNETS_EACH",
-    "GARNETS_FROM",
-    "ballot",
-    "by_lot",
-    "earned_garnets",
-    "fewest",
-    "most_voted",
-    "tokens",
-    "voters",
-]
-
 GARNETS_FROM, GARNETS_EACH = 200, 50
 _LOT = chance.USER + 1  # purpose of draws
 

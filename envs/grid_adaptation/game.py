@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
     from cellgames.envs.core.vector import NativeStep
 
-__all__ = ["GridAdaptation", "RewardScheme"]
-
 RewardScheme = Literal["score", "outcome", "public"]
 
 MIN_SIZE, MAX_SIZE = 5, 31

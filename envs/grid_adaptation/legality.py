@@ -17,8 +17,6 @@ from .state import BUY, COMPONENTS, FLIP, MOST_TILES, RESERVE, SLOTS, VOTE, Grid
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-__all__ = ["free_spaces", "mask", "random_actions", "reason"]
-
 
 def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
     """Return spaces without a tile: bool [B, N]; none in the voting step."""

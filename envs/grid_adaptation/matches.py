@@ -21,8 +21,6 @@ from .state import VOTE, GridState, first_values
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-__all__ = ["begin", "restart", "step"]
-
 Fields = dict[str, Tensor]
 
 _DEAL = chance.USER  # purpose of draws

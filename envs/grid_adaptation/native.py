@@ -26,20 +26,6 @@ from .state import COMPONENTS, GridState
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-__all__ = [
-    "Played",
-    "bits_of",
-    "free_spaces",
-    "known",
-    "mask",
-    "numbers",
-    "play",
-    "results",
-    "step",
-    "step_in_place",
-    "takes",
-]
-
 Played: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
 """Actions, rewards, terminated and truncated, as in `Transition`."""
 

@@ -26,18 +26,6 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from cellgames.envs.boards.rle import board_to_string, string_to_board
 
-__all__ = [
-    "HIDDEN",
-    "Position",
-    "Stage",
-    "action_to_string",
-    "choice_to_string",
-    "position_to_string",
-    "string_to_action",
-    "string_to_position",
-    "view",
-]
-
 Stage: TypeAlias = Literal["play", "vote", "over"]
 
 HIDDEN = "?"

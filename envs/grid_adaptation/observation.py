@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["LARGEST", "PLANES", "num_planes"]
-
 PLANES = (
     "tile",
     *(f"digit {place} of the tile" for place in (1, 2, 3)),

@@ -38,8 +38,6 @@ from .state import GridState
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-__all__ = ["COLOURS", "Panel", "Row", "View", "bits", "draw", "text", "view"]
-
 Board: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

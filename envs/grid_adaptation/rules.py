@@ -10,8 +10,6 @@ from typing import Protocol, TypeVar
 
 import torch
 
-__all__ = ["DIGITS", "Board", "bits_matched", "flipped", "generation", "land", "landing", "price", "quotient"]
-
 W = TypeVar("W", torch.Tensor, int)
 """Words of boards: an int64 tensor or an integer."""
 

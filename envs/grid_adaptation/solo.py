@@ -25,8 +25,6 @@ from .state import COMPONENTS, GridState
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-__all__ = ["GridSolo"]
-
 OWN = slice(observation.BOARDS, observation.BOARDS + 7)  # planes of what a player alone knows
 _ONES = [[int(sequence & value != 0) for value in rules.DIGITS] for sequence in range(8)]
 _CPU = torch.device("cpu")

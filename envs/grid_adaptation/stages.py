@@ -28,8 +28,6 @@ from .state import BUY, FLIP, MOST_TILES, RESERVE, SLOTS, first_values
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-__all__ = ["innermost", "run"]
-
 Stage = Callable[..., Iterable[Tensor]]
 
 PLACE = 12

@@ -12,8 +12,6 @@ from cellgames.envs.core.state import State
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-__all__ = ["BUY", "COMPONENTS", "FLIP", "MOST_TILES", "RESERVE", "SLOTS", "VOTE", "GridState", "first_values"]
-
 COMPONENTS = ("tile 1", "tile 2", "tile 3", "reserve tile", "flip", "purchase", "vote")
 """Of an action; the first four name spaces."""
 

@@ -36,8 +36,6 @@ from .state import BASE, TalkState
 if TYPE_CHECKING:
     from cellgames.envs.core.vector import NativeStep
 
-__all__ = ["GridAdaptationTalk", "Talk"]
-
 Talk = Literal["none", "public", "private"]
 
 

@@ -24,8 +24,6 @@ from .state import BASE, TalkState
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
 
-__all__ = ["step_in_place"]
-
 _BASE_FIELDS = -3  # where the fields of words begin
 _GAMES: dict[tuple[tuple[int, ...], float, tuple[int, ...]], GridAdaptationTalk] = {}  # by `_numbers`
 

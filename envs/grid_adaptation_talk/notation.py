@@ -27,16 +27,6 @@ from .state import BASE, TalkState
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
 
-__all__ = [
-    "SAY",
-    "action_to_string",
-    "split",
-    "string_to_words",
-    "to_text",
-    "with_words",
-    "word_to_string",
-]
-
 SAY = "/say:"
 """The text between the base game's part of an action and the words."""
 

@@ -13,8 +13,6 @@ from .state import TalkState
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
 
-__all__ = ["Conversation", "last_talk", "said"]
-
 _INK, _PALE, _BUBBLE, _EDGE = "#3b362f", "#857d70", "#eaf1f7", "#4d6a85"
 _NAME, _ROW, _TAIL = 78.0, 36.0, 7.0
 _ALL = "all"

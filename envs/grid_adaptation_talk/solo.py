@@ -17,8 +17,6 @@ from .state import BASE, TalkState
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
 
-__all__ = ["TalkSolo"]
-
 
 class TalkSolo(GridSolo):
     """One match of Grid Adaptation with talk: the base game's, and the words that were said and heard."""

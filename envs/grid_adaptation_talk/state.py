@@ -11,8 +11,6 @@ from torch import Tensor
 
 from cellgames.envs.grid_adaptation.state import COMPONENTS, GridState
 
-__all__ = ["BASE", "TalkState"]
-
 BASE = len(COMPONENTS)
 """The number of components of the base game's actions; those of words follow."""
 

@@ -20,8 +20,6 @@ from cellgames.envs.kernels.lookup_tables import table
 if TYPE_CHECKING:
     from .game import GridAdaptationTalk
 
-__all__ = ["TO_COME", "delivered", "heard_by", "history", "num_planes", "one_hot"]
-
 TO_COME = -1
 """The word of a talk step that has not been played."""
 

@@ -10,8 +10,6 @@ from torch import Tensor
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["ActionsError", "as_actions", "from_numbers"]
-
 _INTEGERS = frozenset(
     (
         *(torch.int64, torch.int32, torch.int16, torch.int8),

@@ -23,8 +23,6 @@ from torch import Tensor
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["ENDLESS", "Compile", "Kernel", "check_compile", "compiler_found", "is_compile_error", "kernel", "planned"]
-
 Compile = Literal["auto", "always", "never"]
 
 

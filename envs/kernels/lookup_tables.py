@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import ParamSpec, TypeVar
 
-__all__ = ["table"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

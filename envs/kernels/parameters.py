@@ -7,8 +7,6 @@ from typing import Any
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["check_int", "check_whole"]
-
 
 def check_whole(name: str, value: Any, low: int | None = None, high: int | None = None) -> None:
     """Raise a `ValueError` that begins with `name` unless `value` is a whole number within limits.

@@ -20,8 +20,6 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-__all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status", "without_native"]
-
 INTERFACE = 7
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 

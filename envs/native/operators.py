@@ -14,8 +14,6 @@ import torch
 
 from .native_library import Library, library
 
-__all__ = ["Operator", "operator"]
-
 NAMESPACE = "cellgames"
 
 P = ParamSpec("P")

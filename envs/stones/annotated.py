@@ -12,8 +12,6 @@ from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Rectangle
 
 from .stone_view import StoneView
 
-__all__ = ["LINE", "draw_annotated"]
-
 LINE = 6
 """So many moves of a line are drawn."""
 

@@ -7,8 +7,6 @@ from itertools import islice
 
 from cellgames.utils.foreign_text import listed, shown
 
-__all__ = ["MOVERS", "STONES", "position_to_string", "string_to_position"]
-
 STONES = ".xo"
 """Marks of cells: free, Black, White."""
 

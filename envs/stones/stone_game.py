@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from .stone_view import StoneView
 
-__all__ = ["StoneGame"]
-
 _CHECKED: WeakSet[StoneState] = WeakSet()  # by `_check_layout`
 
 

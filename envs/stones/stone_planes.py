@@ -10,8 +10,6 @@ from cellgames.envs.native import Library, operator, pointer
 from .joining import COLOUR
 from .stone_tensors import threads_for
 
-__all__ = ["OFF", "planes"]
-
 OFF = 3
 """The colour of a place of a plane that is no cell of the board."""
 

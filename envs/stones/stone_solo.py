@@ -20,8 +20,6 @@ from .stone_state import StoneS
 if TYPE_CHECKING:
     from .stone_game import StoneGame
 
-__all__ = ["StoneSolo"]
-
 _CPU = torch.device("cpu")
 
 

@@ -9,8 +9,6 @@ from typing_extensions import TypeVar
 
 from cellgames.envs.core.state import State
 
-__all__ = ["StoneS", "StoneState"]
-
 
 @dataclass(frozen=True, eq=False)
 class StoneState(State):

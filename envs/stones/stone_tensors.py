@@ -16,8 +16,6 @@ from cellgames.envs.native import pointer
 
 from .joining import GROUP
 
-__all__ = ["LOTS", "filled", "free_words", "put_natively", "relabelled", "taken", "threads_for", "where"]
-
 LOTS = 1 << 21
 """Random numbers for `filled` are below this."""
 

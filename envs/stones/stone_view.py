@@ -12,22 +12,6 @@ import numpy.typing as npt
 
 from cellgames.envs.core.drawing import Picture, Point, Shape
 
-__all__ = [
-    "EDGE",
-    "EDGE_WIDTH",
-    "FILL",
-    "FREE_SQUARE",
-    "INK",
-    "MARK",
-    "PAPER",
-    "PATH",
-    "PATH_EDGE_WIDTH",
-    "PATH_LINES",
-    "StoneView",
-    "colour",
-    "mark_radius",
-]
-
 PAPER, INK = "#fffdf8", "#5b5348"
 FILL = ("#ead9b8", "#25282d", "#ffffff")
 """Colours of cells: free, Black, White."""

@@ -18,8 +18,6 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.life import inherited
 
-__all__ = ["Survivors", "generation", "live_cells", "pack", "unpack"]
-
 Survivors = Literal["recolour", "keep"]
 
 

@@ -19,8 +19,6 @@ from cellgames.envs.toroidal_cup.patterns.stamped import Shapes, snake
 
 from .placement import sizes
 
-__all__ = ["PLACEABLE", "deal", "most_shapes", "stamps_of"]
-
 PLACEABLE: dict[str, Shapes] = {name: pattern.shapes for name, pattern in PATTERNS.items() if pattern.shapes}
 """The patterns that are made of shapes, in the order of `PATTERNS`."""
 

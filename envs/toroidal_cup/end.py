@@ -13,8 +13,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["FIRST_END", "HISTORY", "WINDOW", "ended", "leaders", "shares"]
-
 WINDOW = 240
 FIRST_END = 243
 HISTORY = WINDOW + 2  # shares of the last generations, of which the three averages are made

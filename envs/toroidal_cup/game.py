@@ -15,21 +15,21 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.envs.toroidal_cup.patterns.pattern import COLS, MOST_TEAMS, ROWS
+from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
+from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.foreign_text import shown
 
 from . import dealing, notation, observation, placement
+from .colours import Survivors
 from .dealing import PLACEABLE
 from .end import leaders
 from .notation import Position
 from .patterns.stamps import usual_name
-from .simulator import MAX_GENERATIONS, TOLERANCE, Result, Survivors, run
+from .simulator import MAX_GENERATIONS, TOLERANCE, Result, run
 from .state import CupState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
-
-__all__ = ["ToroidalCup"]
 
 MIN_SIZE, MAX_SIZE = 4, 512
 RANDOM = "random"

@@ -15,17 +15,6 @@ from typing import NamedTuple
 
 from cellgames.envs.boards.rle import board_to_string, string_to_board
 
-__all__ = [
-    "HIDDEN",
-    "Position",
-    "known",
-    "placement_to_string",
-    "position_to_string",
-    "string_to_placement",
-    "string_to_position",
-    "view",
-]
-
 HIDDEN = "?"
 """The text of what a team may not know."""
 

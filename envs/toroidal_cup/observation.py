@@ -12,8 +12,6 @@ from cellgames.envs.kernels.lookup_tables import table
 
 from .placement import cells
 
-__all__ = ["drawings", "num_planes", "planes", "stamp_seen"]
-
 
 def num_planes(teams: int) -> int:
     """Return the number of planes: one for each team, the shape to place, how many shapes are left."""

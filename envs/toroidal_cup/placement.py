@@ -20,8 +20,6 @@ from torch import Tensor
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS, offsets
 
-__all__ = ["Lattice", "always_room", "blocked_at_most", "cells", "fits", "footprint", "legal", "sizes"]
-
 
 @dataclass(frozen=True)
 class Lattice:

@@ -36,8 +36,6 @@ from .roster import held_by_quadrant, roster
 if TYPE_CHECKING:
     from .simulator import Result
 
-__all__ = ["COLOURS", "FRAMES", "RESULTS", "View", "draw", "end_of", "ending", "life_frames", "moment", "text", "tops"]
-
 Cells: TypeAlias = npt.NDArray[np.int8]
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
 

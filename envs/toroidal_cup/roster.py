@@ -22,8 +22,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FIRST_NAMES", "LAST_NAMES", "Roster", "held_by_quadrant", "quadrant_of", "roster"]
-
 _FIRST = (
     "Ada Bo Cleo Dag Edda Finn Gita Hugo Ines Jarl Kit Lena Milo Nell Otis Pia Quinn Rosa Sven Tess Ulla Vito Wren "
     "Xena Yuri Zora Amos Bibi Cato Dora Emil Faye Gus Hedy Ivo Juno Knut Lulu Mona Ned Olga Paco Rita Saul Tove Uri "

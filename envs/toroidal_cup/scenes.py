@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from .game import ToroidalCup
 
-__all__ = ["frames", "seen_pattern", "view"]
-
 
 def view(game: ToroidalCup, state: CupState, player: int | None = None, *, counts: bool = True) -> View:
     """Return the first game of the batch, to a spectator or as a team may know it.

@@ -27,8 +27,6 @@ from cellgames.utils.foreign_text import shown
 from .colours import Survivors, generation, live_cells, pack, unpack
 from .end import FIRST_END, HISTORY, ended, leaders, shares
 
-__all__ = ["MAX_GENERATIONS", "TOLERANCE", "Options", "Result", "Survivors", "boards", "run", "simulate"]
-
 MAX_GENERATIONS = 10_000
 TOLERANCE = 1e-12
 MOST_TEAMS = 127  # an int8 holds their numbers

@@ -8,8 +8,6 @@ from torch import Tensor
 
 from cellgames.envs.core.state import State
 
-__all__ = ["CupState"]
-
 
 @dataclass(frozen=True, eq=False)
 class CupState(State):

@@ -26,8 +26,6 @@ from .winning_path import Step, winning_class, winning_path
 if TYPE_CHECKING:
     from .rendering import View
 
-__all__ = ["Torus"]
-
 PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
 
 

@@ -21,19 +21,6 @@ from typing import NamedTuple
 from cellgames.envs.stones import row_notation
 from cellgames.utils.foreign_text import shown
 
-__all__ = [
-    "MAX_SIZE",
-    "MIN_SIZE",
-    "Edge",
-    "cell_to_name",
-    "name_to_cell",
-    "neighbours",
-    "num_cells",
-    "position_to_string",
-    "string_to_position",
-    "widths",
-]
-
 MIN_SIZE = 2
 MAX_SIZE = 16
 

@@ -38,8 +38,6 @@ from cellgames.envs.stones.stone_view import (
 from .geometry import num_cells
 from .winning_path import check_cells
 
-__all__ = ["FADED", "STRIP", "View"]
-
 
 @dataclass(frozen=True, eq=False)
 class View(StoneView):

@@ -8,8 +8,6 @@ from torch import Tensor
 
 from cellgames.envs.stones.stone_state import StoneState
 
-__all__ = ["TorusState"]
-
 
 @dataclass(frozen=True, eq=False)
 class TorusState(StoneState):

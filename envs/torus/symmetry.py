@@ -17,8 +17,6 @@ from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
 
-__all__ = ["num_symmetries", "sources", "transformed"]
-
 
 def num_symmetries(size: int) -> int:
     """Return the number of symmetries, `S`."""

@@ -16,8 +16,6 @@ from cellgames.envs.stones.stone_tensors import threads_for
 
 from . import rules
 
-__all__ = ["neighbour_codes", "winning_cells"]
-
 
 @operator(
     "torus_winning(Tensor codes, Tensor losing, Tensor player) -> Tensor",

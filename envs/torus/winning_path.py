@@ -17,8 +17,6 @@ import numpy.typing as npt
 from . import rules
 from .geometry import MAX_SIZE, MIN_SIZE, Edge, neighbours, num_cells
 
-__all__ = ["Cells", "PathName", "Step", "check_cells", "winning_class", "winning_path"]
-
 Cells: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 Step: TypeAlias = tuple[int, int, int]
 PathName: TypeAlias = Literal["ring", "bracelet", "r-helix", "l-helix"]

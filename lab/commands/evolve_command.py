@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from cellgames.lab.evolution.evolution import Evolution
     from cellgames.lab.evolution.family import FamilyRun
 
-__all__ = ["add"]
-
 _TEXT = (
     "Search for designs: arrangements of a team of the Cup, or first turns of Cloth of Gold. An\n"
     "archive keeps the best design of each kind (MAP-Elites), designs are varied and play thousands of games\n"

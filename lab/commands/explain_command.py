@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from cellgames.arena.season.cup_replays import CupRecord
     from cellgames.lab.interventions.effects import Explanation, Options
 
-__all__ = ["add"]
-
 _TEXT = (
     "Explain a recorded game by intervening. The command plays the game again without one placement, turn, cell,\n"
     "Life object or stone, or with it elsewhere, thousands of times. The change of the result is what it was worth.\n"

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cellgames.lab.populations.league import LeagueProgress
     from cellgames.lab.populations.league_report import League
 
-__all__ = ["add"]
-
 _OF_THE_LEAGUE = ("opponents", "total_steps", "actors", "lag", "ray")
 
 _TEXT = (

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.envs.core import Game
 
-__all__ = ["add"]
-
 _TEXT = (
     "Probe what a network knows. A linear probe reads a quantity off each layer: in Torus, Hex and Y the stones\n"
     "to win, in Torus how many more another winding takes, in Cloth of Gold the territory two rounds ahead, in Grid\n"

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from cellgames.envs.torus.game import Torus
     from cellgames.envs.torus.state import TorusState
 
-__all__ = ["add"]
-
 _TEXT = (
     "Solve a position: who wins with best play, and by which moves. Hex and Y are solved where at most 16 cells are\n"
     "free, such as Hex of size 4 from the first move. Torus is solved from size 3 to 6: size 4 takes less than a\n"

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from cellgames.training.arguments import Arguments
     from cellgames.utils.options import Option, Options
 
-__all__ = ["add_trainings", "run_trainings", "settings_of"]
-
 T = TypeVar("T")
 
 

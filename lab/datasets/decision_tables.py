@@ -19,8 +19,6 @@ from cellgames.envs.core import Game
 from cellgames.utils.files import PathLike, replacing
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["COLUMNS", "META", "POLICY", "Decisions", "Written", "arrow", "decisions", "export_decisions", "finished"]
-
 META = b"cellgames"
 """The key of the table's metadata: JSON with the game and the shapes of the lists."""
 

@@ -19,8 +19,6 @@ from cellgames.utils.foreign_text import shown
 
 from .decision_tables import POLICY, Decisions, Written, decisions, finished
 
-__all__ = ["check_minari_folder", "export_minari"]
-
 _ID = re.compile(r"[A-Za-z0-9_-]+-v[0-9]+")
 
 

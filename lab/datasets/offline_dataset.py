@@ -20,8 +20,6 @@ from cellgames.utils.foreign_text import shown
 
 from .decision_tables import COLUMNS, META, POLICY, arrow
 
-__all__ = ["OfflineDataset"]
-
 
 class OfflineDataset(IterableDataset[dict[str, Tensor]]):
     """Batches of decisions from Parquet files by `export_decisions`, read a few thousand rows at a time.

@@ -35,8 +35,6 @@ from cellgames.envs.core import chance
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played
 
-__all__ = ["ClothOpponents", "ClothSpace"]
-
 _ROUNDS = 2  # that a design lives alone for its measures
 _VERSIONS = 32
 _SMALLEST = 3  # units of the smallest shape

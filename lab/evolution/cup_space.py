@@ -34,8 +34,6 @@ from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ORIENTATIONS, ROWS
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played
 
-__all__ = ["STARTS", "CupOpponents", "CupSpace", "cup_spaces", "read_starts"]
-
 STARTS = "recorded_games.jsonl.gz"
 """The file of published games, as golly.life has them."""
 

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from cellgames.cluster.workers import Workers, completed
 
-__all__ = ["DesignSpace", "Floats", "Ints", "Measure", "Played"]
-
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Pool = TypeVar("Pool")

@@ -20,7 +20,8 @@ from cellgames.agents.networks.file_names import CHAMPION_FILE
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match import load_two_player_agents
 from cellgames.arena.play.match_options import MatchOptions
-from cellgames.arena.records.record_lines import Record, plain, to_lines
+from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import Record, to_lines
 from cellgames.cluster.workers import Workers
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game
@@ -36,8 +37,6 @@ from .cup_space import CupOpponents, CupSpace, cup_spaces
 from .design_space import DesignSpace
 from .evolve_options import EvolveOptions
 from .family import FamilyRun, chosen_measures
-
-__all__ = ["EVOLVED", "GAMES", "SETTINGS", "Evolution", "evolve"]
 
 SETTINGS, GAMES = "settings.json", "games.jsonl"
 EVOLVED = "evolved"

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from cellgames.utils.options import Options, Strings, option
 
-__all__ = ["EvolveOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class EvolveOptions(Options):

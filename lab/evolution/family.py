@@ -25,8 +25,6 @@ from cellgames.runs.seeds import derive_short
 from .design_space import DesignSpace, Floats, Ints, Measure, Played
 from .evolve_options import EvolveOptions
 
-__all__ = ["Champion", "DesignEmitter", "FamilyRun", "chosen_measures", "elites_of", "make_archive"]
-
 _PROMOTED = 0.125  # share of a batch that plays whole games
 _CONTENDERS = 8  # elites that may become champion
 _CLOSE = 0.03  # points by which a design of the mixture may be weaker than the best one

@@ -30,8 +30,6 @@ from cellgames.runs.seeds import derive
 
 from .effects import Intervention, Options, Replays
 
-__all__ = ["ClothWorld", "cloth_world"]
-
 _CHUNK = 1024  # games that are played at the same time
 _LEFT_OUT = -1  # instead of an action
 

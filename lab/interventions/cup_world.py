@@ -28,8 +28,6 @@ from .effects import Intervention, Options, Replays
 if TYPE_CHECKING:
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["CupWorld", "Placement", "cup_world", "leads", "season_world"]
-
 Cells: TypeAlias = npt.NDArray[np.int8]
 Edit: TypeAlias = tuple[tuple[int, int], ...]
 """Pairs of a cell and its new owner, 0 for nobody."""

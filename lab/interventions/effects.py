@@ -16,8 +16,6 @@ import numpy.typing as npt
 from cellgames.envs.core import Game, State
 from cellgames.utils.report.model import Cell, Table
 
-__all__ = ["Effect", "Explanation", "Intervention", "Options", "PairEffect", "Replays", "World"]
-
 Numbers: TypeAlias = npt.NDArray[np.float64]
 
 TABLES = {"empty": "empty_cells"}

@@ -16,8 +16,6 @@ from .effects import Effect, Explanation, Intervention, Options, PairEffect, Rep
 if TYPE_CHECKING:
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["WORLDS", "explain", "explain_world", "world_of"]
-
 _STONES = "cellgames.lab.interventions.stones_world"
 WORLDS: dict[str, Target] = {
     "torus-v0": f"{_STONES}:torus_world",

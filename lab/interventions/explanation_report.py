@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from cellgames.arena.records.record_lines import plain
+from cellgames.arena.records.checksums import plain
 from cellgames.utils.extras import no_pictures
 from cellgames.utils.report import files, model
 from cellgames.utils.report.model import Part, Section
@@ -21,8 +21,6 @@ from cellgames.utils.version import __version__
 
 from .effects import Effect, Explanation
 from .worth_pictures import LAYERS, draw_worth
-
-__all__ = ["FORMAT", "lines", "to_data", "write_explanation"]
 
 FORMAT = 1
 """Version of report.json; raised when readers of an older one would fail."""

@@ -21,8 +21,6 @@ from cellgames.runs.seeds import derive
 
 from .effects import Intervention, Options, Replays
 
-__all__ = ["GridWorld", "grid_world"]
-
 _CHUNK = 4096  # matches that are played at the same time
 
 

@@ -14,8 +14,6 @@ from .probing import OBSERVATION, Probing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["lines", "probe_section"]
-
 
 def lines(found: Probing) -> list[str]:
     """Return a line for each quantity: the last network's best layer beside the controls."""

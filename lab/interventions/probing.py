@@ -35,20 +35,6 @@ from cellgames.envs.torus.game import Torus
 from cellgames.runs.seeds import derive
 from cellgames.utils.statistics import percentile_interval
 
-__all__ = [
-    "GAMES",
-    "OBSERVATION",
-    "POSITIONS",
-    "Probe",
-    "ProbeResult",
-    "Probing",
-    "Target",
-    "fit_probe",
-    "layers_of",
-    "probe_networks",
-    "targets_of",
-]
-
 Numbers: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 

@@ -32,8 +32,6 @@ from .effects import Intervention, Options, Replays
 if TYPE_CHECKING:
     from cellgames.agents.search import SearchResult
 
-__all__ = ["StonesWorld", "connection_world", "torus_world"]
-
 SOLVED = (3, 4)
 """Sizes of boards of Torus whose positions are solved, whatever stones they hold."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["MOST_WORK", "explained", "worth_layer"]
-
 MOST_WORK = (2e10, 2e12)
 """Most cells times generations of Life in all replays, without and with native code: some ten seconds."""
 

@@ -23,8 +23,6 @@ from .effects import Effect, Explanation
 if TYPE_CHECKING:
     pass
 
-__all__ = ["HARM", "LAYERS", "WORTH", "colour_of", "draw_worth"]
-
 WORTH, HARM = "#1b7837", "#c51b7d"
 """Colours of what helps and of what harms its own player; both are told apart in every kind of colour vision."""
 

@@ -20,8 +20,6 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import advance
 from cellgames.envs.boards.orientations import Cell
 
-__all__ = ["MOST", "Groups", "group", "next_boards", "unwrapped"]
-
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 

@@ -26,8 +26,6 @@ from .interactions import PatternCache
 from .life_objects import Kind
 from .object_arrays import COLUMNS, ObjectArrays, find_objects
 
-__all__ = ["Census", "CensusObject", "census"]
-
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 _CHUNK = 1 << 20  # cells at a time

@@ -19,8 +19,6 @@ from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
 
-__all__ = ["Flows", "Spending", "read"]
-
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 

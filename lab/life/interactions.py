@@ -24,8 +24,6 @@ from .cell_groups import Groups, unwrapped
 from .life_objects import ACTIVE, LONGEST, Kind, Piece, recognise
 from .universes import Board
 
-__all__ = ["Interaction", "PatternCache", "PatternTable", "bounding_box", "interactions"]
-
 _ROUNDS = 4  # of groups interaction what has come of others that met
 
 

@@ -21,8 +21,6 @@ from cellgames.envs.boards.orientations import Cell
 
 from .universes import Board, Plane, Universe
 
-__all__ = ["ACTIVE", "LONGEST", "Form", "Kind", "Piece", "recognise"]
-
 LONGEST = 60
 """Generations of a period."""
 

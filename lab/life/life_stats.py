@@ -21,8 +21,6 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.core import Game
 
-__all__ = ["LifeSeries", "Moment", "life_series", "moments"]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 _BATCH = 64

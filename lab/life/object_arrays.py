@@ -15,8 +15,6 @@ import numpy.typing as npt
 from .cell_groups import Groups, group
 from .interactions import Interaction, PatternCache, PatternTable, bounding_box, interactions
 
-__all__ = ["COLUMNS", "ObjectArrays", "find_objects"]
-
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 COLUMNS = ("board", "row", "col", "rows", "cols", "cells", "kind")

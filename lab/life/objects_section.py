@@ -25,8 +25,6 @@ from .life_stats import LifeSeries, Moment
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["LifeDataset", "section"]
-
 _SHOWN = 12  # objects of a plot
 _DRAWS = 1000  # of the bootstrap
 _FEW = 0.05  # of all games; times with fewer are not drawn

@@ -26,8 +26,6 @@ from .objects_section import LifeDataset
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["sections"]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 _MOST_GROUPS = 8  # curves of one plot

@@ -18,8 +18,6 @@ from cellgames.envs.boards.orientations import Cell
 
 from .cell_groups import next_boards
 
-__all__ = ["Board", "Plane", "Universe"]
-
 
 class Universe(Protocol):
     """A place where cells live without others; boards are integers, a bit for each cell."""

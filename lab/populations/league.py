@@ -74,8 +74,6 @@ from .league_options import MOST_TABLES, LeagueOptions
 from .league_plan import EXPLOITERS, LEAGUE, MAIN, MEMBERS, PSRO, Planned, league_round, psro_round, response_score
 from .league_report import FILES, League, RoundResult, behaviour_distances, league_report
 
-__all__ = ["League", "LeagueProgress", "train_league"]
-
 _GAMES, _ROUNDS, _EXACT = "games", "rounds", "exact.json"
 _LEAGUE = RunKind(
     "league",

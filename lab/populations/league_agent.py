@@ -29,8 +29,6 @@ from cellgames.agents.networks.file_names import MIXTURE_FILE
 from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import clipped, shown
 
-__all__ = ["FORMAT", "LeagueAgent", "Mixture", "league_agent", "mixture_text", "read_mixture"]
-
 FORMAT = 1
 _MOST = 1000  # members, or seats of a table
 

@@ -27,8 +27,6 @@ from cellgames.runs.run_folder import RunFolder, RunKind
 
 from .league_options import LeagueOptions
 
-__all__ = ["RoundGames", "plan_round", "play_round", "table_payoffs"]
-
 _SHARE = 10  # a table of several members gets one in so many of the games of a pair
 _LEAST = 4
 _GAMES = RunKind("league", RUN, FILES)

@@ -8,8 +8,6 @@ from typing import Literal
 from cellgames.runs.run_folder import RunOptions
 from cellgames.utils.options import option
 
-__all__ = ["MOST_TABLES", "LeagueOptions", "Method", "Solver"]
-
 Method = Literal["psro", "league"]
 Solver = Literal["auto", "nash", "uniform", "cce"]
 

@@ -13,8 +13,6 @@ import numpy as np
 from cellgames.arena.stats.payoffs import Payoffs
 from cellgames.training.selfplay.opponent_mix import SELF
 
-__all__ = ["EXPLOITERS", "LEAGUE", "MAIN", "MEMBERS", "PSRO", "Planned", "league_round", "psro_round", "response_score"]
-
 PSRO, MAIN, MAIN_EXPLOITER, LEAGUE_EXPLOITER = "psro", "main", "main-exploiter", "league-exploiter"
 EXPLOITERS = (MAIN_EXPLOITER, LEAGUE_EXPLOITER)
 LEAGUE = (MAIN, *EXPLOITERS)

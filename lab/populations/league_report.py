@@ -28,8 +28,6 @@ from .league_plan import PSRO, Planned
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FILES", "League", "RoundResult", "behaviour_distances", "league_report"]
-
 FILES = (
     *("report.md", "result.json", "members.csv", "payoffs.csv", "rounds.csv", "strategy.csv"),
     *("payoffs.png", "strategy.png", "exploitability.png"),

@@ -21,8 +21,6 @@ from typing import NamedTuple
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.connection.state import ConnectionState
 
-__all__ = ["MOST_FREE", "ConnectionSolver", "check_solvable", "is_solvable", "solver"]
-
 MOST_FREE = 16
 """So many cells may be free, at most. From the first move, Hex of size 4 takes seconds, Y of size 5 half a minute."""
 

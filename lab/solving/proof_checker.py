@@ -24,8 +24,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["ProofError", "check", "check_file", "read", "write"]
-
 FORMAT = "cellgames torus proof 1"
 MOST_MOVES = 1 << 27
 _TOLD = 256  # moves between two calls of who wants to know how far it is

@@ -27,8 +27,6 @@ from cellgames.envs.core import Game, seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.utils.statistics import wilson_interval
 
-__all__ = ["Foresight", "main", "score"]
-
 
 class Foresight(GameAgent[ToroidalCup]):
     """An agent that plays a best response to draws of another agent's last placement, in games of two teams.

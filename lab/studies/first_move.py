@@ -48,8 +48,6 @@ from cellgames.utils.statistics import normal_quantile, wilson_interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIRST_MOVES", "influence", "main", "openings", "replies", "share_of_black"]
-
 FIRST_MOVES = ("octagon", "square")
 AGENTS: Mapping[int, tuple[str, ...]] = {
     5: ("random", "greedy", "mcts:100", "trained", "gumbel:64"),

@@ -32,8 +32,6 @@ from cellgames.envs.torus.state import TorusState
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table
 
-__all__ = ["FIRST_MOVES", "line", "main", "replies"]
-
 FIRST_MOVES = ("octagon", "square")
 OUT = Path("results/studies/torus_solved")
 

@@ -40,8 +40,6 @@ from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Table
 from cellgames.utils.statistics import mean_interval, percentile_interval
 
-__all__ = ["Moment", "Worths", "area_under_curve", "main", "measure_worths", "moment_of"]
-
 Numbers: TypeAlias = npt.NDArray[np.float64]
 
 REPLAYS = 1000

@@ -22,8 +22,6 @@ from cellgames.runs.seeds import derive
 from cellgames.utils.progress import progress
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
-__all__ = ["Dependence", "dependence", "with_other_word"]
-
 _DRAWS = 2000  # of the bootstrap
 _SAMPLES = 16  # draws of agents that are no networks
 

@@ -20,21 +20,6 @@ from cellgames.envs.grid_adaptation_talk.state import BASE
 from cellgames.runs.seeds import derive
 from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
-__all__ = [
-    "NO_ZONE",
-    "ZONES",
-    "Claim",
-    "Coalition",
-    "Information",
-    "Transcript",
-    "claims",
-    "coalition",
-    "coalition_gain",
-    "information",
-    "read_talk",
-    "zone",
-]
-
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float64]
 

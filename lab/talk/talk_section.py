@@ -21,8 +21,6 @@ from cellgames.utils.report.text import escape
 from .listening import dependence
 from .talk_measures import ZONES, Claim, Information, Transcript, claims, coalition_gain, information, read_talk
 
-__all__ = ["asked_sections", "sections"]
-
 _PLACES = [f"{down} {across}" for down in ("top", "middle", "bottom") for across in ("left", "centre", "right")]
 assert len(_PLACES) == ZONES
 

@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["main"]
-
 
 def main() -> int:
     """Run the command line of this process and return the exit code; Ctrl-C stops it from the first import on."""

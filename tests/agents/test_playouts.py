@@ -14,7 +14,8 @@ from cellgames.agents.playouts.playouts import finish, outcomes
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
-from cellgames.envs.torus.filling import LOTS, winners
+from cellgames.envs.stones.stone_tensors import LOTS
+from cellgames.envs.torus.filling import winners
 from cellgames.envs.torus.geometry import num_cells
 
 

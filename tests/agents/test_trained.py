@@ -19,8 +19,8 @@ from cellgames.agents import load
 from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.networks.saved import read_about
-from cellgames.agents.networks.shipped_weights import ids_with_weights
-from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, shipped
+from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
+from cellgames.agents.networks.trained import shipped
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.main import main, parser

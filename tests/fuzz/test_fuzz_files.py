@@ -22,7 +22,8 @@ from training_runs import network_for, tiny
 
 import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
-from cellgames.arena.records.store.store import Store, StoreError
+from cellgames.arena.records.store.schema import StoreError
+from cellgames.arena.records.store.store import Store
 from cellgames.runs.run_folder import RunError
 from cellgames.training.runs import checkpoints
 

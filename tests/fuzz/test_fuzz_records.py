@@ -19,7 +19,8 @@ from cellgames.agents.loading import load
 from cellgames.agents.play_loop import parse_move, play
 from cellgames.arena.formats import records_to_sgf, sgf_to_records
 from cellgames.arena.play.match import generator, records_of
-from cellgames.arena.records.record_lines import Record, RecordError, append, read_records
+from cellgames.arena.records.checksums import RecordError
+from cellgames.arena.records.record_lines import Record, append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.cup_replays import CupRecord

@@ -25,8 +25,6 @@ from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, 
 from cellgames.envs.adapters.pettingzoo_aec import wrapped
 from cellgames.envs.core import Game, State, seeds
 
-__all__ = ["ADAPTERS", "Adapter", "adapters", "core_state", "game_of", "legal", "outcome_of"]
-
 ANY_MODE = ("human", "rgb_array", "ansi")
 
 

@@ -9,8 +9,6 @@ from cellgames.agents.base import BaseAgent
 from cellgames.agents.search import SearchResult
 from cellgames.envs.core import Game, State
 
-__all__ = ["Planned"]
-
 
 class Planned(BaseAgent):
     """Gives the first legal actions 1, 4, 2 and 0 visits in their order, and plays the second.

@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["DESKTOP", "FORM", "PHONE", "Watched", "browser", "click", "close", "expect", "fill_form", "page", "point"]
-
 FORM = "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"
 """The button of the form of a game when it can be sent."""
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from typing_extensions import override
 
-__all__ = ["KEY", "Chat", "completion", "first_legal", "serving"]
-
 KEY = "sk-very-secret-4711"
 
 Handler = BaseHTTPRequestHandler

@@ -12,27 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "EMPTY",
-    "KILLED",
-    "NEUTRAL",
-    "A",
-    "B",
-    "Board",
-    "Cell",
-    "ReferenceGame",
-    "count",
-    "distances",
-    "drawn",
-    "field_of",
-    "generation",
-    "later",
-    "next_state",
-    "random_action",
-    "random_world",
-    "text_of",
-]
-
 EMPTY, A, B, NEUTRAL, KILLED = range(5)
 MARKS = ".abcd"
 

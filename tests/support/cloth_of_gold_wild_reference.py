@@ -13,8 +13,6 @@ import numpy as np
 from cloth_of_gold_reference import EMPTY, KILLED, NEUTRAL, Cell, ReferenceGame, cells_of, generation
 from numpy.typing import NDArray
 
-__all__ = ["PATTERNS", "WildReference", "forms_of", "random_bits"]
-
 KINDS = ("calm", "dry", "rain", "storm")
 CHANCES = {"calm": (96, 64, 64, 32), "dry": (64, 112, 32, 48), "rain": (80, 32, 112, 32), "storm": (96, 32, 96, 32)}
 PATTERNS = {

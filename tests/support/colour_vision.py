@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["VISION", "lab"]
-
 # What the three kinds of dichromats see, in linear RGB: Machado, Oliveira and Fernandes, "A Physiologically-based Model
 # for Simulation of Color Vision Deficiency" (2009), severity 1.
 VISION = {

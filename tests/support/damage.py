@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BLOCK", "damaged", "outcomes"]
-
 BLOCK = 64
 """Bytes of a block of zeros."""
 

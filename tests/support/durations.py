@@ -16,8 +16,6 @@ from pathlib import Path
 import pytest
 from paths import ROOT
 
-__all__ = ["FILE", "Recorder", "longest_first", "quick", "read"]
-
 FILE = ROOT / "tests" / "durations.json"
 
 WEB = ROOT / "tests" / "web"

@@ -21,8 +21,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-__all__ = ["Inputs", "documented", "fuzz"]
-
 LIMIT_S = 20
 """Seconds after which an input hangs; a busy machine takes a second for the slowest."""
 

@@ -14,8 +14,6 @@ from typing_extensions import override
 
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, GameInfo, Space, State
 
-__all__ = ["Goofspiel", "GoofspielState", "determinize", "equilibrium", "exact_matrix", "exact_value"]
-
 Hand = tuple[int, ...]
 
 

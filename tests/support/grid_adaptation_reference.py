@@ -10,27 +10,6 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-__all__ = [
-    "BUY",
-    "FLIP",
-    "NO_TILE",
-    "RESERVE",
-    "TILES",
-    "VOTE",
-    "Action",
-    "Board",
-    "Cell",
-    "ReferenceMatch",
-    "digits",
-    "drawn",
-    "empty",
-    "generation",
-    "majority",
-    "matching",
-    "random_actions",
-    "text_of",
-]
-
 NO_TILE = -1
 TILES, RESERVE, FLIP, BUY, VOTE = (0, 1, 2), 3, 4, 5, 6  # components of an action
 

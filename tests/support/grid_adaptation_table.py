@@ -15,8 +15,6 @@ from cellgames.envs.core import seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
 
-__all__ = ["Table", "agree", "flags", "make", "packed", "position", "reference_of"]
-
 # A field of the state, and what the reference calls it.
 NAMES = {
     "sequence": "sequences",

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 
 from grid_adaptation_reference import Action, ReferenceMatch, random_actions
 
-__all__ = ["ALL", "Letter", "TalkMatch", "random_talk"]
-
 ALL = -1
 Letter = tuple[int, int, int]
 

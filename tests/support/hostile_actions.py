@@ -13,8 +13,6 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-__all__ = ["CONTAINERS", "Recipe", "recipes"]
-
 DTYPES = [
     *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.uint16, torch.uint32, torch.uint64),
     *(torch.bool, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128),

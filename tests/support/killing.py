@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["KILL", "KILLED"]
-
 KILL = 9
 """For `os.kill`: SIGKILL; on Windows, which has none, TerminateProcess with this exit code."""
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
-__all__ = ["DRAWINGS", "Cell", "Shape", "canonical", "drawn", "find", "named", "next_set"]
-
 Cell = tuple[int, int]
 Shape = tuple[Cell, ...]
 """Cells in order, the least of all phases and orientations: equal for equal objects."""

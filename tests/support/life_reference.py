@@ -14,25 +14,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = [
-    "Board",
-    "Cell",
-    "Game",
-    "board_of",
-    "boards_tensor",
-    "census",
-    "drawn",
-    "ends",
-    "history",
-    "live_cells",
-    "next_board",
-    "next_cells",
-    "share",
-    "soup",
-    "spread",
-    "until_the_end",
-]
-
 Cell = tuple[int, int]
 Board = dict[Cell, int]
 

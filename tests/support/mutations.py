@@ -9,8 +9,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["Change", "Edit", "applied", "changed", "changes", "edits", "hostile_json", "hostile_text", "line_of"]
-
 _TOKENS = [
     *(b"", b"\0", b"\xff", b"\xff\xfe", b"\n", b'"', b"{", b"}", b"[" * 2000, b"]", b",", b"null", b"NaN", b"-1"),
     *(b"1e999", b"9" * 5000, b"\\ud800", b"true", b"\xf0\x9f\x8e\xb2", b"../../x", b"\x1b[2J", b"%s%n", b"' OR 1=1;--"),

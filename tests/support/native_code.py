@@ -8,8 +8,6 @@ import torch
 from cellgames.envs.kernels.compiling import compiler_found
 from cellgames.envs.native import Library, library, status
 
-__all__ = ["native_library"]
-
 
 def native_library() -> Library:
     """Return the library; a machine without a compiler skips the test."""

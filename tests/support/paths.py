@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["CUP_DATA", "ROOT"]
-
 ROOT = Path(__file__).resolve().parents[2]
 
 CUP_DATA = ROOT.parent / "shared" / "data" / "toroidal_cup"

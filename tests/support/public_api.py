@@ -8,8 +8,6 @@ from pathlib import Path
 
 from cellgames.utils.lazy_names import exported
 
-__all__ = ["MODULES", "PACKAGES", "names"]
-
 PACKAGES = (
     "cellgames",
     "cellgames.plugins",

@@ -10,8 +10,6 @@ from cellgames.arena import MatchOptions, Record, play_evaluation, read_records
 from cellgames.arena.records.record_lines import append
 from cellgames.envs.core import Game
 
-__all__ = ["records", "write_runs"]
-
 
 def write_runs(folder: Path, games: Mapping[str, Game]) -> Path:
     """Write two games of random against greedy into a folder for each game; return the folder of all."""

@@ -27,8 +27,6 @@ from cellgames.arena.stats import deviation, payoffs
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.training import train
 
-__all__ = ["CASES", "without_pictures"]
-
 GAME = cellgames.make("torus-v0", size=3)
 MATCH = GridAdaptation(size=7, players=4, rounds=2, flip_rounds=(), starting_garnets=3)
 

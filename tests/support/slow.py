@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["slow_except"]
-
 
 def slow_except(quick: Collection[Any], values: Iterable[Any], ids: Iterable[str] | None = None) -> list[Any]:
     """Return the parameters of a test, all but some marked `slow`.

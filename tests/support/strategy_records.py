@@ -9,10 +9,9 @@ import torch
 from cellgames.agents import load
 from cellgames.agents.play_loop import moves, play
 from cellgames.arena.play.match import records_of
-from cellgames.arena.records.record_lines import Outcome, Record, Result, plain
+from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import Outcome, Record, Result
 from cellgames.envs.core import Game, seeds
-
-__all__ = ["a_game", "played"]
 
 
 def a_game(

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 
-__all__ = ["DEFAULTS", "PARTS", "printed"]
-
 DEFAULTS = {
     "float32": lambda: None,
     "float64": lambda: torch.set_default_dtype(torch.float64),

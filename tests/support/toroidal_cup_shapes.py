@@ -16,22 +16,6 @@ from numpy.typing import NDArray
 
 from cellgames.envs.toroidal_cup.patterns.stamps import STAMPS
 
-__all__ = [
-    "ALL",
-    "COLS",
-    "FLIPS",
-    "ROWS",
-    "Seen",
-    "Start",
-    "check_deal",
-    "forms",
-    "read_fifths",
-    "read_multums",
-    "read_quadrants",
-    "read_rows",
-    "read_time_bombs",
-]
-
 ROWS, COLS = 40, 280
 Cells = NDArray[np.int64]
 Start = tuple[Cells, Cells]

@@ -28,8 +28,6 @@ from toroidal_cup_shapes import (
     read_time_bombs,
 )
 
-__all__ = ["METHUSELAHS", "MOST_GAP", "OSCILLATORS", "READERS", "formulas", "segments"]
-
 METHUSELAHS = ("bheptomino", "cheptomino", "eheptomino", "piheptomino", "rabbit", "rpentomino")
 OSCILLATORS = ("airforce", "koksgalaxy", "dinnertable", "vring64", "harbor")
 MOST_GAP = {False: 0.04, True: 0.06}  # in mixed segments

@@ -29,36 +29,6 @@ from itertools import combinations
 from math import gcd
 from typing import Literal, NamedTuple
 
-__all__ = [
-    "BLACK",
-    "WHITE",
-    "Board",
-    "Cell",
-    "Edge",
-    "Lattice",
-    "board_from_text",
-    "board_to_text",
-    "cell_of",
-    "cells_of_player",
-    "cycle_lattice",
-    "full_boards",
-    "groups",
-    "hermite_basis",
-    "index_of",
-    "min_stones_to_win",
-    "mirror",
-    "move_board",
-    "neighbours",
-    "owner_of_class",
-    "play",
-    "random_full_board",
-    "rotate90",
-    "rotate180",
-    "translate",
-    "winner",
-    "wins",
-]
-
 BLACK = 0
 WHITE = 1
 

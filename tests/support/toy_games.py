@@ -19,8 +19,6 @@ from torch import Tensor
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, GameInfo, Space, State, chance
 from cellgames.envs.core.drawing import Picture, Rectangle
 
-__all__ = ["TOYS", "Race", "RaceState", "Sealed", "SealedState", "TwoPartRace", "random_actions"]
-
 _DIE, _SECRET, _AGAIN, _FIRST = range(chance.USER, chance.USER + 4)
 
 

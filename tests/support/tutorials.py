@@ -18,8 +18,6 @@ from typing import Any
 
 from paths import ROOT
 
-__all__ = ["FOLDER", "TUTORIALS", "execute", "read_source", "stored"]
-
 FOLDER = ROOT / "docs" / "tutorials"
 
 TUTORIALS = tuple(sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "index"))

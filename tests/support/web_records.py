@@ -17,8 +17,6 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 
-__all__ = ["SMALL", "recorded", "registered_toy"]
-
 SMALL: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 4},
     "hex-v0": {"size": 4, "tiling": "octagons"},

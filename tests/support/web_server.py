@@ -18,8 +18,6 @@ uvicorn = pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cell
 from cellgames.web.routes.server import create_app  # noqa: E402  # after the word on what is missing
 from cellgames.web.routes.timed_protocol import uvicorn_config  # noqa: E402
 
-__all__ = ["served"]
-
 
 @contextmanager
 def served(results: Path, store: Path | None = None, **options: Any) -> Iterator[str]:

@@ -17,8 +17,9 @@ from web_records import recorded
 from web_server import served
 
 import cellgames
+from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.positions import after_moves
-from cellgames.arena.records.record_lines import Record, append, plain
+from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import result
 
 # Torus of size 5: cell a5 closes Black's ring or White's bracelet, so whoever takes it wins.

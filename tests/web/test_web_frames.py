@@ -29,7 +29,8 @@ from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.toroidal_cup import COLS, ROWS, simulate
 from cellgames.envs.torus.winning_path import winning_path
 from cellgames.web import limits
-from cellgames.web.frames import check_limits, frame, layout, replay_data, step_data, trial_data
+from cellgames.web.frames import frame, layout, replay_data, step_data, trial_data
+from cellgames.web.limits import check as check_limits
 
 Bytes = npt.NDArray[np.uint8]
 

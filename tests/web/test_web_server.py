@@ -27,7 +27,7 @@ from cellgames.agents.base import BaseAgent
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
-from cellgames.agents.networks.trained import WEIGHTS
+from cellgames.agents.networks.shipped_weights import WEIGHTS
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store

@@ -45,8 +45,6 @@ from cellgames.utils.foreign_text import shown
 from .replay_buffer import Positions, Replay
 from .search_play import Searched, SearchPlay
 
-__all__ = ["AlphaZeroLearner"]
-
 
 @dataclass(frozen=True)
 class _Lesson:

@@ -13,8 +13,6 @@ from torch import Tensor
 
 from cellgames.agents.search.improvement import Improver
 
-__all__ = ["Positions", "Replay"]
-
 
 class Positions(NamedTuple):
     """Positions to learn from, with their targets.

@@ -20,8 +20,6 @@ from cellgames.envs.core import Game, State
 from cellgames.training.selfplay.opponent_mix import Opponents
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
 
-__all__ = ["SearchPlay", "Searched"]
-
 
 @dataclass(frozen=True)
 class Searched(Rollout):

@@ -28,8 +28,6 @@ from cellgames.training.selfplay.opponent_pool import Member, Pool
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
 from .sb3_import import BaseCallback, MaskablePPO
 
-__all__ = ["SelfPlayCallback"]
-
 
 class _Named(AgentOpponent):
     """An opponent whose errors are an `AgentError`, which names it."""

@@ -26,8 +26,6 @@ from .callbacks import SelfPlayCallback
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
 from .sb3_import import Logger, MaskablePPO
 
-__all__ = ["MaskableLearner"]
-
 _LOGGED = {
     "policy_loss": "policy_gradient_loss",
     "value_loss": "value_loss",

@@ -23,8 +23,6 @@ from cellgames.envs.core import Game
 
 from .sb3_import import MaskableActorCriticPolicy, MaskableMultiCategoricalDistribution, Schedule
 
-__all__ = ["BoardDistribution", "BoardPolicy", "LearnerVecEnv"]
-
 Masks = npt.NDArray[Any] | Tensor | None
 """Masks [L, A] of any dtype, not zero where an action is legal; None if every action is."""
 

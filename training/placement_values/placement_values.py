@@ -37,8 +37,6 @@ from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, explained_variance, means, minibatches
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["PlacementLearner"]
-
 _TEMPERED = (0.0, 0.25, 0.5, 1.0)  # factors of the logits by which a team of a training game plays
 _SHORT = 4  # steps of a game up to which the placements of all teams are replaced; in longer ones one team's a step
 

@@ -11,8 +11,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Estimates", "estimate"]
-
 
 class Estimates(NamedTuple):
     """Advantages and value targets of a rollout.

@@ -19,8 +19,6 @@ from cellgames.training.selfplay.updates import anneal, explained_variance, mini
 
 from .advantages import estimate
 
-__all__ = ["PPO", "Hyperparameters", "Losses"]
-
 
 @dataclass(frozen=True)
 class Hyperparameters:

@@ -23,8 +23,6 @@ from cellgames.training.selfplay.updates import score_against_others
 
 from .ppo import PPO, Hyperparameters
 
-__all__ = ["PPOLearner"]
-
 
 class PPOLearner(Learner):
     """The learner of `ppo`: PPO with games in this process or in actors."""

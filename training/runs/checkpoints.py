@@ -22,27 +22,6 @@ from cellgames.utils.files import replacing
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
-__all__ = [
-    "AGENT",
-    "ARGUMENTS",
-    "CHECKPOINT",
-    "CURVE",
-    "FAILURE",
-    "FORMAT",
-    "POOL",
-    "PROGRESS",
-    "Checkpoint",
-    "Interruption",
-    "check",
-    "prepare",
-    "read",
-    "read_state",
-    "restore",
-    "run_of",
-    "steps_kept",
-    "write_state",
-]
-
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
 PROGRESS, CURVE, POOL, FAILURE = "progress.csv", "curve.png", "pool", "failure.log"
 

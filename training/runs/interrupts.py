@@ -11,8 +11,6 @@ from typing import Any, Self, TypeVar
 
 from cellgames.cluster.connection import end_in_order
 
-__all__ = ["Interrupts", "Stopped"]
-
 T = TypeVar("T")
 
 

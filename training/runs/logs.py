@@ -24,8 +24,6 @@ from .checkpoints import CURVE, PROGRESS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["RUN_METRICS", "TIMING_METRICS", "Logs", "draw_learning_curve", "eval_metrics"]
-
 RUN_METRICS = {
     "iteration": "number of iterations",
     "steps": "actions of the learner that it has learned from",

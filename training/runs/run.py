@@ -60,8 +60,6 @@ from .checkpoints import (
 from .interrupts import Interrupts, Stopped
 from .logs import RUN_METRICS, TIMING_METRICS, Logs, eval_metrics
 
-__all__ = ["Finished", "Progress", "RunError", "Stopped", "train"]
-
 _LOGGER = logging.getLogger("cellgames.training")  # `--debug` shows it
 
 

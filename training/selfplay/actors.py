@@ -37,8 +37,6 @@ from .opponent_mix import POOL
 from .opponent_pool import Member, Pool
 from .rollouts import Ended, Play, Rollout
 
-__all__ = ["Actor", "ActorPlay", "Order", "make_play"]
-
 R = TypeVar("R", bound=Rollout)
 Make: TypeAlias = Callable[[Game, Any, Network, Pool, int, torch.device], Play[R]]
 """A function of a module that makes a `Play` of game, arguments of the run, network, pool, num_envs and device."""

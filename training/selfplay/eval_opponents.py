@@ -16,8 +16,6 @@ from cellgames.agents.play_loop import play, random_openings
 from cellgames.agents.playouts.random_agent import has_compound_turns
 from cellgames.envs.core import Game
 
-__all__ = ["OPENING_PLIES", "Comparison", "compare", "seatings"]
-
 OPENING_PLIES = 2
 """Random moves before the agents take over, in games of perfect information without dice, so that games differ.
 

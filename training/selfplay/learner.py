@@ -25,8 +25,6 @@ from .rollouts import Play
 
 _NEW = 0.02  # of the weights that a new layer would start with alone
 
-__all__ = ["Iteration", "Learner", "Purpose", "derive", "start_weights"]
-
 
 class Purpose(IntEnum):
     """A use of random numbers; each has a stream of its own (`derive`)."""

@@ -18,8 +18,6 @@ from cellgames.utils.foreign_text import shown
 
 from .opponent_pool import Member, Pool
 
-__all__ = ["POOL", "SELF", "Opponents", "parse_mix"]
-
 SELF, POOL = "self", "pool"
 ACTIVE = 4
 """Number of snapshots that play at a time; more would get too few games each for batches."""

@@ -20,9 +20,6 @@ from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import Sampling
 from cellgames.utils.foreign_text import listed, shown
 
-__all__ = ["Member", "Pool", "like"]
-
-
 _FILE = re.compile(r"\d{12,}\.safetensors")  # of a member, named by its steps
 
 

@@ -19,8 +19,6 @@ from cellgames.envs.core.seating import Seating
 
 from .opponent_mix import Opponents
 
-__all__ = ["Ended", "Play", "Rollout", "SelfPlay"]
-
 
 @dataclass(frozen=True)
 class Ended:

@@ -10,16 +10,6 @@ from torch import Tensor, nn
 
 from .rollouts import Ended
 
-__all__ = [
-    "anneal",
-    "descend",
-    "explained_variance",
-    "mean",
-    "means",
-    "minibatches",
-    "score_against_others",
-]
-
 
 def anneal(optimizer: torch.optim.Optimizer, learning_rate: float, progress: float) -> None:
     """Set the learning rate, which falls linearly to a tenth while the progress of the run goes from 0 to 1."""

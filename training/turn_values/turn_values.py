@@ -36,8 +36,6 @@ from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, explained_variance, mean, means, minibatches
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["TurnLearner"]
-
 
 @dataclass(frozen=True)
 class _Turns:

@@ -9,9 +9,8 @@ from typing import TypeAlias
 from cellgames.arena.records.record_lines import Record
 from cellgames.utils.files import PathLike
 
-from .store import Store, StoreError
-
-__all__ = ["AnyStore", "feeding"]
+from .schema import StoreError
+from .store import Store
 
 AnyStore: TypeAlias = PathLike | Store | None
 """The store that gets games: a file, an open store, or None."""

@@ -23,8 +23,6 @@ from .schema import StoreError
 if TYPE_CHECKING:
     from .store import Store
 
-__all__ = ["Played", "import_run", "places_of"]
-
 _PATIENCE_S = 2.0
 
 _KINDS = {  # by the file of settings

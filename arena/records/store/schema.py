@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION", "SCHEMA", "SCHEMA_VERSION", "StoreError"]
-
 APPLICATION = 0x43474D53
 """`PRAGMA application_id` of a store: "CGMS" in ASCII."""
 

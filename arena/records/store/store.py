@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
-
 DEFAULT_STORE = Path("results") / "store.sqlite"
 """The command line's store, unless the environment variable `CELLGAMES_STORE` names another file."""
 

@@ -11,8 +11,6 @@ import numpy as np
 from .stamped import Ints, Teams, deal, owned, shuffled
 from .stamps import COLS, ROWS
 
-__all__ = ["BIG_LINES", "lights", "mixed_segments", "solid_segments"]
-
 BIG_LINES = ((1, 3), (1, 3, 5, 7, 9))  # numbers of horizontal and of vertical lines
 
 

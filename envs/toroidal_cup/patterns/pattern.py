@@ -20,8 +20,6 @@ from . import stamped as shapes
 from .stamped import Shapes, Teams
 from .stamps import COLS, ROWS, look_up
 
-__all__ = ["COLS", "MOST_TEAMS", "PATTERNS", "ROWS", "Pattern", "arrange"]
-
 Draw = Callable[[np.random.Generator, int], Teams]
 
 MOST_TEAMS = 8

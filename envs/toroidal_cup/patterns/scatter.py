@@ -14,8 +14,6 @@ import numpy as np
 from .stamped import Ints, Teams, deal, owned, shuffled
 from .stamps import COLS, ROWS
 
-__all__ = ["BLOCKS", "FORMULAS", "formula", "gaussian", "math", "partition", "uniform"]
-
 BLOCKS = ((8, 10, 12, 14, 16), (1, 2, 4))  # numbers of blocks side by side, and above one another
 _ALL = (7, 11, 13, 19, 23, 25, 27, 32, 37, 47, 57, 77, 99)
 FORMULAS: dict[str, tuple[float, tuple[int, ...], Callable[[Ints, Ints], Ints]]] = {  # chance, moduli, value

@@ -16,21 +16,6 @@ import numpy.typing as npt
 
 from .stamps import COLS, ORIENTATIONS, ROWS, lay, offsets
 
-__all__ = [
-    "Ints",
-    "Shapes",
-    "Teams",
-    "deal",
-    "fifths",
-    "multums",
-    "owned",
-    "quadrants",
-    "shuffled",
-    "sides",
-    "snake",
-    "time_bombs",
-]
-
 Ints = npt.NDArray[np.int64]
 Teams = tuple[Ints, ...]
 

@@ -17,21 +17,6 @@ import numpy.typing as npt
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = [
-    "COLS",
-    "MIRRORED",
-    "ORIENTATIONS",
-    "ROWS",
-    "STAMPS",
-    "USUAL_NAMES",
-    "grid",
-    "lay",
-    "look_up",
-    "offsets",
-    "orient",
-    "usual_name",
-]
-
 Ints = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.bool_]
 

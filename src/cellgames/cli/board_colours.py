@@ -10,8 +10,6 @@ from cellgames.envs.core import Game
 
 from .console import Mark, print_marked
 
-__all__ = ["print_board"]
-
 
 def print_board(game: Game, text: str) -> None:
     """Print text that may hold the game's board, on a terminal in the colours of the game."""

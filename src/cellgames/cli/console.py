@@ -24,30 +24,6 @@ from cellgames.utils.foreign_text import PrintableStream, clipped, escaped
 if TYPE_CHECKING:
     from cellgames.utils.report.model import Table
 
-__all__ = [
-    "MOST_MESSAGE",
-    "Mark",
-    "UserError",
-    "counted",
-    "forget_warnings",
-    "leaderboard_command",
-    "print_columns",
-    "print_error",
-    "print_heading",
-    "print_marked",
-    "print_next",
-    "print_table",
-    "printable_output",
-    "program",
-    "read_line",
-    "recorded",
-    "stopped",
-    "stopped_games",
-    "terminal_width",
-    "warn",
-    "wrapped_lines",
-]
-
 Mark: TypeAlias = tuple[int, int, str]
 """A part of a text, from one place to before another, and its style as rich writes styles, such as "bold red"."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from cellgames.envs.core import Game
     from cellgames.utils.report.model import Section
 
-__all__ = ["PARTS", "run_games"]
-
 PARTS = ("openings", "places", *additions().parts, "flows", "behaviour")
 """The parts of a report."""
 

@@ -10,8 +10,6 @@ from cellgames.arena.analyse.search_analysis import Analysis, analyse, default_a
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 
-__all__ = ["hint"]
-
 _IN_LIFE = "gumbel:16"
 """The search by the values of whole turns: each of its simulations takes many generations of Life."""
 

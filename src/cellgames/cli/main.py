@@ -37,8 +37,6 @@ from .console import (
     program,
 )
 
-__all__ = ["main", "parser"]
-
 _GROUPS = (
     (
         "Play and watch",

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
-from cellgames.arena.records.store.store import DEFAULT_STORE, Store, StoreError, default_store
+from cellgames.arena.records.store.schema import StoreError
+from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store
 from cellgames.cluster.connection import LOCAL, is_address
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import shown
@@ -24,35 +25,6 @@ from .console import UserError
 if TYPE_CHECKING:
     from cellgames.cluster.workers import Workers
     from cellgames.envs.core import Game
-
-__all__ = [
-    "WHERE_STORE",
-    "GameId",
-    "add_agents",
-    "add_command",
-    "add_folder",
-    "add_game",
-    "add_isolation",
-    "add_json",
-    "add_options",
-    "add_out",
-    "add_parameters",
-    "add_quiet",
-    "add_ray",
-    "add_record",
-    "add_seed",
-    "add_spending",
-    "add_store",
-    "default_text",
-    "file_name",
-    "folder_of",
-    "folder_words",
-    "make_game",
-    "parameters",
-    "ray_address",
-    "store_of",
-    "workers_of",
-]
 
 _OTHER_STORE = "; --store FILE names another store, and --no-store plays without one"
 

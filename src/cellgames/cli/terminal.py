@@ -28,8 +28,6 @@ from .board_colours import print_board
 from .console import read_line, wrapped_lines
 from .hints import hint
 
-__all__ = ["HELP", "VERBS", "Table", "rules_in_brief"]
-
 VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
 HELP = """\

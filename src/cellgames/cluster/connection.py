@@ -30,20 +30,6 @@ from cellgames.runs.run_folder import hidden, run_folder
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
 
-__all__ = [
-    "LOCAL",
-    "ClusterError",
-    "Place",
-    "build",
-    "connected",
-    "end_in_order",
-    "is_address",
-    "load_ray",
-    "module_folders",
-    "packed",
-    "unpacked",
-]
-
 LOCAL = "local"
 """The address of a cluster that is started on this machine, and ended with the work."""
 

@@ -22,8 +22,6 @@ from typing import Any, Protocol, Self, TypeVar
 
 from .connection import LOCAL, ClusterError, Place, connected, load_ray, packed, unpacked
 
-__all__ = ["RayWorkers", "Work", "Workers", "completed"]
-
 _END: Any = object()
 
 T = TypeVar("T")

@@ -7,8 +7,6 @@ from dataclasses import replace
 from .plugin import GamePlugin, TrainingPreset, Variant
 from .shared import MASKABLE_PPO, SLOW_GAME, files
 
-__all__ = ["CLOTH_OF_GOLD", "CLOTH_OF_GOLD_WILD"]
-
 _WILD = {"terrain": True, "weather": True, "perks": True, "territory": "hull"}
 
 _BASE = GamePlugin(

@@ -13,8 +13,6 @@ from importlib.util import find_spec
 
 from .plugin import Target
 
-__all__ = ["Additions", "additions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Additions:

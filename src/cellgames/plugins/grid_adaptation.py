@@ -7,8 +7,6 @@ from dataclasses import replace
 from .plugin import GamePlugin, TrainingPreset, Variant
 from .shared import MASKABLE_PPO, SAMPLED, files
 
-__all__ = ["GRID_ADAPTATION", "GRID_ADAPTATION_TALK"]
-
 _BASE = GamePlugin(
     id="grid-adaptation-v0",
     game="cellgames.envs.grid_adaptation.game:GridAdaptation",

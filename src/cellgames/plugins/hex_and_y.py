@@ -7,8 +7,6 @@ from typing import Any
 from .plugin import GamePlugin, TrainingPreset, Variant
 from .shared import MASKABLE_PPO, files
 
-__all__ = ["HEX", "Y"]
-
 _EVAL = {"eval_opponents": ("rollout:64", "greedy")}  # any network beats `random` at once
 
 _SHARED: dict[str, Any] = {

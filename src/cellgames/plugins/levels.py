@@ -12,8 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FILE", "NAMES", "Level", "levels"]
-
 FILE = Path(__file__).with_name("levels.json")
 
 NAMES: Mapping[int, tuple[str, ...]] = {

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 
 from .texts import Page, Prompt, Setting, TextColours, read_texts
 
-__all__ = ["GamePlugin", "Target", "TrainingPreset", "Variant", "resolve"]
-
 Target: TypeAlias = str | Any
 """An import path, `package.module:name` or `package.module`, which is imported when it is needed; or the object."""
 

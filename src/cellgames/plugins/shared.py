@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MASKABLE_PPO", "SAMPLED", "SLOW_GAME", "files"]
-
 MASKABLE_PPO: dict[str, Any] = {"ent_coef": 0.01, "checkpoint_every": 20}
 
 SLOW_GAME: dict[str, Any] = {"num_envs": 64, "eval_games": 20, "eval_every": 10, "snapshot_every": 10}

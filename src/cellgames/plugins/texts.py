@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Page", "Prompt", "Setting", "TextColours", "read_texts"]
-
 
 @dataclass(frozen=True)
 class Setting:

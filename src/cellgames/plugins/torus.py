@@ -5,8 +5,6 @@ from __future__ import annotations
 from .plugin import GamePlugin, TrainingPreset, Variant
 from .shared import MASKABLE_PPO, files
 
-__all__ = ["TORUS"]
-
 _EVAL = {"eval_opponents": ("rollout:64", "greedy")}  # any network beats `random` at once
 
 TORUS = GamePlugin(

@@ -9,18 +9,6 @@ from typing import Any
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import MOST_SHOWN, clipped
 
-__all__ = [
-    "ANSWERS",
-    "LOGS",
-    "NOT_COMPARED",
-    "TENSORBOARD",
-    "TIMING",
-    "compared_files",
-    "differences",
-    "different_files",
-    "differing",
-]
-
 TIMING, TENSORBOARD, LOGS, ANSWERS = "timing.csv", "tensorboard", "logs", "llm.jsonl"
 
 NOT_COMPARED = (TIMING, TENSORBOARD, LOGS, ANSWERS)

@@ -26,21 +26,6 @@ from cellgames.utils.options import Options, option
 
 from .comparing import differences, differing
 
-__all__ = [
-    "COMMITMENT",
-    "START_OVER",
-    "RunError",
-    "RunFolder",
-    "RunKind",
-    "RunOptions",
-    "check_agents",
-    "check_writable",
-    "exclusive",
-    "hidden",
-    "reading",
-    "run_folder",
-]
-
 START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
 
 COMMITMENT = "seed_sha256"

@@ -22,8 +22,6 @@ from cellgames.utils.options import Options, option
 
 from .run_folder import COMMITMENT, START_OVER, RunError, RunFolder, RunKind
 
-__all__ = ["SECRET_FILE", "SecretSeed", "commitment", "covered", "is_revealed", "revealed_line", "with_seed"]
-
 SECRET_FILE = ".secret_seed"
 """The file in the folder of a run that holds the digits of its seed."""
 

@@ -6,8 +6,6 @@ import hashlib
 import json
 import zlib
 
-__all__ = ["derive", "derive_short"]
-
 
 def derive(*parts: str | int) -> int:
     """Return a seed from 0 to 2^63 - 1: the first 63 bits of BLAKE2b over the parts as a JSON list."""

@@ -17,8 +17,6 @@ from cellgames.utils.files import PathLike, replacing
 
 from .progress import progress
 
-__all__ = ["SUFFIXES", "check_animation", "save_animation"]
-
 RGB: TypeAlias = npt.NDArray[np.uint8]
 
 SUFFIXES = (".gif", ".mp4")

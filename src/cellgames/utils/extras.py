@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["install", "no_pictures"]
-
 
 def install(extra: str) -> str:
     """Return the command that installs an extra, with the quotes that all shells understand."""

@@ -8,8 +8,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["PathLike", "naming", "replacing", "write_atomic"]
-
 PathLike: TypeAlias = str | os.PathLike[str]
 
 

@@ -17,8 +17,6 @@ from typing import Any, TextIO
 
 from typing_extensions import override
 
-__all__ = ["MOST_LINE", "MOST_SHOWN", "PrintableStream", "clipped", "escaped", "listed", "shown"]
-
 MOST_SHOWN = 80
 """Most characters of a foreign value in a message, unless a caller says otherwise."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-__all__ = ["cpu_model"]
-
 
 def cpu_model() -> str:
     """Return the processor's name as Linux gives it, or else the best that Python knows."""

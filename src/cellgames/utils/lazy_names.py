@@ -10,14 +10,13 @@ from importlib.util import find_spec
 from pkgutil import get_data, iter_modules
 from typing import Any
 
-__all__ = ["exported", "lazy_names"]
-
 
 def exported(source: bytes) -> dict[str, str]:
     """Return the module of each name that the source of a package exports by `from .module import Name as Name`."""
     blocks = [node.body if isinstance(node, ast.If) else [node] for node in ast.parse(source).body]
     imports = [node for block in blocks for node in block if isinstance(node, ast.ImportFrom) and node.module]
-    return {alias.name: f".{node.module}" for node in imports for alias in node.names if alias.name == alias.asname}
+    modules = [(f"{'.' * node.level}{node.module}", alias) for node in imports for alias in node.names]
+    return {alias.name: module for module, alias in modules if alias.name == alias.asname}
 
 
 def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

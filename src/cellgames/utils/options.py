@@ -20,8 +20,6 @@ from typing import Any, Literal, Self, TypeAlias, get_args, get_origin, get_type
 
 from .foreign_text import shown
 
-__all__ = ["Integers", "Option", "Options", "Strings", "option", "redefault"]
-
 Strings: TypeAlias = tuple[str, ...]
 """The type of an option that takes several texts."""
 

@@ -13,8 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["StatusLine", "progress", "waiting"]
-
 
 @contextmanager
 def progress(

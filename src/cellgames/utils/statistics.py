@@ -10,17 +10,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "bayesian_weights",
-    "bootstrap_weights",
-    "expanded_percentiles",
-    "mean_interval",
-    "normal_quantile",
-    "percentile_interval",
-    "student_t",
-    "wilson_interval",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 

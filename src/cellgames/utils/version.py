@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["__version__"]
-
 try:
     __version__ = version("cellgames")
 except PackageNotFoundError:  # a source tree that is not installed

@@ -19,8 +19,6 @@ from cellgames.envs.core.seating import Seating
 
 from .work_limit import MOVE_S, OutOfTimeError, limited
 
-__all__ = ["AgentSeats"]
-
 _NOBODY: Mapping[int, Tensor] = MappingProxyType({})
 
 

@@ -25,8 +25,8 @@ from cellgames.agents.play_loop import parse_move
 from cellgames.arena.analyse import move_review
 from cellgames.arena.analyse.move_review import MARKS, best_lines, review, seat_chance
 from cellgames.arena.analyse.search_analysis import DEFAULT_AGENTS, Analysis, RootEvaluator, analyse, to_data
+from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.positions import states_of_moves
-from cellgames.arena.records.record_lines import plain
 from cellgames.arena.records.replays import start
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
@@ -35,14 +35,13 @@ from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.text import rounded
 
 from .catalog import MOST_PLAYOUTS, check_parameters, settings_of
-from .frames import check_limits, frame, layout
+from .frames import frame, layout
+from .limits import check as check_limits
 from .live_game import RefusedError
 from .sessions import FullError
 from .views import view_of
 from .views.view import legal_bits
 from .work_limit import MOVE_S, OutOfTimeError, limited
-
-__all__ = ["AnalysisBoard", "Engine", "Place", "Wish", "engines", "game_of", "place_of", "positions"]
 
 LINES = 3
 """Lines of an analysis."""

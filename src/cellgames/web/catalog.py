@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
     from cellgames.envs.core import Game
 
-__all__ = [
-    "MOST_PLAYOUTS",
-    "OPEN_AGENTS",
-    "check_parameters",
-    "games",
-    "load_agent",
-    "offered",
-    "refuse_spec",
-    "settings_of",
-]
-
 MOST_PLAYOUTS = 5000
 """Most playouts of an agent; more would keep a thread busy for minutes a move."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["SCRIPTS", "export_html", "html_page"]
-
 SCRIPTS = (
     "theme.js",
     "canvas.js",

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["check_limits", "frame", "layout", "packed", "replay_data", "step_data", "trial_data"]
-
 _LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
 
 
@@ -201,7 +199,7 @@ def replay_data(record: Record | CupRecord) -> dict[str, Any]:
 
 def _match_data(record: Record) -> dict[str, Any]:
     from cellgames.agents.play_loop import move_in_words
-    from cellgames.arena.records.record_lines import plain
+    from cellgames.arena.records.checksums import plain
     from cellgames.arena.records.replays import game_of, replay
     from cellgames.envs.registry import REGISTRY
 

@@ -26,8 +26,6 @@ from .frames import frame, layout
 from .live_game import RefusedError, Session
 from .views import view_of
 
-__all__ = ["Board", "Guide", "GuidedGame", "Lesson", "Step", "clicks", "lesson_of"]
-
 SCRIPT = "teacher"
 """The name of a scripted opponent."""
 

@@ -9,8 +9,6 @@ from cellgames.envs.core import Game
 
 from .views import has_board, view_of
 
-__all__ = ["CELLS", "LIFE", "MOVES", "PICTURES", "PLANES", "STEP_FRAMES", "check"]
-
 MOVES = 20_000
 """Most moves of a record."""
 

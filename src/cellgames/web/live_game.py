@@ -24,8 +24,9 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, move_in_words, moves
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
+from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.positions import check_unfinished
-from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, plain
+from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 from cellgames.utils.version import __version__
@@ -34,8 +35,6 @@ from .agent_seats import AgentSeats
 from .frames import frame, layout, step_data, trial_data
 from .views import view_of
 from .views.view import legal_bits
-
-__all__ = ["PERSON", "Event", "RefusedError", "Session"]
 
 PERSON = "human"
 """The name of people in records."""

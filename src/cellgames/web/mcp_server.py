@@ -30,8 +30,6 @@ from . import catalog
 from .live_game import Session
 from .sessions import specs_of
 
-__all__ = ["MOST_GAMES", "AssistantGames", "make_server"]
-
 MOST_GAMES = 16
 """Games at the same time; another one takes the place of the first."""
 

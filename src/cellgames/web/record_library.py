@@ -22,8 +22,6 @@ from cellgames.arena.records.record_lines import RESIGNED, Record
 from cellgames.arena.season.cup_replays import CupRecord, recognises
 from cellgames.utils.foreign_text import clipped, shown
 
-__all__ = ["MOST_FILES", "MOST_LINE", "MOST_SEARCHED", "GameFilter", "Library", "parse", "summary"]
-
 MOST_LINE = 2_000_000
 """Most bytes of one record; a longer line is refused unread."""
 

@@ -10,8 +10,6 @@ from cellgames.arena.season.games import Fixture
 
 from .record_library import Library, parse, summary
 
-__all__ = ["season_data", "season_list"]
-
 _KINDS = {"season.json": "season", "series.json": "series"}  # by the file that has the settings
 _MOST_GAMES = 20_000  # of a season; later ones are left out
 _SETTINGS = ("game", "seed", "days", "teams", "players", "series", "version")  # those that the page shows

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from .live_game import Session
 
-__all__ = ["FullError", "Sessions", "specs_of"]
-
 _MOST_WATCHED = 4  # games of agents alone that one visitor has at the same time
 
 

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["MOVE_S", "OutOfTimeError", "limited"]
-
 T = TypeVar("T")
 
 MOVE_S = 10.0

@@ -16,7 +16,8 @@ import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin, top_game
-from cellgames.arena.records.record_lines import RecordError, read_records, to_lines
+from cellgames.arena.records.checksums import RecordError
+from cellgames.arena.records.record_lines import read_records, to_lines
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES
 from cellgames.runs.run_folder import RunError

@@ -11,7 +11,8 @@ from damage import damaged
 
 import cellgames
 from cellgames.arena import RoundRobinOptions, Store, round_robin
-from cellgames.arena.records.record_lines import RecordError, read_records
+from cellgames.arena.records.checksums import RecordError
+from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season

@@ -39,7 +39,8 @@ from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Record, append, read_records
 from cellgames.arena.records.store.feed import feeding
 from cellgames.arena.records.store.import_runs import places_of
-from cellgames.arena.records.store.store import Store, StoreError, default_store
+from cellgames.arena.records.store.schema import StoreError
+from cellgames.arena.records.store.store import Store, default_store
 from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire

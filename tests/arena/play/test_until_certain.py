@@ -21,7 +21,8 @@ from cellgames.agents.base import AnyAgent
 from cellgames.arena.play import chunks
 from cellgames.arena.play.match_options import MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
-from cellgames.arena.records.record_lines import Pairing, Record, Result, append, plain
+from cellgames.arena.records.checksums import plain
+from cellgames.arena.records.record_lines import Pairing, Record, Result, append
 from cellgames.arena.report.run_report import order_section, order_text
 from cellgames.arena.stats.comparisons import Outcome, PairResult
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies

@@ -20,7 +20,8 @@ from cellgames import agents
 from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
 from cellgames.envs.adapters import SeatEnv, SeatVecEnv, SeatVectorEnv
 from cellgames.envs.adapters import seats as seats_module
-from cellgames.envs.adapters.seats import UNIFORM, SeatTransition, SeatVector
+from cellgames.envs.adapters.opponents import UNIFORM
+from cellgames.envs.adapters.seats import SeatTransition, SeatVector
 from cellgames.envs.core import LOSS, WIN, Game, chance, seeds
 
 TORUS = cellgames.make("torus-v0", size=2)

@@ -12,7 +12,8 @@ from torch.library import opcheck
 
 from cellgames.envs.native import without_native
 from cellgames.envs.toroidal_cup import simulator
-from cellgames.envs.toroidal_cup.simulator import Result, Survivors, run
+from cellgames.envs.toroidal_cup.colours import Survivors
+from cellgames.envs.toroidal_cup.simulator import Result, run
 
 LONGEST = 300
 KEEP = [0, 1, 29, 30, 31, 100, 243, 244, 299, 300, 400]

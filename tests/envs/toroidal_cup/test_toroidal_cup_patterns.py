@@ -24,9 +24,9 @@ from toroidal_cup_shapes import ALL, FLIPS, Start, forms
 from toroidal_cup_starts import METHUSELAHS, OSCILLATORS, READERS, formulas
 
 from cellgames.envs.toroidal_cup.patterns import scatter
-from cellgames.envs.toroidal_cup.patterns.pattern import COLS, PATTERNS, ROWS, arrange
+from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS, arrange
 from cellgames.envs.toroidal_cup.patterns.stamped import deal
-from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS, STAMPS, grid, lay, offsets, orient
+from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ORIENTATIONS, ROWS, STAMPS, grid, lay, offsets, orient
 
 DATA = CUP_DATA
 SEEDS = range(1000)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
     from cellgames.envs.core import Game
 
-__all__ = ["add_bot", "add_check_bot", "add_mcp"]
-
 _BUFFER = 1 << 20  # bytes, since a question about many games is one long line
 
 _TEXT = (

@@ -16,8 +16,6 @@ from cellgames.utils.extras import install
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.version import __version__
 
-__all__ = ["add", "missing_packages"]
-
 _REQUIREMENT = re.compile(r"([\w.-]+)[^;]*;.*extra == ['\"]([\w-]+)['\"]")
 _OWN = ("dev", "docs", "peers")  # extras for those who work on the package
 

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from cellgames.envs.core import Game
     from cellgames.utils.report.model import Report, Table
 
-__all__ = ["EVALUATION", "add"]
-
 _TEXT = (
     "Measure an agent against others. The first of --agents is measured against each of the others. Games for\n"
     "two start from random openings, each played in both seats; in larger games the agent and one opponent at a\n"
@@ -166,7 +164,7 @@ def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str,
     """Return what plays the games against opponents, and the agents' identities for the store."""
     from cellgames.agents.loading import load
     from cellgames.arena.play import evaluation
-    from cellgames.arena.records.record_lines import plain
+    from cellgames.arena.records.checksums import plain
     from cellgames.utils.report.model import Report
 
     game = _game(arguments)

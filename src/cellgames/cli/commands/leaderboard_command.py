@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.arena.records.store.import_runs import places_of
-from cellgames.arena.records.store.store import Store, StoreError, default_store
+from cellgames.arena.records.store.schema import StoreError
+from cellgames.arena.records.store.store import Store, default_store
 from cellgames.cli.console import UserError, print_table, program, terminal_width, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
 from cellgames.runs.run_folder import check_writable
-
-__all__ = ["add", "add_options", "run"]
 
 _TEXT = (
     "Show the ratings of all agents from all games in the store. Round robins, free-for-all games, evaluations\n"

@@ -14,8 +14,6 @@ from cellgames.cli.shared_options import add_command, add_json
 from cellgames.envs import registry
 from cellgames.utils.version import __version__
 
-__all__ = ["add"]
-
 
 def add(commands: Any) -> None:
     """Add the command."""

@@ -13,8 +13,6 @@ from cellgames.cli.console import UserError, program
 from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, add_spending, make_game
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["add"]
-
 _TEXT = (
     "Play a game at the terminal. Play against agents, or watch agents play each other. Type `help` in the game for\n"
     "all words, such as hint, undo and resign. Where all act at once, everybody's action counts at the same\n"

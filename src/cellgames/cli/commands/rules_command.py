@@ -17,8 +17,6 @@ from cellgames.utils.progress import waiting
 if TYPE_CHECKING:
     from cellgames.envs.core import Game, State
 
-__all__ = ["add"]
-
 _TEXT = (
     "Show the rules of a game in brief. The goal, the rules, an example of a board, the names of moves, and who\n"
     "designed the game."

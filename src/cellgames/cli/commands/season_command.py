@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from cellgames.arena.season.cup import CupUmpire
     from cellgames.arena.season.season import Season
 
-__all__ = ["add"]
-
 _TEXT = (
     "Play a season and its playoffs. In games for two, two leagues of two divisions play their days, then the\n"
     "four best of each league play for the championship. In games of more seats, teams meet at tables, places\n"

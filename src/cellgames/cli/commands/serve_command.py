@@ -17,8 +17,6 @@ from typing import Any
 from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command
 
-__all__ = ["add", "add_options", "run"]
-
 _HOST, _PORT = "127.0.0.1", 8000
 _TEXT = (
     "Watch, play and read ratings in the browser. The page shows the records in the results folder and in the\n"

@@ -25,8 +25,6 @@ from cellgames.utils.options import Options
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
 
-__all__ = ["add_free_for_all", "add_round_robin", "add_series"]
-
 
 @dataclass(frozen=True)
 class _Kind:

@@ -37,8 +37,6 @@ from cellgames.utils.progress import StatusLine
 if TYPE_CHECKING:
     from cellgames.training.runs.run import Finished, Progress
 
-__all__ = ["add", "add_algorithm", "add_arguments", "arguments_given", "progress_text"]
-
 _TEXT = (
     "Train an agent by self-play. Its strength against fixed agents is measured on the way. The folder gets\n"
     "the agent, a table and a curve of its strength, TensorBoard events and checkpoints. Ctrl-C\n"

@@ -9,8 +9,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from .model import Cell, Table
 from .text import percent, rounded
 
-__all__ = ["Column", "csv_table", "people_table", "row_data"]
-
 R = TypeVar("R")
 S = TypeVar("S")
 

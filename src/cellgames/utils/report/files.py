@@ -14,8 +14,6 @@ from cellgames.utils.files import PathLike, write_atomic
 from .model import Plot, Report, Section, Table
 from .text import csv_text, json_text, markdown_table
 
-__all__ = ["markdown", "png", "write_report"]
-
 
 def write_report(
     folder: PathLike,

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Cell", "Part", "Plot", "Report", "Section", "Table"]
-
 Cell: TypeAlias = str | int | float | None
 """A cell of a table; None leaves it empty."""
 

@@ -19,32 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "AMOUNT",
-    "COLOURS",
-    "DIFFERENCE",
-    "FAINT",
-    "INK",
-    "Curve",
-    "Dot",
-    "Scale",
-    "colour_bar",
-    "curves",
-    "dots",
-    "draw_subject",
-    "draw_title",
-    "escape_math",
-    "heat_map",
-    "label_ends",
-    "line_style",
-    "matrix",
-    "name_width",
-    "prepare",
-    "remove_frame",
-    "scatter",
-    "shorten",
-]
-
 INK, FAINT = "#262626", "#b8b8b8"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
 """The colours of Okabe and Ito, with a grey for yellow, which is too light for lines."""

@@ -11,8 +11,6 @@ from typing import Any
 
 from .model import Cell, Table
 
-__all__ = ["csv_cell", "csv_text", "escape", "json_text", "markdown_table", "percent", "plain_table", "rounded"]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 

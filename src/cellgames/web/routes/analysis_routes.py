@@ -16,8 +16,6 @@ from cellgames.web.sessions import Sessions
 from .app_state import AppState
 from .schemas import Body
 
-__all__ = ["analysis_routes"]
-
 _GONE_S = 0.1  # between two looks whether the visitor still waits
 
 _Number = Annotated[int, Field(ge=0, lt=1 << 31)]

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-__all__ = ["api_page"]
-
 
 def api_page(schema: Mapping[str, Any]) -> str:
     """Return the page as HTML.

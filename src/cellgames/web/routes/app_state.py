@@ -12,15 +12,14 @@ from typing import Any
 from fastapi import HTTPException
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.store.store import Store, StoreError
+from cellgames.arena.records.store.schema import StoreError
+from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import Leaderboard, leaderboards
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.plugins import additions, resolve
 from cellgames.web.export import html_page
 from cellgames.web.frames import replay_data
 from cellgames.web.record_library import Library
-
-__all__ = ["AppState"]
 
 _BUSY_S = 30.0  # a record waits so long for others before it is refused
 _ANSWERS = 16  # about records, that are kept

@@ -15,8 +15,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cellgames.utils.foreign_text import shown
 
-__all__ = ["LOCAL", "MOST_BODY", "Guard"]
-
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 MOST_BODY = 4_000_000

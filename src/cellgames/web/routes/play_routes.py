@@ -13,14 +13,14 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.records.record_lines import plain
+from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.core import Game
 from cellgames.plugins.levels import levels
 from cellgames.utils.foreign_text import shown
 from cellgames.web.catalog import check_parameters, games, load_agent, offered
-from cellgames.web.frames import check_limits
 from cellgames.web.lessons import GuidedGame, Lesson, lesson_of
+from cellgames.web.limits import check as check_limits
 from cellgames.web.live_game import Session
 from cellgames.web.sessions import Sessions, specs_of
 
@@ -39,8 +39,6 @@ from .schemas import (
     download,
     json_object,
 )
-
-__all__ = ["play_routes"]
 
 _QUICK_S = 0.1  # a move's answer waits so long for agents, so that quick ones answer in it
 _LONG_S = 20.0  # an answer waits so long for something new to show

@@ -18,8 +18,6 @@ from cellgames.web.season_folders import season_data, season_list
 from .app_state import AppState
 from .schemas import Line, download
 
-__all__ = ["record_routes"]
-
 _PAGE = 50  # games in a list, by default
 
 

@@ -14,23 +14,6 @@ from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.utils.foreign_text import shown
 from cellgames.web.record_library import MOST_LINE
 
-__all__ = [
-    "Body",
-    "Goal",
-    "GuideStart",
-    "Line",
-    "Move",
-    "NewGame",
-    "Nothing",
-    "Parameters",
-    "Resignation",
-    "Seat",
-    "Trial",
-    "Undo",
-    "download",
-    "json_object",
-]
-
 _Name = Annotated[str, Field(max_length=100)]
 _Choice = Annotated[int, Field(ge=0, lt=1 << 31)]
 Parameters: TypeAlias = Annotated[str, Query(max_length=2000)]

@@ -28,8 +28,6 @@ try:
 except ImportError as error:
     raise ImportError(f'the page needs FastAPI: pip install "cellgames[web]" ({error})') from error
 
-__all__ = ["STATIC", "create_app"]
-
 STATIC = Path(__file__).parents[1] / "static"
 
 

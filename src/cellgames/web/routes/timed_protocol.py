@@ -10,8 +10,6 @@ import uvicorn
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["MOST_CONNECTIONS", "TimedProtocol", "uvicorn_config"]
-
 MOST_CONNECTIONS = 500
 """Most connections at the same time; the server tells others to come again (503)."""
 

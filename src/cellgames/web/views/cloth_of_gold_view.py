@@ -23,8 +23,6 @@ from .dark_colours import CLOTH, dark
 from .patterns import patterns
 from .view import Frame, View, changed, clicked, player_names, results
 
-__all__ = ["ClothView"]
-
 _KILLED = 4
 _NOBODYS = [{"label": "contested", "colour": COLOURS[2]}, {"label": "killed", "colour": drawn._DEAD}]
 

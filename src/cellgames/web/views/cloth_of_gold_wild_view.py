@@ -19,8 +19,6 @@ from cellgames.envs.cloth_of_gold_wild.state import wild
 from .cloth_of_gold_view import ClothView
 from .view import Frame, player_names
 
-__all__ = ["WildClothView"]
-
 _LAND = ("", "water", "forest", "rock", "burnt", "burning")
 _SIGNS = ("", "#00000055", "#4d7a2a", "#00000055", "", "#a31d0a")  # on land
 

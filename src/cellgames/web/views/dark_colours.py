@@ -10,8 +10,6 @@ from typing import Any
 
 from cellgames.envs.core.drawing import mix
 
-__all__ = ["CLOTH", "GROUND", "SEATS", "STONES", "TEAMS", "TILES", "dark"]
-
 SEATS = ("#466ce1", "#f25c00", "#44d58d", "#c15e9e", "#b5e8ff", "#f5c23e", "#b6b14d", "#cfd7cc")
 """Colours of teams and players by seat, as far apart in all colour vision as can be at 3.5 : 1 on `GROUND`."""
 

@@ -15,8 +15,6 @@ from cellgames.envs.grid_adaptation_talk.state import TalkState
 from .grid_adaptation_view import GridView
 from .view import Frame, player_names
 
-__all__ = ["TalkView"]
-
 
 class TalkView(GridView):
     """A view of Grid Adaptation with talk; the table has a column of words."""

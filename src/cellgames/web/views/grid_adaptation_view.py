@@ -23,8 +23,6 @@ from .dark_colours import SEATS as DARK_SEATS
 from .dark_colours import TILES, dark
 from .view import Frame, View, clicked, player_names, results
 
-__all__ = ["GridView"]
-
 _MARKS = {"placed": 1, "born": 2, "died": 4}
 _GHOST = 3  # by how many bits the code of the tile that died is shifted in the marks
 

@@ -16,8 +16,6 @@ from cellgames.envs.boards.object_names import NAMES
 from cellgames.envs.boards.orientations import Cell
 from cellgames.envs.toroidal_cup.patterns.stamps import grid, usual_name
 
-__all__ = ["GROUPS", "patterns"]
-
 _STAMPS = {  # of the Cup that live long, by their usual names
     usual_name(stamp): stamp
     for stamp in (

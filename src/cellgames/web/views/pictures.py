@@ -18,8 +18,6 @@ from cellgames.envs.toroidal_cup.rendering import COLOURS
 from .dark_colours import SEATS, dark
 from .view import Frame, View, results
 
-__all__ = ["PictureView"]
-
 
 class PictureView(View):
     """A view that shows the pictures which the game draws."""

@@ -28,8 +28,6 @@ from cellgames.envs.torus.winning_path import winning_class
 from .dark_colours import STONES, dark
 from .view import Frame, View, changed, player_names, results
 
-__all__ = ["ConnectionView", "StonesView", "TorusView"]
-
 _CHUNK = 256  # positions at a time
 _DIGITS = 4  # of coordinates, in cells
 _KINDS = {

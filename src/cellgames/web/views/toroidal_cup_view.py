@@ -26,8 +26,6 @@ from cellgames.envs.toroidal_cup.state import CupState
 from .dark_colours import TEAMS, dark
 from .view import Bytes, Frame, View, changed, clicked, player_names, results
 
-__all__ = ["CupView", "life", "roster_data"]
-
 
 class CupView(View):
     """A view of the Toroidal Cup; a seat sees the next shape in its hand, and no later one."""

@@ -18,19 +18,6 @@ import torch
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.registry import plugin_of
 
-__all__ = [
-    "Bytes",
-    "Frame",
-    "View",
-    "changed",
-    "clicked",
-    "encoded",
-    "legal_bits",
-    "player_goals",
-    "player_names",
-    "results",
-]
-
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 _WORDS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.envs.core import Game, State
 
-__all__ = ["add"]
-
 _TOP = 8
 
 _POSITION = ("moves", "position", "record", "ply", "top", "mistakes")

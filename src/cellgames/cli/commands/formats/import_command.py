@@ -13,8 +13,6 @@ from cellgames.cli.console import UserError
 from cellgames.cli.shared_options import add_command, add_game, add_out, add_quiet, make_game, parameters
 from cellgames.utils.progress import waiting
 
-__all__ = ["add", "run"]
-
 _TEXT = (
     "Read games or a position from another program's file. An SGF file of Torus, Hex or Y becomes a file of\n"
     "records, which replay and export take. An RLE file of Life becomes a position, which is printed; play and\n"
