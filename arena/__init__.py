@@ -69,12 +69,6 @@ if TYPE_CHECKING:
         table_payoffs as table_payoffs,
         table_ratings as table_ratings,
     )
-    from .stats.meta_solvers import (
-        coarse_correlated_equilibrium as coarse_correlated_equilibrium,
-        effective_dimension as effective_dimension,
-        effective_members as effective_members,
-        meta_strategy as meta_strategy,
-    )
     from .stats.payoffs import (
         NashAverage as NashAverage,
         Payoffs as Payoffs,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .interventions.probing import Probe as Probe, fit_probe as fit_probe
     from .interventions.probing import ProbeResult as ProbeResult, Probing as Probing, probe_networks as probe_networks
     from .life.census import Census as Census, census as census
+    from .populations.behaviour import Behaviour as Behaviour, compare as compare
     from .populations.exploit import exploit as exploit, exploiter_arguments as exploiter_arguments
     from .populations.exploit_options import ExploitOptions as ExploitOptions
     from .populations.exploit_report import Exploit as Exploit
@@ -31,5 +32,12 @@ if TYPE_CHECKING:
     from .populations.league import train_league as train_league
     from .populations.league_options import LeagueOptions as LeagueOptions
     from .populations.league_report import League as League
+    from .populations.meta_solvers import (
+        coarse_correlated_equilibrium as coarse_correlated_equilibrium,
+        effective_dimension as effective_dimension,
+        effective_members as effective_members,
+        meta_strategy as meta_strategy,
+    )
+    from .populations.queries import Positions as Positions, draw_positions as draw_positions
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -31,7 +31,10 @@ ADDITIONS = Additions(
     ),
     parts={"time-series": "cellgames.lab.life.time_series:sections"},
     sections={_GRID: (_FLOWS,), _TALK: (_FLOWS, "cellgames.lab.talk.talk_section:sections")},
-    asked_sections={_TALK: ("cellgames.lab.talk.talk_section:asked_sections",)},
+    asked_sections={
+        None: ("cellgames.lab.populations.behaviour:sections",),
+        _TALK: ("cellgames.lab.talk.talk_section:asked_sections",),
+    },
     formats={
         "parquet": (
             "cellgames.lab.datasets.decision_tables:export_decisions",

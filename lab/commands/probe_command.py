@@ -98,7 +98,7 @@ def _check(arguments: argparse.Namespace) -> None:
 def _networks(path: Path) -> tuple[Game, dict[str, Network], list[int]]:
     """Return the game, networks by name, and how many steps each had learned from."""
     from cellgames.agents.networks.saved import load_network
-    from cellgames.arena.analyse import network_checkpoints as kept
+    from cellgames.lab.interventions import network_checkpoints as kept
 
     if path.is_dir():
         found = kept.checkpoints(path)

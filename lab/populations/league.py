@@ -42,7 +42,12 @@ from cellgames.agents.loading import load
 from cellgames.agents.networks.file_names import MIXTURE_FILE, WEIGHTS_FILE
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore
-from cellgames.arena.stats.meta_solvers import (
+from cellgames.arena.stats.payoffs import Payoffs, payoffs
+from cellgames.cluster.connection import ClusterError
+from cellgames.cluster.workers import Workers, completed
+from cellgames.envs import registry
+from cellgames.envs.core import Game
+from cellgames.lab.populations.meta_solvers import (
     Seating,
     coarse_correlated_equilibrium,
     effective_dimension,
@@ -51,11 +56,6 @@ from cellgames.arena.stats.meta_solvers import (
     number_of_tables,
     seat_shares,
 )
-from cellgames.arena.stats.payoffs import Payoffs, payoffs
-from cellgames.cluster.connection import ClusterError
-from cellgames.cluster.workers import Workers, completed
-from cellgames.envs import registry
-from cellgames.envs.core import Game
 from cellgames.runs.run_folder import RunFolder, RunKind, reading
 from cellgames.runs.seeds import derive
 from cellgames.training.arguments import FREE, Arguments, arguments_of

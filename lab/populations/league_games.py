@@ -20,9 +20,9 @@ from cellgames.arena.play.tournament import Batch, Stage, all_games
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.comparisons import comparisons
-from cellgames.arena.stats.meta_solvers import Seating, tables_of
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
+from cellgames.lab.populations.meta_solvers import Seating, tables_of
 from cellgames.runs.run_folder import RunFolder, RunKind
 
 from .league_options import LeagueOptions

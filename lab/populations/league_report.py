@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.agents.loading import load
-from cellgames.arena.analyse.behaviour import compare
-from cellgames.arena.analyse.queries import draw_positions
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.payoffs import Payoffs
 from cellgames.envs.core import Game
 from cellgames.envs.titles import board_title
+from cellgames.lab.populations.behaviour import compare
+from cellgames.lab.populations.queries import draw_positions
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table
 from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math, heat_map, prepare, shorten
 from cellgames.utils.report.text import escape, percent, rounded

@@ -146,9 +146,10 @@ def asked_sections(
     agents: Mapping[str, AnyAgent],
     records: Sequence[Record],
     *,
-    positions: int,
+    positions: int = 200,
     seed: int = 0,
     shown: bool = False,
+    **_: Any,
 ) -> list[Section]:
     """Return the section on who listens, and on what allies gain by the channel; none without talk.
 

@@ -10,7 +10,7 @@ import dataclasses
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cellgames.agents.agent_names import by_name
 from cellgames.arena.play.match_options import MatchOptions
@@ -184,33 +184,19 @@ def _load(specs: Sequence[str], game: Game) -> dict[str, AnyAgent]:
 def _behaviour(
     arguments: argparse.Namespace, games: Games, agents: Mapping[str, AnyAgent]
 ) -> Callable[[], Sequence[Section]] | None:
-    from cellgames.arena.analyse.behaviour import section
-
-    plugin = registry.plugin_of(games.game)
-    more = [resolve(target) for target in additions().asked_sections.get(plugin.game, ())]
-    if len(agents) < 2 and not more:
+    own, asked = registry.plugin_of(games.game).game, additions().asked_sections
+    if len(agents) < 2 and own not in asked:
         if arguments.only and "behaviour" in arguments.only:
             raise UserError(f"--only behaviour compares agents; give two or more, got {', '.join(agents)}")
         return None
-    asking = _asking(arguments)
+    given = {name: vars(arguments)[name] for name in ("positions", "draws") if vars(arguments)[name] is not None}
 
     def made() -> list[Section]:
-        found = [section(games.game, agents, games.records, **asking)] if len(agents) > 1 else []
-        asked = {name: asking[name] for name in ("positions", "seed", "shown")}
-        return found + [part for make in more for part in make(games.game, agents, games.records, **asked)]
+        asking = {"seed": arguments.seed, "shown": not arguments.quiet, **given}
+        targets = [target for kind in (None, own) for target in asked.get(kind, ())]
+        return [part for target in targets for part in resolve(target)(games.game, agents, games.records, **asking)]
 
     return made
-
-
-def _asking(arguments: argparse.Namespace) -> dict[str, Any]:
-    from cellgames.arena.analyse.behaviour import DRAWS, POSITIONS
-
-    return {
-        "positions": POSITIONS if arguments.positions is None else arguments.positions,
-        "draws": DRAWS if arguments.draws is None else arguments.draws,
-        "seed": arguments.seed,
-        "shown": not arguments.quiet,
-    }
 
 
 def _folder(arguments: argparse.Namespace, game: Game, *, alone: bool) -> Path:

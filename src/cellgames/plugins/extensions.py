@@ -23,8 +23,9 @@ class Additions:
         agents: arguments of `agents.agent_specs.AgentSpec`.
         parts: functions of a game and its records to sections of `cellgames analyse`, by name of the part.
         sections: functions of the same kind for its part "flows", by target of the game's class.
-        asked_sections: functions of a game, agents by name and records, with the keywords `positions`, `seed` and
-            `shown`, to sections of `cellgames analyse --agents`, by target of the game's class.
+        asked_sections: functions of a game, agents by name and records, with the keywords `seed`, `shown` and perhaps
+            `positions` and `draws`, to sections of `cellgames analyse --agents`, by target of the game's class; None
+            stands for all games.
         formats: functions that write records to a path for `cellgames export`, by name, each with a description. They
             call `played` with the number of games just written and return the numbers of games, decisions and forfeits.
         answers: functions of a record to data that the page shows, by name of the route, each with a description.
@@ -34,7 +35,7 @@ class Additions:
     agents: tuple[tuple[str, str, str], ...] = ()
     parts: Mapping[str, Target] = field(default_factory=dict)
     sections: Mapping[Target, tuple[Target, ...]] = field(default_factory=dict)
-    asked_sections: Mapping[Target, tuple[Target, ...]] = field(default_factory=dict)
+    asked_sections: Mapping[Target | None, tuple[Target, ...]] = field(default_factory=dict)
     formats: Mapping[str, tuple[Target, str]] = field(default_factory=dict)
     answers: Mapping[str, tuple[Target, str]] = field(default_factory=dict)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cellgames.arena import coarse_correlated_equilibrium, effective_dimension, effective_members, meta_strategy
 from cellgames.arena.stats.comparisons import PairResult
-from cellgames.arena.stats.meta_solvers import number_of_tables, seat_shares, tables_of
 from cellgames.arena.stats.payoffs import payoffs_of
+from cellgames.lab import coarse_correlated_equilibrium, effective_dimension, effective_members, meta_strategy
+from cellgames.lab.populations.meta_solvers import number_of_tables, seat_shares, tables_of
 
 RPS = [PairResult(one, other, 0, "first") for one, other in (("rock", "scissors"), ("paper", "rock"))]
 RPS += [PairResult("scissors", "paper", 0, "first")]

@@ -10,8 +10,8 @@ from training_runs import network_for
 
 import cellgames
 from cellgames.agents.networks.saved import save_network
-from cellgames.arena.analyse import network_checkpoints as kept
 from cellgames.envs.core import Game
+from cellgames.lab.interventions import network_checkpoints as kept
 
 TORUS: Game = cellgames.make("torus-v0", size=3)
 

@@ -18,10 +18,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from cellgames.arena.stats.equilibrium import equilibrium, gibbs, optimize
+from cellgames.arena.stats.payoffs import Payoffs
 from cellgames.utils.foreign_text import shown
-
-from .equilibrium import equilibrium, gibbs, optimize
-from .payoffs import Payoffs
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Seating: TypeAlias = tuple[int, ...]

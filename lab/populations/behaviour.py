@@ -204,7 +204,7 @@ def embed(distance: Numbers) -> tuple[Numbers, float]:
 # ---------------------------------------------------------------- the section
 
 
-def section(
+def sections(
     game: Game,
     agents: Mapping[str, AnyAgent],
     records: Sequence[Record],
@@ -213,14 +213,16 @@ def section(
     draws: int = DRAWS,
     seed: int = 0,
     shown: bool = False,
-) -> Section:
-    """Return the section on agents that were asked about positions of games; see `compare` and `draw_positions`.
+) -> list[Section]:
+    """Return the section on agents that were asked about positions of games; no section on a single agent.
+
+    See `compare` and `draw_positions`.
 
     Raises:
-        ValueError: Fewer than two agents, or games without moves of agents.
+        ValueError: Games without moves of agents.
     """
     if len(agents) < 2:
-        raise ValueError(f"expected at least two agents to compare, got {len(agents)}")
+        return []
     found = compare(game, agents, draw_positions(game, records, positions, seed), draws=draws, seed=seed, shown=shown)
     places, kept = embed(found.distance)
     order = _ordered(places)
@@ -235,7 +237,7 @@ def section(
         draw = partial(scatter, title="A map of behaviour", names=names, places=places[order], note=note)
         parts.append(Plot("behaviour_map", caption, draw))
     table = Table("behaviour", _COLUMNS, list(_rows(found)))
-    return Section("Behaviour", (_text(found), table, *parts), to_data(found))
+    return [Section("Behaviour", (_text(found), table, *parts), to_data(found))]
 
 
 def to_data(found: Behaviour) -> dict[str, Any]:
