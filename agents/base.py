@@ -5,7 +5,7 @@ Letters: `L` games that wait for an agent, `A` actions (mask width), `K` compone
 An agent is batched: it is asked once a turn for all games that wait for it. The arguments of its methods hold
 observations and masks and nothing else, so an agent that looks at its arguments only learns nothing that is hidden.
 That is no wall against a hostile program: the agents run in this process and could search its memory or its files.
-Search agents need positions to play on from; they get them only in games in turns with perfect information.
+Search agents need positions to play on from; they get them only in games with perfect information.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Agent(Protocol):
 
 @runtime_checkable
 class StateAgent(Protocol):
-    """A player that searches: it gets positions, in games in turns with perfect information only."""
+    """A player that searches: it gets positions, in games with perfect information only."""
 
     name: str
 
@@ -103,7 +103,8 @@ class StateAgent(Protocol):
         Args:
             state: `L` unfinished games, all of them waiting for this agent. In games of chance their seeds
                 are not the true ones, so that nobody knows the dice to come.
-            env_ids: int64 [L], ascending, where those games are played.
+            env_ids: int64 [L], ascending, where those games are played. In simultaneous games an environment comes
+                once for each seat the agent has in it, seats ascending (`Seats` tells them).
             generator: consumed.
 
         Returns:
@@ -288,17 +289,15 @@ def takes_states(agent: AnyAgent, game: Game) -> bool:
         ValueError: neither method serves in this game.
     """
     info, agent = game.info, acting(agent, game)
-    allowed = info.perfect_information and not info.simultaneous
     searches = _has(agent, "act_on_state")
-    if searches and allowed:
+    if searches and info.perfect_information:
         return True
     if _has(agent, "act") or _has(agent, "act_on_views"):
         return False
     if searches:
-        kind = "simultaneous" if info.simultaneous else "with hidden information"
         raise ValueError(
-            f"agent {shown(agent.name)} searches on states, which needs a game in turns with perfect information; "
-            f"{game.id} is {kind}"
+            f"agent {shown(agent.name)} searches on states, which needs a game with perfect information; in {game.id} "
+            "information is hidden"
         )
     raise ValueError(
         f"expected an agent with name, start and act (or act_on_state), got {type(agent).__name__}; "

@@ -5,4 +5,4 @@ Cloth of Gold is a game by Adam Murray; Life is John Horton Conway's.
 
 from .adapters.pettingzoo_aec import of_module
 
-env, raw_env, _ = of_module("cloth-of-gold-v0")
+env, raw_env, __getattr__ = of_module("cloth-of-gold-v0")

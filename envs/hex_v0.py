@@ -5,4 +5,4 @@ Hex was invented by Piet Hein (1942) and by John Nash (1948).
 
 from .adapters.pettingzoo_aec import of_module
 
-env, raw_env, _ = of_module("hex-v0")
+env, raw_env, __getattr__ = of_module("hex-v0")

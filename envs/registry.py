@@ -213,7 +213,13 @@ def _made(id: str, kind: Any, parameters: Mapping[str, Any]) -> Game:
         raise ValueError(
             f"{id}: unknown parameter {listed([shown(name) for name in unknown], 3)}; known: {', '.join(known)}"
         )
-    game: Game = kind(**parameters)
+    try:
+        game: Game = kind(**parameters)
+    except ValueError as error:
+        own = f"{getattr(kind, 'id', '')}:"
+        if own == f"{id}:" or not str(error).startswith(own):
+            raise
+        raise ValueError(f"{id}:{str(error).removeprefix(own)}") from error  # a preset
     return game
 
 

@@ -5,4 +5,4 @@ Torus is a game by Mark Steere; it descends from ZeN, or NZ, by Bill Taylor.
 
 from .adapters.pettingzoo_aec import of_module
 
-env, raw_env, _ = of_module("torus-v0")
+env, raw_env, __getattr__ = of_module("torus-v0")

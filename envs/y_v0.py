@@ -5,4 +5,4 @@ Y was invented by Claude Shannon (1950s), and by Charles Titus and Craige Schens
 
 from .adapters.pettingzoo_aec import of_module
 
-env, raw_env, _ = of_module("y-v0")
+env, raw_env, __getattr__ = of_module("y-v0")

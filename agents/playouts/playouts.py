@@ -108,7 +108,7 @@ class PlayoutAgent(GameAgent):
     """The base class of agents that play out positions at random.
 
     They play games in turns with perfect information and plain actions; those that determinize, also simultaneous games
-    with a determinization.
+    with perfect information or a determinization.
     """
 
     determinizes: ClassVar[bool] = False
@@ -121,6 +121,6 @@ class PlayoutAgent(GameAgent):
     @override
     def check_game(self, game: Game) -> None:
         obstacles = list(game.info.search_obstacles)
-        if self.determinizes and plugin_of(game).determinize is not None:  # then only this one counts
+        if self.determinizes and (game.info.perfect_information or plugin_of(game).determinize is not None):
             obstacles = ["an action has several components"] * (len(game.info.action_nvec) > 1)
         refuse(self, game, obstacles + ["random actions make no turns"] * has_compound_turns(game))

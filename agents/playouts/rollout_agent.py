@@ -29,8 +29,8 @@ class RolloutAgent(PlayoutAgent):
     in multi-armed bandits", ICML 2013; here results of earlier rounds are kept). A win counts 1, a draw 1/2;
     ties are broken by the generator. A single candidate is played without playouts.
 
-    Where all act at once, playouts start from a determinization of the observation (`GamePlugin.determinize`), and the
-    others' next actions are random like all later ones.
+    Where information is hidden, playouts start from a determinization of the observation (`GamePlugin.determinize`).
+    Where all act at once, the others' next actions are random like all later ones.
     """
 
     determinizes: ClassVar[bool] = True
@@ -50,7 +50,11 @@ class RolloutAgent(PlayoutAgent):
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each game, int64 [L]."""
-        return self._search(state, state.current_player, self.game.legal_actions(state), generator)
+        mask, seats = self.game.legal_actions(state), state.current_player
+        if self.game.info.simultaneous:
+            seats = self.seats.of(env_ids)
+            mask = mask[torch.arange(len(mask), device=mask.device), seats]
+        return self._search(state, seats, mask, generator)
 
     def _search(self, state: State, seats: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
         """Return an action for each of `seats`, int64 [L], out of its mask, bool [L, A]."""

@@ -90,7 +90,7 @@ class ProgramAgent(Engine):
         game, given = views[0].game, env_ids.tolist()
         try:
             process = self._open(game)
-            states = self._ready.states and game.info.perfect_information and not game.info.simultaneous
+            states = self._ready.states and game.info.perfect_information
             if not (self._ready.arrays or states):
                 return None
             tensors, answers = Views.of(views), []

@@ -25,8 +25,9 @@ _BYTES = 1 << 29  # of trees that grow at the same time, about
 class JointSearchAgent(BaseAgent):
     """An agent that searches from positions like the one it sees, and draws its action from the mixed strategy.
 
-    The positions come from observations (`GamePlugin.determinize`): the agent sees neither what is hidden nor what the
-    others choose in this step. In games of chance the search has draws of its own.
+    In games with perfect information these are the positions themselves. In others they come from observations
+    (`GamePlugin.determinize`), so the agent does not see hidden information. It never sees the actions that others
+    choose in this step. In games of chance the search has draws of its own.
 
     Args:
         name: as in `Agent`.
@@ -45,14 +46,14 @@ class JointSearchAgent(BaseAgent):
         lacks = {
             "players act in turns": not game.info.simultaneous,
             "an action has several components": len(game.info.action_nvec) > 1,
-            "no function guesses positions from observations (GamePlugin.determinize)": (
-                plugin_of(game).determinize is None
+            "information is hidden, and no function guesses positions from observations (GamePlugin.determinize)": (
+                not game.info.perfect_information and plugin_of(game).determinize is None
             ),
         }
         if obstacles := [reason for reason, holds in lacks.items() if holds]:
             raise ValueError(
-                f"agent {self.name!r} needs a game in which all act at once, with plain integer actions and a "
-                f"determinization; in {game.id} {' and '.join(obstacles)}"
+                f"agent {self.name!r} needs a game in which all act at once, with plain integer actions, and perfect "
+                f"information or a determinization; in {game.id} {' and '.join(obstacles)}"
             )
         if game != self._game:
             self._search, self._game = self._make(game), game
@@ -64,18 +65,23 @@ class JointSearchAgent(BaseAgent):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each row, int64 [L]."""
-        seats = self._seats.of(env_ids)
-        chosen = self.search(observation, seats, generator).chosen
-        return chosen.gather(1, seats[:, None]).squeeze(1)
+        if self._game is None:
+            raise must_start(self)
+        state = resolve(plugin_of(self._game).determinize)(self._game, observation, self._seats.of(env_ids))
+        return self.act_on_state(state, env_ids, generator)
 
-    def search(self, observation: Tensor, seats: Tensor, generator: torch.Generator) -> JointResult:
-        """Return the search's results for what seats, int64 [L], see; all players' strategies are in it."""
+    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose one action in each row, int64 [L]."""
+        chosen = self.search(state, generator).chosen
+        return chosen.gather(1, self._seats.of(env_ids)[:, None]).squeeze(1)
+
+    def search(self, state: State, generator: torch.Generator) -> JointResult:
+        """Return the search's results for positions; all players' strategies are in it."""
         search, game = self._search, self._game
         if search is None or game is None:
             raise must_start(self)
-        state: State = resolve(plugin_of(game).determinize)(game, observation, seats)
         if game.info.stochastic:
-            state = state.replace(seed=draw_seeds(len(seats), generator, state.device))
+            state = state.replace(seed=draw_seeds(len(state), generator, state.device))
         together = self._together(search, state)
         parts = [search.run(part, generator) for part in _split(state, together)]
         fields = zip(*(vars(part).values() for part in parts), strict=True)

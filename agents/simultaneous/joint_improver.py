@@ -12,7 +12,7 @@ from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.search import NetworkEvaluator
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows, TreeImprover, unlike_results
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
@@ -20,9 +20,10 @@ from .joint_search import RegretMatching
 
 
 class JointImprover(Improver):
-    """Regret matching where all act at once: each seat searches a position that is made of what it sees.
+    """Regret matching where all act at once: each seat searches the position, or a guess of it.
 
-    See `GamePlugin.determinize`. The policy is the seat's own mixed strategy.
+    Hidden information is guessed from the observation (`GamePlugin.determinize`). The policy is the seat's own mixed
+    strategy.
     """
 
     def __init__(self, game: Game, network: Network, effort: Effort) -> None:
@@ -34,14 +35,15 @@ class JointImprover(Improver):
     @override
     @classmethod
     def obstacles(cls, game: Game) -> list[str]:
-        unguessed = plugin_of(game).determinize is None
-        several = len(game.info.action_nvec) > 1
-        hidden = [reason for reason in game.info.search_obstacles if unguessed or (several and "components" in reason)]
-        return [*hidden, *unlike_results(game)]
+        seen = game.info.perfect_information or plugin_of(game).determinize is not None
+        obstacles = [reason for reason in game.info.search_obstacles if not seen or "components" in reason]
+        return [*obstacles, *unlike_results(game)]
 
     @override
     def improve(self, rows: Rows, generator: torch.Generator) -> Improved:
-        state: State = resolve(plugin_of(self.game).determinize)(self.game, rows.observation, rows.seats)
+        state = rows.state
+        if state is None:
+            state = resolve(plugin_of(self.game).determinize)(self.game, rows.observation, rows.seats)
         if self.game.info.stochastic:  # nobody knows the dice to come
             state = state.replace(seed=draw_seeds(len(state), generator, state.device))
         found = self._search.run(state, generator)

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cellgames.agents.agent_names import split_name
 from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
 from cellgames.arena.stats.tables import Forfeits, Thinking
 from cellgames.utils.report.columns import Column, people_table
@@ -104,18 +105,20 @@ def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[
     return {"standings": lines, **({"seeds": best} if len(best) > 1 else {"finalists": best[""]})}
 
 
-def bracket_data(bracket: Bracket) -> dict[str, Any]:
-    """Return the series round by round, or the final table alone."""
+def bracket_data(bracket: Bracket, teams: Sequence[Team]) -> dict[str, Any]:
+    """Return the champion, the name of its agent, and the series round by round, or the final table alone."""
+    agent = _champions_agent(bracket, teams)
+    champion = {"champion": bracket.champion, **({"agent": agent} if agent else {})}
     series = [
         {**asdict(one), "results": [_result_data(result) for result in one.results], "wins": one.wins}
         for number in bracket.rounds
         for one in number
     ]
     if len(series) == 1:
-        return {"champion": bracket.champion, **{name: series[0][name] for name in ("teams", "wins", "results")}}
+        return champion | {name: series[0][name] for name in ("teams", "wins", "results")}
     winners = (one.winner for number in bracket.rounds for one in number)
     return {
-        "champion": bracket.champion,
+        **champion,
         "seeds": {league: list(names) for league, names in bracket.seeds.items()},
         "series": [{**one, "winner": winner} for one, winner in zip(series, winners, strict=True)],
     }
@@ -200,10 +203,18 @@ def result_text(result: GameResult) -> str:
     )
 
 
-def bracket_text(bracket: Bracket) -> str:
-    """Return the series for a terminal, a line each, and the champion."""
-    lines = [_series_text(series) for number in bracket.rounds for series in number]
-    return "\n".join([*lines, f"Champion: {bracket.champion}"])
+def bracket_text(bracket: Bracket, teams: Sequence[Team]) -> str:
+    """Return the series for a terminal, a line each, and the champion with its agent."""
+    lines, agent = (
+        [_series_text(series) for number in bracket.rounds for series in number],
+        _champions_agent(bracket, teams),
+    )
+    return "\n".join([*lines, f"Champion: {bracket.champion}{f', played by {agent}' if agent else ''}"])
+
+
+def _champions_agent(bracket: Bracket, teams: Sequence[Team]) -> str:
+    """Return the name of the champion's agent, "" for a team without one."""
+    return next((split_name(team.agent)[0] for team in teams if team.name == bracket.champion), "")
 
 
 def _series_text(series: Series) -> str:
@@ -217,8 +228,10 @@ def _series_text(series: Series) -> str:
 
 def _sections(season: Summary) -> list[Part]:
     settings, bracket = season.settings, season.bracket
+    agent = _champions_agent(bracket, season.teams)
+    player = f", played by **{escape(agent)}**," if agent else ""
     opening = (
-        f"**{escape(str(bracket.champion))}** is the champion of {len(season.teams)} teams after "
+        f"**{escape(str(bracket.champion))}**{player} is the champion of {len(season.teams)} teams after "
         f"{_counted(settings['days'], 'day')} and {_counted(season.schedule.games, 'game')}; "
         f"seed {settings['seed']}, cellgames {settings['version']}. "
         "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl)."
@@ -305,6 +318,6 @@ def _span(ends: tuple[int, int]) -> str:
 def write_season(folder: Path, season: Summary, warn: Callable[[str], None]) -> list[Path]:
     """Write the end of a season into its folder; return the files of the season, schedule and standings first."""
     last = BRACKET_FILE if season.leagues else FINAL_FILE
-    files: dict[str, str | bytes] = {last: to_text(bracket_data(season.bracket))}
+    files: dict[str, str | bytes] = {last: to_text(bracket_data(season.bracket, season.teams))}
     write_report(folder, Report(f"A season of {season.settings['game']}", _sections(season), more_files=files), warn)
     return [folder / name for name in FILES if (folder / name).exists()]

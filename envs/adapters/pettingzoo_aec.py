@@ -248,7 +248,10 @@ def make_raw(*, id: str, render_mode: str | None = None, **parameters: Any) -> A
 
 
 def of_module(id: str) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """Return `env`, `raw_env` and `parallel_env` of a module such as `torus_v0`, which take the game's parameters."""
+    """Return `env`, `raw_env` and `parallel_env` of a module such as `torus_v0`, which take the game's parameters.
+
+    In games in turns the third is the module's `__getattr__`, which says why there is no `parallel_env`.
+    """
     game = make(id)
     known = {field.name: field.default for field in dataclasses.fields(game)} | {"render_mode": None}  # type: ignore[arg-type]  # games are dataclasses
     signature = Signature([Parameter(name, Parameter.KEYWORD_ONLY, default=value) for name, value in known.items()])
@@ -264,4 +267,9 @@ def of_module(id: str) -> tuple[Callable[..., Any], Callable[..., Any], Callable
         module_function.__signature__ = signature  # type: ignore[attr-defined]  # `inspect` and editors read it
         return module_function
 
-    return documented(make_aec), documented(make_raw), documented(make_parallel)
+    def missing(name: str) -> Any:
+        why = f"; players of {id} take turns, so use env()" if name == "parallel_env" else ""
+        raise AttributeError(f"module of {id} has no attribute {name!r}{why}", name=name)
+
+    third = documented(make_parallel) if game.info.simultaneous else missing
+    return documented(make_aec), documented(make_raw), third

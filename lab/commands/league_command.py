@@ -109,7 +109,7 @@ def _report(found: League, arguments: argparse.Namespace) -> None:
     own = "".join(f" --param {shlex.quote(f'{name}={value}')}" for name, value in sorted(parameters(arguments).items()))
     print_next(
         (f"evaluate {game}{own} --agents {mixture} greedy", "measure the mixture"),
-        (f"exploit {mixture} --game {game}{own} --steps {found.steps}", "look for a hole in it"),
+        (f"exploit {game} {mixture}{own} --steps {found.steps}", "look for a hole in it"),
         *leaderboard_command(arguments),
         "the same command with more --rounds goes on",
     )

@@ -231,10 +231,10 @@ def test_what_an_agent_does_to_its_arguments_changes_no_game() -> None:
         run([Cheat()], [[0, 0]])
 
 
-def test_search_agents_get_states_in_games_in_turns_with_perfect_information_only() -> None:
+def test_search_agents_get_states_in_games_with_perfect_information_only() -> None:
     searcher = Searcher("searcher")
     assert torch.equal(run([searcher], [[0, 0]]).actions, run([First()], [[0, 0]]).actions)
-    with pytest.raises(ValueError, match=r"'searcher' searches on states.*toy-sealed-v0 is simultaneous"):
+    with pytest.raises(ValueError, match=r"'searcher' searches on states.*in toy-sealed-v0 information is hidden"):
         run([searcher], [[0, 0, 0]], Sealed())
 
     class Both(Searcher, First):

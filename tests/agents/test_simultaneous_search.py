@@ -22,6 +22,7 @@ from cellgames.agents.simultaneous import (
     exploitability,
     solve_matrix,
 )
+from cellgames.agents.simultaneous.joint_improver import JointImprover, improver_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game, seeds
 from cellgames.plugins import GamePlugin
@@ -147,6 +148,20 @@ def test_mcts_mixes_in_goofspiel_and_beats_random(goofspiel: Game) -> None:
     assert float(points[seats == 0].mean()) > 0.6
     first = runs[0].actions[0][seats == 0]
     assert len(first.unique()) >= 2, "it does not always bid the same first"
+
+
+@pytest.mark.parametrize("spec", ["mcts:16", "rollout:16"])
+def test_where_nothing_is_hidden_the_position_is_searched_without_a_determinization(spec: str) -> None:
+    class Open(Goofspiel):
+        id = "open-goofspiel-v0"
+
+    game = Open()
+    agents = [load(spec, game), load("random", game)]
+    seats = torch.tensor([[0, 1], [1, 0], [0, 0]] * 20)
+    played = play(game, agents, seats, seeds(0, 60), [generator(1), generator(2)])
+    points = (game.outcome(played.state).float() + 1) / 2
+    assert float(points[(seats == 0) & (seats == 1).any(1, keepdim=True)].mean()) > 0.6
+    assert improver_of(game) is JointImprover
 
 
 def test_games_without_a_determinization_are_refused_by_name() -> None:

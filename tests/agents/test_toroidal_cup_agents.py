@@ -316,7 +316,7 @@ def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once()
     assert all(cellgames.make(plugin.id).info.simultaneous for plugin in having)
     with pytest.raises(ValueError, match="in toy-sealed-v0 all players act at once and information is hidden"):
         load("rollout:4", Sealed())
-    with pytest.raises(ValueError, match=r"'amaf:4' searches on states.*toroidal-cup-v0 is simultaneous"):
+    with pytest.raises(ValueError, match=r"'amaf:4' searches on states.*in toroidal-cup-v0 information is hidden"):
         load("amaf:4", RANDYS)
 
 

@@ -631,8 +631,8 @@ def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
     (commands,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
     for name, command in commands.items():
         for action in command._actions:
-            # The messages of a bot name the game, GTP's do not; an exploiter's first argument is the agent.
-            if action.dest == "game" and name not in ("bot", "exploit"):
+            # The messages of a bot name the game, GTP's do not.
+            if action.dest == "game" and name != "bot":
                 assert not action.option_strings, name
                 games.add(name)
             for flag in action.option_strings:
@@ -653,7 +653,7 @@ def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
             "series",
             "leaderboard",
         ),
-        *("check-bot", "import", "solve", "league"),
+        *("check-bot", "import", "solve", "league", "exploit"),
     }
     assert metavars["--agents"] == {"AGENT"}
 

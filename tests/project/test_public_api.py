@@ -35,6 +35,17 @@ def test_every_public_name_imports_and_is_no_module(package: str) -> None:
     assert set(names(package)) <= set(dir(module))
 
 
+def test_dir_lists_public_names_and_modules_only() -> None:
+    public = {name for name in dir(cellgames) if not name.startswith("__")}
+    modules = {found.name for found in pkgutil.iter_modules(cellgames.__path__) if not found.name.startswith("_")}
+    assert public == {"games", "make", "register", *modules}
+
+
+def test_an_unknown_option_is_answered_with_the_nearest_and_all_known_ones() -> None:
+    with pytest.raises(TypeError, match=r"RoundRobinOptions: .*'game'; known: games, seed, .*did you mean 'games'\?"):
+        cellgames.arena.RoundRobinOptions(game=3)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_public_functions_and_classes_have_docstrings(package: str) -> None:
     module = importlib.import_module(package)

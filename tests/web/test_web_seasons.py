@@ -81,7 +81,7 @@ def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(chromium: Any, s
     with page(chromium, PHONE) as (p, complaints):
         p.goto(f"{site}/#/seasons")
         p.click("a:has-text('cup/first')")
-        expect(p.locator(".champion")).to_have_text(f"Champion: {bracket['champion']}")
+        expect(p.locator(".champion")).to_have_text(f"Champion: {bracket['champion']}, played by {bracket['agent']}")
         expect(p.locator(".bracket .round")).to_have_count(3)
         expect(p.locator(".bracket table.series")).to_have_count(len(bracket["series"]))
         last = p.locator(".bracket table.series").last
@@ -131,7 +131,7 @@ def test_a_season_of_tables_shows_its_final_table(chromium: Any, site: str, resu
     with page(chromium, DESKTOP) as (p, complaints):
         opened(p, site, "tables")
         panel = p.locator("section", has=p.locator("h2:has-text('Final table')"))
-        expect(panel.locator(".champion")).to_have_text(f"Champion: {final['champion']}")
+        expect(panel.locator(".champion")).to_have_text(f"Champion: {final['champion']}, played by {final['agent']}")
         assert panel.locator("tbody th").all_inner_texts() == final["teams"]
         winner = panel.locator("tbody tr").nth(final["teams"].index(final["champion"]))
         assert winner.locator("td").first.inner_text() == str(max(final["wins"]))

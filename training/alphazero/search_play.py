@@ -122,12 +122,12 @@ class SearchPlay(SelfPlay):
 
     def _rows(self, state: State, observation: Tensor, mask: Tensor, rows: Tensor) -> Rows:
         """Return what a search may know of some rows."""
-        info, shown = self.game.info, None
+        info = self.game.info
         if info.simultaneous:
             env_ids, seats = rows // info.num_players, rows % info.num_players
         else:
             env_ids, seats = rows, state.current_player[rows]
-            shown = state[rows] if info.perfect_information else None
+        shown = state[env_ids] if info.perfect_information else None
         return Rows(shown, observation[rows], mask[rows], seats, env_ids)
 
     def _begin(self, env_ids: Tensor) -> None:

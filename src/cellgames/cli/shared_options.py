@@ -12,6 +12,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.agent_names import split_name
+from cellgames.agents.agent_specs import file_of
+from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.store.schema import StoreError
 from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store
@@ -183,6 +186,28 @@ def _value(text: str) -> Any:
         return json.loads(text.lower() if text.lower() in ("true", "false") else text)
     except ValueError:
         return text
+
+
+def take_game(arguments: argparse.Namespace, agent: str) -> None:
+    """Set the game and its parameters to those of an agent's weights, unless the command line names a game.
+
+    Raises:
+        UserError: neither names one.
+    """
+    if arguments.game is not None:
+        return
+    file = file_of(split_name(agent)[1])
+    if file is None or file.is_model or file.before:
+        raise UserError(
+            f"GAME is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder; "
+            f"{agent} does not say what it plays"
+        )
+    from cellgames.agents.networks.saved import read_about
+
+    about, given = read_about(file.path), parameters(arguments)
+    arguments.game, usual = GameId(about["game"]), registry.spec(about["game"]).defaults
+    own = {name: value for name, value in about["parameters"].items() if name not in given and value != usual.get(name)}
+    arguments.param = [*arguments.param, *(f"{name}={json.dumps(value)}" for name, value in own.items())]
 
 
 def make_game(arguments: argparse.Namespace) -> Game:

@@ -45,6 +45,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
     def names() -> list[str]:
         modules = {found.name for found in iter_modules(loaded.__path__) if not found.name.startswith("_")}
-        return sorted({*vars(loaded), *module_of, *modules})
+        special = {name for name in vars(loaded) if name.startswith("__")}
+        return sorted({*special, *loaded.__all__, *module_of, *modules})
 
     return find, names, sorted(module_of)

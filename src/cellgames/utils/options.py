@@ -11,6 +11,7 @@ Command lines, checks and the tables of the documentation are made from the fiel
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -130,6 +131,15 @@ class Options:
     Raises:
         ValueError: a value of another type or out of range; the message says what was expected.
     """
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Return a new object; a `TypeError` of an unknown option names the nearest one and all others."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        if unknown := [name for name in given if name not in known]:
+            close = difflib.get_close_matches(unknown[0], known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{cls.__name__}: unknown option {unknown[0]!r}; known: {', '.join(known)}{hint}")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for known in self.options():

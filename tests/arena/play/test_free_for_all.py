@@ -317,7 +317,7 @@ class Searcher(BaseAgent):
         (lambda out: run(out, anchor="greedy"), "anchor must be one of the agents"),
         (
             lambda out: free_for_all(GAME, [First("one"), Searcher("two")], out=out),
-            "agent 'two' searches on states, which needs a game in turns with perfect information; toroidal-cup-v0 is",
+            "agent 'two' searches on states, which needs a game with perfect information; in toroidal-cup-v0",
         ),
         (
             lambda out: free_for_all(

@@ -37,7 +37,8 @@ def test_a_season_writes_everything_and_says_what_to_open(
     folder = tmp_path / "results" / "season" / "torus-v0-size=3-teams=9-days=3-seed=2-agents=random_arena_bots_First"
     assert re.search(r"^rank +team +agent +wins +losses +points( +die)?$", out, re.MULTILINE)
     assert len(re.findall(r"^ +\d  [A-Z]\w+ [A-Z]\w+ +(random|arena_bots:First) +\d +\d +\d", out, re.MULTILINE)) == 9
-    assert re.search(r"^Toroidal Cup Series: .* 4, .* \d\nChampion: [A-Z]\w+ [A-Z]\w+$", out, re.MULTILINE)
+    champion = r"Champion: [A-Z]\w+ [A-Z]\w+, played by (random|arena_bots:First)"
+    assert re.search(rf"^Toroidal Cup Series: .* 4, .* \d\n{champion}$", out, re.MULTILINE)
     assert "report.md" in out
     assert f"cellgames replay {folder.relative_to(tmp_path)} " in out.replace("'", "")
     assert re.match(r"3 days: 12 of 12 games, \S+ a second\nAfter days 1 to 3 of 3:\n", err)
@@ -64,7 +65,12 @@ def test_teams_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     file.write_text("\n".join(["name,agent,league", *rows]))
     words = [*TORUS, "--teams", str(file), "--in-process", "--agents", "arena_bots:Last", "--days", "1", "--quiet"]
     assert main([*words, "--out", str(tmp_path / "run"), "--chunk", "3", "--opening-plies", "1"]) == 0
-    assert re.match(r"L, Even Division\nrank  team +agent ", capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    assert re.match(r"L, Even Division\nrank  team +agent ", printed)
+    bracket = json.loads((tmp_path / "run" / "bracket.json").read_text())
+    assert bracket["agent"] == ("random" if bracket["champion"] == "Old Team 3" else "arena_bots:Last")
+    assert f"Champion: {bracket['champion']}, played by {bracket['agent']}\n" in printed
+    assert f"**{bracket['champion']}**, played by **" in (tmp_path / "run" / "report.md").read_text()
     settings = json.loads((tmp_path / "run" / "season.json").read_text())
     assert settings["teams"][3] == {"name": "Old Team 3", "league": "M", "division": "Even Division", "agent": "random"}
     assert [team["agent"] for team in settings["teams"]].count("arena_bots:Last") == 7

@@ -242,6 +242,12 @@ def test_every_illegal_choice_of_a_simultaneous_game_is_reported() -> None:
     ]
 
 
+def test_a_module_of_a_game_in_turns_says_why_it_has_no_parallel_env() -> None:
+    assert not hasattr(torus_v0, "parallel_env")
+    with pytest.raises(AttributeError, match=r"players of torus-v0 take turns, so use env\(\)"):
+        _ = torus_v0.parallel_env
+
+
 @pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.array])
 def test_actions_may_be_numbers_of_any_integer_type(kind: Callable[[int], Any]) -> None:
     for env in (torus_v0.env(size=3), torus_v0.raw_env(size=3)):

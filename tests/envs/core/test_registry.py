@@ -103,6 +103,12 @@ def test_a_bad_parameter_is_answered_with_what_was_expected(size: Any) -> None:
     assert repr(size) in str(caught.value)
 
 
+def test_messages_about_a_preset_name_the_preset() -> None:
+    for given in ({"size": 1}, {"sizes": 3}):
+        with pytest.raises(ValueError, match=r"^torus-small-v0: "):
+            cellgames.make("torus-small-v0", **given)
+
+
 def test_nothing_is_imported_before_it_is_made() -> None:
     assert registry.spec("torus-v0").entry_point == "cellgames.envs.torus.game:Torus"
     code = "import sys, cellgames; cellgames.games(); print({'torch', 'cellgames.envs.torus'} & set(sys.modules))"

@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cellgames.agents.agent_names import by_name, split_name
-from cellgames.agents.agent_specs import file_of
+from cellgames.agents.agent_names import by_name
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import default_opponents
-from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.scenarios import SCENARIOS, choose_scenarios
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
@@ -35,6 +33,7 @@ from cellgames.cli.shared_options import (
     make_game,
     parameters,
     store_of,
+    take_game,
 )
 from cellgames.envs import registry
 from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
@@ -43,7 +42,6 @@ from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.envs.core import Game
     from cellgames.utils.report.model import Report, Table
 
 _TEXT = (
@@ -167,7 +165,8 @@ def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str,
     from cellgames.arena.records.checksums import plain
     from cellgames.utils.report.model import Report
 
-    game = _game(arguments)
+    take_game(arguments, arguments.agents[0])
+    game = make_game(arguments)
     agent, *against = arguments.agents
     against = against or [spec for spec in default_opponents(game) if spec != agent]
     if agent in against:
@@ -232,22 +231,6 @@ def _in_scenarios(arguments: argparse.Namespace) -> tuple[_Play, None]:
         )
 
     return play, None
-
-
-def _game(arguments: argparse.Namespace) -> Game:
-    """Return the game of the command line, or the one of the file of weights."""
-    if arguments.game is not None:
-        return make_game(arguments)
-    file = file_of(split_name(arguments.agents[0])[1])
-    if file is None or file.is_model or file.before:
-        raise UserError(
-            f"GAME is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder; "
-            f"{arguments.agents[0]} does not say what it plays"
-        )
-    from cellgames.agents.networks.saved import read_about
-
-    about = read_about(file.path)
-    return registry.make(about["game"], **{**about["parameters"], **parameters(arguments)})
 
 
 def _write(

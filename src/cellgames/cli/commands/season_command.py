@@ -170,7 +170,7 @@ def _report(finished: Season) -> None:
 
     print(reports.table_text(finished.teams, finished.table))
     print()
-    print(reports.bracket_text(finished.bracket))
+    print(reports.bracket_text(finished.bracket, finished.teams))
     extra = finished.games - finished.schedule.games
     print(f"\n{counted(finished.games, finished.played)}, {extra} of them in the playoffs or played again.")
     for line in finished.notes:

@@ -48,11 +48,13 @@
         el("td", { class: "number wins" }, number(series.wins[row]))))));
   };
 
+  const championOf = (found) => [el("b", {}, text(found.champion)), found.agent ? `, played by ${text(found.agent)}` : ""];
+
   const bracket = (season) => {
-    const { series, seeds, champion } = season.bracket;
+    const { series, seeds } = season.bracket;
     const seeded = new Map(Object.values(seeds).flatMap((names) => names.map((name, place) => [name, place + 1])));
     const rounds = [...new Set(series.map((one) => one.round))];
-    return el("section", { class: "panel" }, el("h2", {}, "Playoffs"), el("p", { class: "champion" }, "Champion: ", el("b", {}, text(champion))),
+    return el("section", { class: "panel" }, el("h2", {}, "Playoffs"), el("p", { class: "champion" }, "Champion: ", ...championOf(season.bracket)),
       el("p", { class: "hint" }, "Choose a score to watch that game."),
       el("div", { class: "scroll" }, el("div", { class: "bracket" }, rounds.map((round) => el("div", { class: "round" }, el("h3", {}, text(round)),
         series.filter((one) => one.round === round).map((one) => box(season, one, seeded)))))));
@@ -60,7 +62,7 @@
 
   // The final table of a season of more seats: the score of each team in each game.
   const finale = (season) => {
-    const { champion, teams, wins, results } = season.final;
+    const { teams, wins, results } = season.final;
     const played = results.map((result, place) => season.games.findLast((game) => game.round === place + 1 && game.attempt === result.attempts - 1));
     const heads = ["wins", "team", ...results.map((_, place) => `game ${place + 1}`)];
     const rows = teams.map((team, row) => [number(wins[row]), text(team), ...results.map((result, place) => {
@@ -68,7 +70,7 @@
       const shown = result.winner === team ? el("b", {}, score) : score;
       return played[place] ? link(season, played[place], shown) : shown;
     })]);
-    return el("section", { class: "panel" }, el("h2", {}, "Final table"), el("p", { class: "champion" }, "Champion: ", el("b", {}, text(champion))),
+    return el("section", { class: "panel" }, el("h2", {}, "Final table"), el("p", { class: "champion" }, "Champion: ", ...championOf(season.final)),
       el("p", { class: "hint" }, "Choose a score to watch that game."), table(heads, rows));
   };
 
