@@ -212,7 +212,7 @@ def test_a_season_of_grid_adaptation_by_the_command(
     assert main(words) == 0
     out, err = capsys.readouterr()
     assert re.match(r"rank +team +agent +place points +games +wins +points( +die)?\n", out)
-    assert re.search(r"^Final Table: \w+ \w+ 4, .*\nChampion: \w+ \w+$", out, re.MULTILINE)
+    assert re.search(r"^Final Table: \w+ \w+ 4, .*\nChampion: \w+ \w+, played by \w+$", out, re.MULTILINE)
     assert "After days 1 to 3 of 3:\n" in err
     assert json.loads(Path("run/season.json").read_text())["place_points"] == [5, 2, 0]
     assert {line["opening"] for line in lines_of(Path("run"))} == {0}
