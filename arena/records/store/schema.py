@@ -34,6 +34,7 @@ SCHEMA = (
         added TEXT NOT NULL)""",
     "CREATE INDEX games_by_hash ON games (hash)",
     "CREATE INDEX games_by_setting ON games (setting, lineup, end)",
+    "CREATE INDEX IF NOT EXISTS games_by_source ON games (source)",
     "CREATE TABLE records (game INTEGER PRIMARY KEY REFERENCES games, data BLOB NOT NULL)",
     "CREATE TABLE columns (setting INTEGER, last INTEGER, data BLOB NOT NULL, PRIMARY KEY (setting, last))",
     f"""CREATE VIEW played_games AS SELECT

@@ -186,9 +186,11 @@ class Store:
                 time.sleep(0.02)
         self._db.execute("PRAGMA synchronous=NORMAL")
         with self._transaction("BEGIN IMMEDIATE"):
-            if not self._check():
-                for statement in SCHEMA:
+            made = self._check()
+            for statement in SCHEMA:
+                if not made or "IF NOT EXISTS" in statement:  # what earlier programs did not make
                     self._db.execute(statement)
+            if not made:
                 self._db.execute(f"PRAGMA application_id={APPLICATION}")
                 self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
