@@ -270,6 +270,7 @@ class Vector(Generic[S]):
             )
         self.game = game
         self.num_envs = num_envs
+        self._action_shape = (num_envs, *game.info.action_shape)
         self.reuse_buffers = reuse_buffers
         self.observe = observe
         self._seen: Tensor | None = None  # the observation, if it is that of the present state
@@ -320,9 +321,9 @@ class Vector(Generic[S]):
         if self._seen is None:
             if self.observe is None:
                 raise ValueError(f"{self.game.id}: expected a Vector with observe=DTYPE, got one without observations")
-            info = self.game.info
             seen = self._seen_before
             if seen is None:
+                info = self.game.info
                 shape = (self.num_envs, *(info.num_players,) * info.simultaneous, *info.observation.shape)
                 seen = torch.empty(shape, dtype=self.observe, device=self._state.device)
             with planned(*self._plan):
@@ -380,17 +381,13 @@ class Vector(Generic[S]):
 
     def step_random(self, generator: torch.Generator) -> Transition:
         """Play a step of uniformly random legal actions (`Game.random_actions`) in every env, as `step` does."""
-        shape = self._action_shape
-        count, device = math.prod(shape), self._state.device
+        shape, device = self._action_shape, self._state.device
+        count = math.prod(shape)
         if self.backend == "native" and self.game._native_spreads and count >= MANY:
             return self._run(True, random_root(generator, device))
         with planned(*self._plan):
             bits = random_bits(count, generator, device)
         return self._run(True, envs_innermost(bits, shape))
-
-    @property
-    def _action_shape(self) -> tuple[int, ...]:
-        return self.num_envs, *self.game.info.action_shape
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         self._seen = None

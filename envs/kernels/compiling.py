@@ -12,8 +12,7 @@ import shutil
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Literal
@@ -85,15 +84,18 @@ def is_compile_error(error: Exception) -> bool:
     return isinstance(error, OSError) or type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
 
 
-@contextmanager
-def planned(compile: Compile, calls: int) -> Iterator[None]:
-    """Set the defaults of `kernel` within the block, for callers who know how often rules are called."""
-    check_compile(compile)
-    token = _PLANNED.set((compile, calls))
-    try:
-        yield
-    finally:
-        _PLANNED.reset(token)
+class planned:  # noqa: N801  # it is used as a function is
+    """A context manager that sets the defaults of `kernel`, for callers who know how often rules are called."""
+
+    def __init__(self, compile: Compile, calls: int) -> None:
+        check_compile(compile)
+        self._plan = compile, calls
+
+    def __enter__(self) -> None:
+        self._token = _PLANNED.set(self._plan)
+
+    def __exit__(self, *error: object) -> None:
+        _PLANNED.reset(self._token)
 
 
 def kernel(

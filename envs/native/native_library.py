@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-INTERFACE = 7
+INTERFACE = 8
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -139,7 +139,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_torus_put_stones": [number] * 3 + [address] * 6,
         "cellgames_connection_put_stones": [address] + [number] * 2 + [address] * 4,
         "cellgames_connection_step": [address] + [number] * 3 + [address] * 12,
-        "cellgames_stone_planes": [number] * 6 + [address] * 4,
+        "cellgames_stone_planes": [number] * 7 + [address] * 4,
         "cellgames_planes_seen": [number] * 11 + [address] * 4,
         "cellgames_torus_winning": [number] * 3 + [address] * 4,
         "cellgames_connection_winning": [address] + [number] * 2 + [address] * 3,

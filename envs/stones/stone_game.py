@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from cellgames.envs.native import Library, library, pointer
 
 from . import row_notation
 from .joining import COLOUR
-from .stone_planes import planes
+from .stone_planes import native_planes_into, planes
 from .stone_solo import StoneSolo
 from .stone_state import StoneS, StoneState
 from .stone_tensors import LOTS, threads_for
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from .stone_view import StoneView
 
-_CHECKED: WeakSet[StoneState] = WeakSet()  # by `_check_layout`
+_ADDRESSES: WeakKeyDictionary[StoneState, tuple[int, ...]] = WeakKeyDictionary()  # of states of `Vector`s
 
 
 class StoneGame(Game[StoneS]):
@@ -121,6 +121,14 @@ class StoneGame(Game[StoneS]):
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         seen: Tensor = planes(state.codes, seat, self._places(state.device), self.size, self.shows_free)
         return seen
+
+    @override
+    def _observe_into(self, state: StoneS, out: Tensor) -> None:
+        if (native := library(out.device)) is None:
+            super()._observe_into(state, out)
+        else:
+            places = self._places(out.device)
+            native_planes_into(native, state.codes, state.current_player, places, self.size, self.shows_free, out)
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[StoneS] | None:
@@ -246,26 +254,25 @@ def _native_step(
 ) -> Transition:
     """Play a step of a `Vector` by `sources/stone_step.h` (see `NativeStep`)."""
     assert mask is not None  # only games compiled in stages have none
-    if state not in _CHECKED:
-        _check_layout(state)
-        _CHECKED.add(state)
-    games, losing = len(mask), getattr(state, "losing", None)
-    actions = torch.empty_like(given) if random else given
-    rewards = torch.empty((2, games), dtype=torch.float32, device="cpu")
-    terminated = torch.empty(games, dtype=torch.bool, device="cpu")
-    fields = (state.codes, state.free, *(() if losing is None else (losing,)), state.last, state.turn)
-    fields += (state.current_player, state.seed, state.scores)
-    numbers = (pointer(mask, torch.bool), pointer(given, torch.int64), actions.data_ptr())
-    addresses = (*(field.data_ptr() for field in fields), *numbers, rewards.data_ptr(), terminated.data_ptr())
-    function(board, games, threads_for(games), random, *addresses)
-    return Transition(actions, rewards.t(), terminated, torch.zeros_like(terminated))
+    if (fields := _ADDRESSES.get(state)) is None:
+        fields = _ADDRESSES[state] = _addresses(state)
+    actions, games = torch.empty_like(given) if random else given, len(given)
+    rewards, terminated = torch.empty_like(state.rewards), torch.empty_like(state.terminated)
+    results = (actions.data_ptr(), rewards.data_ptr(), terminated.data_ptr())
+    function(board, games, threads_for(games), random, *fields, mask.data_ptr(), given.data_ptr(), *results)
+    return Transition(actions, rewards, terminated, torch.zeros_like(terminated))
 
 
-def _check_layout(state: StoneState) -> None:
-    """Raise a `ValueError` if the fields are not laid out as those of the game's `init`."""
-    for name in ("codes", "losing", "last", "turn"):
-        if hasattr(state, name):
-            pointer(getattr(state, name), torch.int32)
-    for field in (state.free.t(), state.current_player, state.seed):
-        pointer(field, torch.int64)
-    pointer(state.scores.t(), torch.float32)
+def _addresses(state: StoneState) -> tuple[int, ...]:
+    """Return the addresses of the fields that a native step changes, in its order.
+
+    Raises:
+        ValueError: the fields are not laid out as those of the game's `init`.
+    """
+    numbers = [getattr(state, name) for name in ("codes", "losing", "last", "turn") if hasattr(state, name)]
+    addresses = [pointer(field, torch.int32) for field in numbers]
+    addresses.insert(1, pointer(state.free.t(), torch.int64))
+    pointer(state.terminated, torch.bool)
+    pointer(state.rewards.t(), torch.float32)
+    players = (pointer(state.current_player, torch.int64), pointer(state.seed, torch.int64))
+    return (*addresses, *players, pointer(state.scores.t(), torch.float32))

@@ -46,9 +46,15 @@ def planes(codes: Tensor, player: Tensor, places: Tensor | None, size: int, free
 def _native_planes(
     native: Library, codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool
 ) -> Tensor:
-    """Return `planes`, by `sources/stone_planes.cpp`."""
-    codes, player = codes.contiguous(), player.contiguous()
     seen = torch.empty(_shape(codes, places, size, free), dtype=torch.int8, device="cpu")
+    native_planes_into(native, codes.contiguous(), player.contiguous(), places, size, free, seen)
+    return seen
+
+
+def native_planes_into(
+    native: Library, codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool, seen: Tensor
+) -> None:
+    """Write `planes` into contiguous memory, int8 or float32 [B, C, n, n], by `sources/stone_planes.cpp`."""
     games, cells = codes.shape
     native.cellgames_stone_planes(
         games,
@@ -57,9 +63,9 @@ def _native_planes(
         cells if places is None else len(places),
         size * size,
         free,
-        None if places is None else pointer(places, torch.int64),
+        seen.dtype == torch.float32,
+        None if places is None else places.data_ptr(),
         pointer(codes, torch.int32),
         pointer(player, torch.int64),
-        pointer(seen, torch.int8),
+        seen.data_ptr(),
     )
-    return seen

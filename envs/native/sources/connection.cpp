@@ -17,53 +17,24 @@ void put_stones(const Board& board, int64_t from, int64_t to, const int64_t* cel
     }
 }
 
-CELLGAMES_INLINE uint32_t ones(uint32_t word) {
-    word -= (word >> 1) & 0x55555555u;
-    word = (word & 0x33333333u) + ((word >> 2) & 0x33333333u);
-    return ((word + (word >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
-}
-
-// A legal action: `sampling.random_legal`.
-CELLGAMES_INLINE int drawn(const Batch& batch, int64_t game, int words) {
-    uint32_t upto[kMostCells / kWord + 2] = {}, bits = 0;
-    for (int w = 0; w < words; ++w) upto[w + 1] = upto[w] + ones(static_cast<uint32_t>(batch.free[w * batch.games + game]));
-    auto rank = static_cast<uint32_t>(static_cast<uint64_t>(batch.given[game]) * upto[words] >> 31);
-    int word = 0;
-    for (int w = 1; w < words; ++w) word += rank >= upto[w];
-    bits = static_cast<uint32_t>(batch.free[word * batch.games + game]);
-    rank -= upto[word];
-    uint32_t place = 0;
-    for (uint32_t width = kWord / 2; width; width /= 2) {
-        const uint32_t lower = ones(bits >> place & ((1u << width) - 1)), later = rank >= lower;
-        rank -= later * lower;
-        place += later * width;
-    }
-    return upto[words] ? word * kWord + static_cast<int>(place) : 0;
-}
-
-CELLGAMES_DISPATCH
-void step(const Board& board, const Batch& batch, int64_t from, int64_t to, bool random) {
-    constexpr int64_t kAhead = 8;  // games that are brought into the cache before their turn
+CELLGAMES_INLINE void step_block(const Board& board, const Batch& batch, int64_t first, int count, bool random) {
     const int cells = static_cast<int>(board.cells), actions = static_cast<int>(board.cells + board.swap);
-    const int words = (actions + kWord - 1) / kWord;
     const int64_t swap_bit = 1ll << cells % kWord;
-    std::memset(batch.terminated + from, 0, static_cast<size_t>(to - from));
-    for (int64_t seat = 0; seat < 2; ++seat) {
-        float* scores = batch.scores + seat * batch.games;
-        std::memset(batch.rewards + seat * batch.games + from, 0, sizeof(float) * static_cast<size_t>(to - from));
-        for (int64_t game = from; game < to; ++game) scores[game] = scores[game] < 0.0f ? 0.0f : scores[game];
+    Block action = {};
+    if (random) {
+        draw_actions(batch, first, count, (actions + kWord - 1) / kWord, action);
+        int64_t* __restrict drawn = batch.actions + first;
+        for (int i = 0; i < count; ++i) drawn[i] = action.of[i];
+    } else {
+        for (int i = 0; i < count; ++i) {  // an unchecked action off the board plays somewhere
+            const int64_t given = batch.given[first + i];
+            action.of[i] = given >= 0 && given < actions ? static_cast<uint32_t>(given) : 0;
+        }
     }
-    for (int64_t game = from; game < to; ++game) {
+    for (int64_t game = first; game < first + count; ++game) {
         int32_t* codes = batch.codes + game * cells;
         uint8_t* mask = batch.mask + game * actions;
-        if (game + kAhead < to)
-            for (int at = 0; at < cells; at += 16) CELLGAMES_PREFETCH(codes + kAhead * cells + at);
-        int cell = 0;  // an unchecked action off the board plays here
-        if (random) {
-            batch.actions[game] = cell = drawn(batch, game, words);
-        } else if (batch.given[game] >= 0 && batch.given[game] < actions) {
-            cell = static_cast<int>(batch.given[game]);
-        }
+        int cell = static_cast<int>(action.of[game - first]);
         if (cell == cells) {  // a swap: the board is cleared, and the mover's stone stands where the first is mirrored to
             cell = board.mirrored[batch.last[game] > 0 ? batch.last[game] : 0];
             clear(batch, game, cells, actions);
@@ -73,15 +44,31 @@ void step(const Board& board, const Batch& batch, int64_t from, int64_t to, bool
         mask[cell] = 0;
         batch.free[cell / kWord * batch.games + game] &= ~(1ll << cell % kWord);
         if (board.swap) {  // legal in turn 1 alone
-            const bool first = batch.turn[game] == 0;
+            const bool opening = batch.turn[game] == 0;
             int64_t& word = batch.free[cells / kWord * batch.games + game];
-            word = first ? word | swap_bit : word & ~swap_bit;
-            mask[cells] = first;
+            word = opening ? word | swap_bit : word & ~swap_bit;
+            mask[cells] = opening;
         }
         batch.last[game] = cell;
         batch.turn[game] += 1;
         batch.player[game] = 2 - colour;
         if (won) finish(batch, game, colour, cells, actions);
+    }
+}
+
+CELLGAMES_DISPATCH
+void step(const Board& board, const Batch& batch, int64_t from, int64_t to, bool random) {
+    std::memset(batch.terminated + from, 0, static_cast<size_t>(to - from));
+    for (int64_t seat = 0; seat < 2; ++seat) {
+        float* scores = batch.scores + seat * batch.games;
+        std::memset(batch.rewards + seat * batch.games + from, 0, sizeof(float) * static_cast<size_t>(to - from));
+        for (int64_t game = from; game < to; ++game) scores[game] = scores[game] < 0.0f ? 0.0f : scores[game];
+    }
+    const int cells = static_cast<int>(board.cells);
+    for (int64_t first = from; first < to; first += kBlock) {
+        const int count = static_cast<int>(to - first < kBlock ? to - first : kBlock);
+        if (to - first >= 2 * kBlock) fetch(batch, first + kBlock, kBlock, cells, static_cast<int>(cells + board.swap));
+        step_block(board, batch, first, count, random);
     }
 }
 

@@ -38,44 +38,59 @@ struct Runs {
 
 // A plane for each of the mover's, the opponent's and, if asked for, the free cells: `places` cells in all; then `square`
 // places that are 1 for Black.
-CELLGAMES_DISPATCH
-void planes(int cells, int places, int square, bool free, const int64_t* __restrict place, const int32_t* __restrict codes,
-            const int64_t* __restrict player, uint8_t* __restrict seen, int64_t from, int64_t to) {
-    uint8_t colours[kMostCells + kWide] = {}, at[kMostCells + kWide];
+template <class Number>
+CELLGAMES_INLINE void planes(int cells, int places, int square, bool free, const int64_t* __restrict place,
+                             const int32_t* __restrict codes, const int64_t* __restrict player, Number* __restrict seen,
+                             int64_t from, int64_t to) {
+    constexpr int kBlock = 64;
+    uint8_t colours[kMostCells + kBlock] = {}, at[kMostCells + kBlock];
     Runs runs;
     if (place) runs = Runs(place, cells, places);
     for (int64_t game = from; game < to; ++game) {
         const int32_t* __restrict code = codes + game * cells;
-        for (int cell = 0; cell < cells; ++cell) colours[cell] = static_cast<uint8_t>(code[cell] & kColour);
+        in_blocks<kBlock>(cells, [&](int first, int wide) {
+            for (int i = first; i < first + wide; ++i) colours[i] = static_cast<uint8_t>(code[i] & kColour);
+        });
         const uint8_t* __restrict colour = colours;
         if (place) {
             std::memset(at, kOff, static_cast<size_t>(places));
             for (int run = 0; run < runs.count; ++run) runs.copy(run, colours, at);
             colour = at;
         }
-        uint8_t* __restrict out = seen + game * ((free ? 3 : 2) * places + square);
+        Number* __restrict out = seen + game * ((free ? 3 : 2) * places + square);
         const auto mine = static_cast<uint8_t>(player[game] + 1), theirs = static_cast<uint8_t>(3 - mine);
-        for (int i = 0; i < places; ++i) out[i] = colour[i] == mine;
-        out += places;
-        for (int i = 0; i < places; ++i) out[i] = colour[i] == theirs;
-        out += places;
-        if (free) {
-            for (int i = 0; i < places; ++i) out[i] = colour[i] == 0;
-            out += places;
+        for (int plane = 0; plane < (free ? 3 : 2); ++plane, out += places) {
+            const uint8_t wanted = plane == 0 ? mine : plane == 1 ? theirs : 0;
+            in_blocks<kBlock>(places, [&](int first, int wide) {
+                for (int i = first; i < first + wide; ++i) out[i] = static_cast<Number>(colour[i] == wanted);
+            });
         }
-        std::memset(out, mine == 1, static_cast<size_t>(square));
+        const auto black = static_cast<Number>(mine == 1);
+        in_blocks<kBlock>(square, [&](int first, int wide) {
+            for (int i = first; i < first + wide; ++i) out[i] = black;
+        });
+    }
+}
+
+CELLGAMES_DISPATCH
+void planes_of(int cells, int places, int square, bool free, const int64_t* place, const int32_t* codes,
+               const int64_t* player, void* seen, bool floats, int64_t from, int64_t to) {
+    if (floats) {
+        planes(cells, places, square, free, place, codes, player, static_cast<float*>(seen), from, to);
+    } else {
+        planes(cells, places, square, free, place, codes, player, static_cast<uint8_t*>(seen), from, to);
     }
 }
 
 }  // namespace
 
 // place int64 [places], the cell at each place or N, or null if cells are numbered by place; codes int32 [B][N]; player
-// int64 [B]; seen int8 [B][...], written.
+// int64 [B]; seen int8 or, for `floats`, float [B][...], written.
 CELLGAMES_EXPORT void cellgames_stone_planes(int64_t games, int64_t threads, int64_t cells, int64_t places,
-                                             int64_t square, int64_t free, const int64_t* place, const int32_t* codes,
-                                             const int64_t* player, uint8_t* seen) {
+                                             int64_t square, int64_t free, int64_t floats, const int64_t* place,
+                                             const int32_t* codes, const int64_t* player, void* seen) {
     cellgames::in_parallel(games, threads, [&](int64_t from, int64_t to) {
-        planes(static_cast<int>(cells), static_cast<int>(places), static_cast<int>(square), free != 0, place, codes, player,
-               seen, from, to);
+        planes_of(static_cast<int>(cells), static_cast<int>(places), static_cast<int>(square), free != 0, place, codes,
+                  player, seen, floats != 0, from, to);
     });
 }

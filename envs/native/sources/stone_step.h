@@ -1,6 +1,7 @@
 // Steps of many games of connected stones on the tensors of their states: `envs/stones`, and the restarts of `Vector`.
 #pragma once
 
+#include "lanes.h"
 #include "stones.h"
 
 namespace cellgames::stones {
@@ -52,6 +53,80 @@ CELLGAMES_INLINE void finish(const Batch& batch, int64_t game, int colour, int c
     batch.rewards[game] = colour == 1 ? 1.0f : -1.0f;
     batch.rewards[batch.games + game] = colour == 1 ? -1.0f : 1.0f;
     restart(batch, game, cells, actions);
+}
+
+constexpr int kParts = 4, kBlock = kParts * kInts;  // games that are worked on at the same time
+constexpr int kMostWords = kMostCells / kWord + 1;
+
+// Numbers of a block of games.
+union Block {
+    Ints lanes[kParts];
+    uint32_t of[kBlock];
+};
+
+// Bring games into the cache that are stepped next. Processors do that by themselves only where all of it is read.
+CELLGAMES_INLINE void fetch(const Batch& batch, int64_t first, int64_t count, int cells, int actions) {
+    const auto lines = [](const void* from, int64_t bytes) {
+        for (int64_t at = 0; at < bytes; at += 64) CELLGAMES_PREFETCH(static_cast<const char*>(from) + at);
+    };
+    lines(batch.codes + first * cells, int64_t{4} * count * cells);
+    lines(batch.mask + first * actions, count * actions);
+}
+
+// Bits set in the pairs, nibbles and octets of words.
+struct Sums {
+    Ints pairs, nibbles, octets;
+    CELLGAMES_INLINE_MEMBER explicit Sums(Ints words) {
+        pairs = words - ((words >> 1) & 0x55555555u);
+        nibbles = (pairs & 0x33333333u) + ((pairs >> 2) & 0x33333333u);
+        octets = (nibbles + (nibbles >> 4)) & 0x0F0F0F0Fu;
+    }
+    CELLGAMES_INLINE_MEMBER Ints halves() const { return octets + (octets >> 8); }
+    CELLGAMES_INLINE_MEMBER Ints all() const { return (halves() + (halves() >> 16)) & 63; }
+};
+
+// Where the set bits stand that have so many set bits below them.
+CELLGAMES_INLINE Ints bits_of_rank(Ints words, Ints rank) {
+    const Sums sums(words);
+    Ints place = every(0);
+    const auto halve = [&](Ints lower, uint32_t width) {
+        const Flags later = rank >= lower;
+        rank = pick(later, rank - lower, rank);
+        place = pick(later, place + width, place);
+    };
+    halve(sums.halves() & 31, 16);
+    halve(sums.octets >> place & 15, 8);
+    halve(sums.nibbles >> place & 15, 4);
+    halve(sums.pairs >> place & 3, 2);
+    halve(words >> place & 1, 1);
+    return place;
+}
+
+// A legal action of each game: `sampling.random_legal`.
+CELLGAMES_INLINE void draw_actions(const Batch& batch, int64_t first, int count, int words, Block& action) {
+    Block word[kMostWords], lots = {};
+    for (int w = 0; w < words; ++w) {
+        word[w] = {};
+        const int64_t* __restrict free = batch.free + w * batch.games + first;
+        for (int i = 0; i < count; ++i) word[w].of[i] = static_cast<uint32_t>(free[i]);
+    }
+    const int64_t* __restrict given = batch.given + first;
+    for (int i = 0; i < count; ++i) lots.of[i] = static_cast<uint32_t>(given[i]);
+    for (int part = 0; part < kParts; ++part) {
+        Ints upto[kMostWords + 1];
+        upto[0] = every(0);
+        for (int w = 0; w < words; ++w) upto[w + 1] = upto[w] + Sums(word[w].lanes[part]).all();
+        const Ints total = upto[words], lot = lots.lanes[part];
+        Ints rank = ((lot >> 16) * total + ((lot & 0xFFFF) * total >> 16)) >> 15;  // lot * total >> 31
+        Ints chosen = word[0].lanes[part], start = every(0), before = every(0);
+        for (int w = 1; w < words; ++w) {
+            const Flags later = rank >= upto[w];
+            chosen = pick(later, word[w].lanes[part], chosen);
+            before = pick(later, upto[w], before);
+            start = pick(later, every(static_cast<uint32_t>(w * kWord)), start);
+        }
+        action.lanes[part] = pick(total == 0, every(0), start + bits_of_rank(chosen, rank - before));
+    }
 }
 
 }  // namespace cellgames::stones

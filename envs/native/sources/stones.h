@@ -16,8 +16,29 @@ CELLGAMES_INLINE int32_t one_frame(int32_t first, int32_t second, int colour) {
     return (first & kColour) == colour ? first : (second & kColour) == colour ? second : 0;
 }
 
+// Call body(first, wide) with a constant `wide` so that all of [0, count) is met, some of it twice: each block is a few
+// vectors, with no rest. What body writes must follow from what was there before the first call.
+template <int kWide, class Body>
+CELLGAMES_INLINE void in_blocks(int count, const Body& body) {
+    if (count < kWide) {
+        for (int at = 0; at < count; ++at) body(at, 1);
+        return;
+    }
+    for (int at = 0; at < count - kWide; at += kWide) body(at, kWide);
+    body(count - kWide, kWide);
+}
+
 CELLGAMES_INLINE void move_group(int32_t* codes, int cells, int32_t group, int32_t by) {
-    for (int cell = 0; cell < cells; ++cell) codes[cell] += (codes[cell] & kGroup) == group ? by : 0;
+    constexpr int kWide = 16;
+    const auto move = [&](int32_t* at, int wide) {
+        for (int i = 0; i < wide; ++i) at[i] += (at[i] & kGroup) == group ? by : 0;
+    };
+    if (cells < kWide) return move(codes, cells);
+    int32_t last[kWide];  // overlaps the block before it
+    std::memcpy(last, codes + cells - kWide, sizeof last);
+    move(last, kWide);
+    for (int cell = 0; cell < cells - kWide; cell += kWide) move(codes + cell, kWide);
+    std::memcpy(codes + cells - kWide, last, sizeof last);
 }
 
 // A full board, at random.

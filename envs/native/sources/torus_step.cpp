@@ -1,5 +1,4 @@
 // Steps of many games of Torus, on the tensors of `TorusState`: `envs/torus/game.py`, and the restarts of `Vector`.
-#include "lanes.h"
 #include "stone_step.h"
 #include "torus.h"
 
@@ -8,71 +7,7 @@ namespace {
 using namespace cellgames;
 using namespace cellgames::torus;
 
-constexpr int kParts = 4, kBlock = kParts * kInts;  // games that are worked on at the same time
 constexpr int64_t kNearCells = 1 << 20;  // cells of so many games about fill the caches near a core
-constexpr int kMostWords = kMostCells / kWord;
-
-// Numbers of a block of games.
-union Block {
-    Ints lanes[kParts];
-    uint32_t of[kBlock];
-};
-
-// Bits set in the pairs, nibbles and octets of words.
-struct Sums {
-    Ints pairs, nibbles, octets;
-    CELLGAMES_INLINE_MEMBER explicit Sums(Ints words) {
-        pairs = words - ((words >> 1) & 0x55555555u);
-        nibbles = (pairs & 0x33333333u) + ((pairs >> 2) & 0x33333333u);
-        octets = (nibbles + (nibbles >> 4)) & 0x0F0F0F0Fu;
-    }
-    CELLGAMES_INLINE_MEMBER Ints halves() const { return octets + (octets >> 8); }
-    CELLGAMES_INLINE_MEMBER Ints all() const { return (halves() + (halves() >> 16)) & 63; }
-};
-
-// Where the set bits stand that have so many set bits below them.
-CELLGAMES_INLINE Ints bits_of_rank(Ints words, Ints rank) {
-    const Sums sums(words);
-    Ints place = every(0);
-    const auto halve = [&](Ints lower, uint32_t width) {
-        const Flags later = rank >= lower;
-        rank = pick(later, rank - lower, rank);
-        place = pick(later, place + width, place);
-    };
-    halve(sums.halves() & 31, 16);
-    halve(sums.octets >> place & 15, 8);
-    halve(sums.nibbles >> place & 15, 4);
-    halve(sums.pairs >> place & 3, 2);
-    halve(words >> place & 1, 1);
-    return place;
-}
-
-// A free cell of each game: `sampling.random_legal`.
-CELLGAMES_INLINE void draw_cells(const Batch& batch, int64_t first, int count, int words, Block& cell) {
-    Block word[kMostWords], lots = {};
-    for (int w = 0; w < words; ++w) {
-        word[w] = {};
-        const int64_t* __restrict free = batch.free + w * batch.games + first;
-        for (int i = 0; i < count; ++i) word[w].of[i] = static_cast<uint32_t>(free[i]);
-    }
-    const int64_t* __restrict given = batch.given + first;
-    for (int i = 0; i < count; ++i) lots.of[i] = static_cast<uint32_t>(given[i]);
-    for (int part = 0; part < kParts; ++part) {
-        Ints upto[kMostWords + 1];
-        upto[0] = every(0);
-        for (int w = 0; w < words; ++w) upto[w + 1] = upto[w] + Sums(word[w].lanes[part]).all();
-        const Ints total = upto[words], lot = lots.lanes[part];
-        Ints rank = ((lot >> 16) * total + ((lot & 0xFFFF) * total >> 16)) >> 15;  // lot * total >> 31
-        Ints chosen = word[0].lanes[part], start = every(0), before = every(0);
-        for (int w = 1; w < words; ++w) {
-            const Flags later = rank >= upto[w];
-            chosen = pick(later, word[w].lanes[part], chosen);
-            before = pick(later, upto[w], before);
-            start = pick(later, every(static_cast<uint32_t>(w * kWord)), start);
-        }
-        cell.lanes[part] = pick(total == 0, every(0), start + bits_of_rank(chosen, rank - before));
-    }
-}
 
 // What a stone says to its neighbours, game by game.
 struct Stones {
@@ -116,21 +51,12 @@ struct Chosen {
     }
 };
 
-// Bring games into the cache that are stepped next. Processors do that by themselves only where all of it is read.
-CELLGAMES_INLINE void fetch(const Batch& batch, int64_t first, int64_t count, int cells) {
-    const auto lines = [](const void* from, int64_t bytes) {
-        for (int64_t at = 0; at < bytes; at += 64) CELLGAMES_PREFETCH(static_cast<const char*>(from) + at);
-    };
-    lines(batch.codes + first * cells, int64_t{4} * count * cells);
-    lines(batch.mask + first * cells, count * cells);
-}
-
 template <int kCells>  // 0: any number
 CELLGAMES_INLINE void step_block(const Geometry& board, const Batch& batch, int64_t first, int count, bool random) {
     const int cells = kCells ? kCells : board.cells, words = (cells + kWord - 1) / kWord;
     Block cell = {}, colour = {}, around[8] = {};
     if (random) {
-        draw_cells(batch, first, count, words, cell);
+        draw_actions(batch, first, count, words, cell);
     } else {
         for (int i = 0; i < count; ++i) cell.of[i] = static_cast<uint32_t>(batch.given[first + i]);
     }
@@ -193,7 +119,7 @@ void step(const Geometry& board, const Batch& batch, int64_t from, int64_t to, b
     const bool far = (to - from) * board.cells > kNearCells;
     for (int64_t first = from; first < to; first += kBlock) {
         const int count = static_cast<int>(to - first < kBlock ? to - first : kBlock);
-        if (far && to - first >= 2 * kBlock) fetch(batch, first + kBlock, kBlock, board.cells);
+        if (far && to - first >= 2 * kBlock) fetch(batch, first + kBlock, kBlock, board.cells, board.cells);
         if (board.cells == 128) {
             step_block<128>(board, batch, first, count, random);
         } else {
