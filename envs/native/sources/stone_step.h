@@ -1,7 +1,6 @@
 // Steps of many games of connected stones on the tensors of their states: `envs/stones`, and the restarts of `Vector`.
 #pragma once
 
-#include "lanes.h"
 #include "stones.h"
 
 namespace cellgames::stones {

@@ -4,7 +4,7 @@
 #include <climits>
 #include <cstring>
 
-#include "portable.h"
+#include "lanes.h"
 
 namespace cellgames::stones {
 
@@ -29,16 +29,21 @@ CELLGAMES_INLINE void in_blocks(int count, const Body& body) {
 }
 
 CELLGAMES_INLINE void move_group(int32_t* codes, int cells, int32_t group, int32_t by) {
-    constexpr int kWide = 16;
-    const auto move = [&](int32_t* at, int wide) {
-        for (int i = 0; i < wide; ++i) at[i] += (at[i] & kGroup) == group ? by : 0;
+    if (cells < kInts) {
+        for (int cell = 0; cell < cells; ++cell) codes[cell] += (codes[cell] & kGroup) == group ? by : 0;
+        return;
+    }
+    const auto moved = [&](const int32_t* from) {
+        Ints part;
+        std::memcpy(&part, from, sizeof part);
+        return part + pick((part & every(kGroup)) == every(static_cast<uint32_t>(group)), every(static_cast<uint32_t>(by)), every(0));
     };
-    if (cells < kWide) return move(codes, cells);
-    int32_t last[kWide];  // overlaps the block before it
-    std::memcpy(last, codes + cells - kWide, sizeof last);
-    move(last, kWide);
-    for (int cell = 0; cell < cells - kWide; cell += kWide) move(codes + cell, kWide);
-    std::memcpy(codes + cells - kWide, last, sizeof last);
+    const Ints last = moved(codes + cells - kInts);  // overlaps the part before it
+    for (int cell = 0; cell < cells - kInts; cell += kInts) {
+        const Ints part = moved(codes + cell);
+        std::memcpy(codes + cell, &part, sizeof part);
+    }
+    std::memcpy(codes + cells - kInts, &last, sizeof last);
 }
 
 // A full board, at random.
