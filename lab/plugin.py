@@ -17,6 +17,7 @@ ADDITIONS = Additions(
             "evolve": f"{_COMMANDS}.evolve_command",
         },
         "Understand games and agents": {
+            "compare": f"{_COMMANDS}.compare_command",
             "explain": f"{_COMMANDS}.explain_command",
             "probe": f"{_COMMANDS}.probe_command",
             "solve": f"{_COMMANDS}.solve_command",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from cellgames.lab.interventions.effects import Explanation, Options
 
 _TEXT = (
-    "Explain a recorded game by intervening. The command plays the game again without one placement, turn, cell,\n"
+    "Explain recorded games by intervening. The command plays the game again without one placement, turn, cell,\n"
     "Life object or stone, or with it elsewhere, thousands of times. The change of the result is what it was worth.\n"
     "The folder gets report.md, report.json, a table of each kind (CSV), and the board with the worth of its cells.\n\n"
     "Kinds: Toroidal Cup placement, turn, move, cell, empty, object; Cloth of Gold placement, turn, move, cell,\n"
@@ -40,6 +41,7 @@ _EXAMPLES = (
     "results/cup --record 3 --kinds placement object --moment 500 --pairs placement",
     "results/season --record 1 --html game.html",
     "results/torus4 --record 2 --kinds stone move --json",
+    "results/cup --games 50 --kinds placement object",
 )
 
 
@@ -48,6 +50,7 @@ def add(commands: Any) -> None:
     command = add_command(commands, "explain", "PATH ", _run, _TEXT, _EXAMPLES)
     command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
     add_record(command, "the game, from 1; a file of one game needs none")
+    command.add_argument("--games", metavar="N", type=int, help="explain the first N games: averages with intervals")
     command.add_argument("--kinds", metavar="KIND", nargs="+", default=[], help="what to change (default: by the game)")
     command.add_argument("--pairs", metavar="KIND", default="", help="remove pairs of this kind, too")
     command.add_argument(
@@ -78,6 +81,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from cellgames.lab.interventions.explanation import explain
 
     _check(arguments)
+    if arguments.games is not None:
+        return _many(arguments)
     record, number = _record(arguments)
     folder = arguments.out or _folder(arguments.path, number)
     check_writable(folder)
@@ -98,10 +103,38 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _many(arguments: argparse.Namespace) -> int:
+    """Explain several games, and write and print the averages."""
+    from cellgames.lab.interventions import many_games
+    from cellgames.lab.interventions.explanation import explain
+    from cellgames.utils.progress import StatusLine
+    from cellgames.utils.report.text import plain_table
+
+    whole = [one for one in _records(arguments.path) if getattr(getattr(one, "result", None), "forfeit", None) is None]
+    records = whole[: arguments.games]
+    if not records:
+        raise UserError(f"{arguments.path} holds no game that was played to its end")
+    folder = arguments.out or _folder(arguments.path, f"games={len(records)}")
+    check_writable(folder)
+    line, found = StatusLine(not (arguments.quiet or arguments.json)), []
+    for number, record in enumerate(records, 1):
+        line.show(f"game {number} of {len(records)}")
+        found.append(explain(record, arguments.kinds, options=_options(arguments)))
+    line.end()
+    report = many_games.write_averages(folder, found)
+    if arguments.json:
+        print(json.dumps({**report.data, "folder": str(folder)}, indent=1, ensure_ascii=False))
+    else:
+        print(f"{report.text}\n\n{plain_table(report.tables[0])}\n\nWritten to {folder}: report.md")
+    return 0
+
+
 def _check(arguments: argparse.Namespace) -> None:
     """Complain before anything is played."""
-    for name, least in (("places", 1), ("most_pairs", 2), ("top", 1)):
-        if (value := getattr(arguments, name)) < least:
+    if arguments.games is not None and (arguments.record or arguments.pairs or arguments.html):
+        raise UserError("--games explains many games; --record, --pairs and --html are for one")
+    for name, least in (("places", 1), ("most_pairs", 2), ("top", 1), ("games", 1)):
+        if (value := getattr(arguments, name)) is not None and value < least:
             raise UserError(f"--{name.replace('_', '-')} must be at least {least}, got {value}")
     if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
         raise UserError(f"--out {arguments.out} is a file; an explanation needs a folder")
@@ -114,25 +147,28 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _record(arguments: argparse.Namespace) -> tuple[Record | CupRecord, int]:
     """Return the chosen record and its number."""
-    from cellgames.arena.records.positions import pick
-    from cellgames.arena.records.record_lines import read_lines, records_file
-    from cellgames.arena.season import cup_replays
-
-    path = records_file(arguments.path)
-    with open(path, "rb") as file:
-        first = file.readline()
-    number = arguments.record
-    if not cup_replays.recognises(first):
-        return pick(path, number), number or 1
-    records, _ = read_lines(path, cup_replays.CupRecord.from_json)
-    if number is None and len(records) > 1:
-        raise UserError(f"{path} holds {len(records)} games; choose one with --record")
+    records, number = _records(arguments.path), arguments.record
+    if number is None and len(records) != 1:
+        raise UserError(f"{arguments.path} holds {len(records)} games; choose one with --record, or many with --games")
     if number is not None and not 1 <= number <= len(records):
-        raise UserError(f"--record must be from 1 to {len(records)}, got {number}")
+        raise UserError(f"{arguments.path} holds games 1 to {len(records)}, got number {number}")
     return records[(number or 1) - 1], number or 1
 
 
-def _folder(path: Path, number: int) -> Path:
+def _records(path: Path) -> Sequence[Record | CupRecord]:
+    """Return all records of a run or of a file."""
+    from cellgames.arena.records.record_lines import read_lines, read_records, records_file
+    from cellgames.arena.season import cup_replays
+
+    path = records_file(path)
+    with open(path, "rb") as file:
+        first = file.readline()
+    if cup_replays.recognises(first):
+        return read_lines(path, cup_replays.CupRecord.from_json)[0]
+    return read_records(path).records
+
+
+def _folder(path: Path, number: int | str) -> Path:
     source = path.stem if path.stem != "games" else path.resolve().parent.name
     return Path("results") / "explain" / file_name([source, str(number)])
 

@@ -286,9 +286,35 @@ def test_the_command_writes_tables_pictures_and_a_page(folder: Path, capsys: pyt
     assert json.loads(capsys.readouterr().out)["effects"] == data["effects"]
 
 
+def test_many_games_are_explained_by_averages_over_games(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games = played(CUP, ["random"], 4)
+    append(folder / "four.jsonl", games)
+    command = ["explain", "four.jsonl", "--games", "3", "--kinds", "placement", "object"]
+    assert main([*command, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    rows = {(row["kind"], row["part"]): row for row in data["averages"]}
+    effects = [explain(record, ["placement", "object"]).effects for record in games[:3]]
+    means = [np.mean([effect.worth for effect in one if effect.kind == "placement"]) for one in effects]
+    row = rows["placement", ""]
+    assert (data["games"], row["games"], row["parts"]) == (3, 3, 2 * len(games[0].moves))
+    assert row["worth"] == pytest.approx(np.mean(means), abs=1e-4)
+    assert row["worth_high"] - row["worth_low"] == pytest.approx(2 * 1.96 * np.std(means, ddof=1) / 3**0.5, rel=1e-3)
+    assert row["turned"] == pytest.approx(
+        np.mean([any(e.result for e in one if e.kind == "placement") for one in effects])
+    )
+    blocks = [[e.worth for e in one if e.kind == "object" and " block r" in e.name] for one in effects]
+    assert rows["object", "block"]["worth"] == pytest.approx(np.mean([np.mean(b) for b in blocks if b]), abs=1e-4)
+    assert main(command) == 0
+    assert "decided, % of games" in capsys.readouterr().out
+    out = folder / "results" / "explain" / "four-games=3"
+    assert {path.name for path in out.iterdir()} == {"report.md", "report.json", "averages.csv"}
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
+        (["two.jsonl", "--games", "2", "--record", "1"], "--games explains many games"),
+        (["two.jsonl", "--games", "0"], "--games must be at least 1"),
         (["two.jsonl"], "holds 2 games"),
         (["two.jsonl", "--record", "3"], "games 1 to 2, got number 3"),
         ([f"{TORUS.id}.jsonl", "--kinds", "glider"], "expected kinds out of stone, move, got 'glider'"),
