@@ -107,17 +107,6 @@ def test_agents_sit_where_seats_say_and_are_asked_once_a_turn_about_their_envs_t
     assert played.state.done.all()
 
 
-def test_a_record_replays_to_the_same_final_state_and_moves_name_it() -> None:
-    played = run([RandomAgent(), First()], [[0, 1], [1, 0]])
-    state = TORUS.init(seeds(0, 2))
-    for actions in played.actions:
-        state = TORUS.step(state, actions)
-    assert state.equal(played.state)
-    names = moves(TORUS, played, 1)
-    assert [TORUS.string_to_action(name) for name in names] == played.actions[: len(names), 1].tolist()
-    assert len(names) == played.turns[1]
-
-
 def test_openings_are_forced_then_agents_go_on() -> None:
     opening = torch.tensor([[5, 6, 7], [8, -1, -1], [-1, -1, -1]])
     played = run([First(), Last()], [[0, 1]] * 3, opening=opening)
@@ -368,16 +357,6 @@ class Corner(BaseAgent):
     def act(self, observation, action_mask, env_ids, generator):
         return action_mask.int().argmax(1)
 
-class Half:
-    def act(self, observation, action_mask, env_ids, generator):
-        return action_mask.int().argmax(1)
-
-class Sealed(Corner):
-    __slots__ = ()
-    @property
-    def name(self):
-        return "mine"
-
 def policy(seen):
     return int(seen["action_mask"].argmax())
 
@@ -413,16 +392,6 @@ def test_ones_own_agents_are_found_by_import_path_in_the_current_directory(
     assert isinstance(policy, PolicyAgent)
     assert policy.name == f"{module}:policy"
     assert run([policy], [[0, 0]]).actions[0, 0] == 0
-
-
-def test_ones_own_agents_that_lack_something_are_told_what(bots: Callable[[str], str]) -> None:
-    module = bots(BOTS)
-    with pytest.raises(ValueError, match="Half lacks the method start;"):
-        load(f"{module}:Half")
-    with pytest.raises(ValueError, match="must let its attribute 'name' be set"):
-        load(f"{module}:Sealed")
-    with pytest.raises(ValueError, match="only a class takes text"):
-        load(f"{module}:policy:text")
 
 
 @pytest.mark.parametrize("game", [TORUS, Sealed(), Race()], ids=lambda game: game.id)

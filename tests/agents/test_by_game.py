@@ -10,12 +10,11 @@ import pytest
 import torch
 from every_game import GAMES, generator
 from torch import Tensor
-from toy_games import Race, Sealed
 
 import cellgames
 from cellgames.agents import BaseAgent, load, select
 from cellgames.agents.agent_specs import by_game
-from cellgames.agents.base import ByGame, acting, takes_states
+from cellgames.agents.base import acting, takes_states
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.registry import REGISTRY, plugins
@@ -104,19 +103,6 @@ def test_checks_of_the_agent_are_made(listed: Callable[..., None]) -> None:
         agent.check_game(CUP)
 
 
-def test_all_it_is_asked_goes_to_the_agent(listed: Callable[..., None]) -> None:
-    listed(torus="Last", cup="First")
-    agent: Any = by_game("mine")
-    inner: Any = agent.playing(TORUS)
-    agent.start(TORUS, torch.tensor([1, 0]), torch.tensor([4, 5]))
-    assert inner.started == [([1, 0], [4, 5])]
-    state = TORUS.init(seeds(0, 2))
-    env_ids = torch.arange(2)
-    assert agent.act_on_state(state, env_ids, generator()).tolist() == [TORUS.info.num_actions - 1] * 2
-    mask = TORUS.legal_actions(state)
-    assert agent.act(TORUS.observe(state, 0), mask, env_ids, generator()).tolist() == [0, 0]
-
-
 def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
     """By states where that one gets them, and in other games by observations."""
     listed(torus="Last", cup="First", cloth="First")
@@ -133,16 +119,6 @@ def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
     assert select(agent, CLOTH, state, torch.tensor([1]), generator()).tolist() == [0]
 
 
-def test_errors_of_its_agent_name_it_as_it_is_called() -> None:
-    class Wrong(First):
-        def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-            return torch.full_like(env_ids, CLOTH.info.num_actions - 1)
-
-    agent = ByGame("by another name", lambda game: Wrong())
-    with pytest.raises(ValueError, match="agent 'by another name' chose illegal action 72 as player_a in env 0"):
-        select(agent, CLOTH, CLOTH.init(seeds(0, 1)), torch.tensor([0]), generator())
-
-
 # ---------------------------------------------------------------- the agents of the suite
 
 
@@ -154,12 +130,3 @@ def test_the_plugins_name_agents_that_exist(spec: str) -> None:
         game = cellgames.make(id, size=3) if spec == "perfect" else GAMES[id]
         inner = acting(load(spec, game), game)
         assert f"{type(inner).__module__}:{type(inner).__name__}" == path
-
-
-def test_who_cannot_play_a_game_is_refused_when_loaded() -> None:
-    with pytest.raises(ValueError, match=r"agent 'amaf:8' needs .*; in cloth-of-gold-v0 random actions make no turns"):
-        load("amaf:8", CLOTH)
-    with pytest.raises(ValueError, match=r"agent 'greedy': .* has no such agent; games with one: torus-v0"):
-        load("greedy", Race())
-    with pytest.raises(ValueError, match=r"agent 'rollout:8' needs .* in toy-sealed-v0 all players act at once"):
-        load("rollout:8", Sealed())

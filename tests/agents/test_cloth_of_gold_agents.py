@@ -14,12 +14,11 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.cloth_of_gold import rollout as cloth_of_gold_rollout
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, forecast, worth
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout, finish_turns
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
 from cellgames.agents.play_loop import play as play_agents
-from cellgames.agents.playouts.halving import affordable, best_arm
+from cellgames.agents.playouts.halving import best_arm
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds
@@ -170,25 +169,6 @@ def test_greedy_decides_at_once_what_it_can_decide(board: str, score: int, wins:
     assert game.outcome(after)[:, B].tolist() == [1 if wins else 0] * 12
 
 
-def test_greedy_takes_the_candidate_that_leads_by_most_where_nothing_is_decided() -> None:
-    game = make(height=16, width=16, generations=12, radius=6, max_units=8)
-    state = position(game, LEADING, B, 1, 0)
-    agent = ClothGreedy(candidates=32)
-    tried: list[Tensor] = []
-
-    def spy(*arguments: Any, **options: Any) -> Tensor:
-        tried.append(random_turns(*arguments, **options))
-        return tried[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cellgames.agents.cloth_of_gold.greedy.random_turns", spy)
-        chosen = planned(agent, game, state)
-    leads = [float(game.play_turn(state, turn[None]).scores[0, B]) for turn in tried[0][0]]
-    assert len(leads) == 32
-    assert len(set(leads)) > 5
-    assert float(game.play_turn(state, chosen).scores[0, B]) == max(leads)
-
-
 def test_greedy_beats_random_from_both_seats() -> None:
     game = cellgames.make("cloth-of-gold-small-v0")
     seats = torch.tensor([[0, 1]] * 4 + [[1, 0]] * 4)
@@ -200,41 +180,6 @@ def test_greedy_beats_random_from_both_seats() -> None:
 
 
 # ---------------------------------------------------------------- rollouts
-
-
-@every_family
-def test_games_are_finished_by_whole_turns_wherever_they_stand(game: ClothOfGold) -> None:
-    state = ClothState.cat([midway(game, 12, turns) for turns in (1, 2, 8)])
-    assert state.done.any(), "for the test's sake"
-    assert not state.done.all()
-    done, before = state.done, state.clone()
-    outcome = finish_turns(game, state, generator(1))
-    assert torch.equal(outcome[done], game.outcome(state)[done])
-    assert outcome.abs().eq(1).all()
-    assert torch.equal(outcome, finish_turns(game, state, generator(1)))
-    assert not torch.equal(outcome, finish_turns(game, state, generator(2)))
-    assert state.equal(before)
-    assert finish_turns(game, state[:0], generator()).shape == (0, 2)
-
-
-@pytest.mark.parametrize("playouts", [1, 2, 7, 30])
-def test_rollout_spends_exactly_n_playouts_on_every_turn(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[ClothState] = []
-
-    def spy(game: ClothOfGold, state: ClothState, *rest: Any) -> Tensor:
-        begun.append(state)
-        return finish_turns(game, state, *rest)
-
-    monkeypatch.setattr(cloth_of_gold_rollout, "finish_turns", spy)
-    monkeypatch.setattr(cloth_of_gold_rollout, "at_once", lambda game: 11)
-    state = TINY.init(seeds(0, 4))
-    turns = planned(ClothRollout(playouts), TINY, state)
-    spent = torch.cat([games.seed for games in begun]) if begun else state.seed[:0]
-    wanted = 0 if playouts == 1 else playouts  # one playout compares nothing
-    assert [int((spent == env_id).sum()) for env_id in state.seed] == [wanted] * 4
-    assert all(len(games) <= 11 for games in begun)
-    assert all((games.current_player == B).all() for games in begun), "they begin after the whole turn"
-    assert (turns[:, 0] >= 0).all()
 
 
 @pytest.mark.parametrize("player", [A, B])
@@ -283,37 +228,3 @@ def test_halving_finds_the_best_of_arms_without_chance(width: int) -> None:
     assert (spent[~there] == 0).all()
     assert torch.equal(spent.sum(1), torch.where(size == 1, 0, trials))
     assert (spent.gather(1, best[:, None]).squeeze(1) >= spent.amax(1) - 6).all()  # one more for some in every round
-
-
-def test_halving_breaks_ties_by_the_generator_alone() -> None:
-    arms = torch.full((400,), 5)
-    level = constant(torch.full((400, 6), 0.5), [])
-    one, same, other = (best_arm(arms, 6, 20, level, generator(seed)) for seed in (1, 1, 2))
-    assert torch.equal(one, same)
-    assert not torch.equal(one, other)
-    counts = one.bincount(minlength=6).tolist()
-    assert counts[5] == 0
-    assert min(counts[:5]) > 40
-
-
-def test_halving_with_fewer_trials_than_arms_chooses_the_best_of_those_tried() -> None:
-    log: list[tuple[Tensor, Tensor]] = []
-    size = torch.full((50,), 40)
-    values = torch.rand(50, 40, generator=generator())
-    best = best_arm(size, 40, 12, constant(values, log), generator())
-    tried = torch.zeros(50, 40, dtype=torch.int64)
-    for arms, pulls in log:
-        tried.scatter_add_(1, arms, pulls)
-    assert torch.equal(tried.sum(1), torch.full((50,), 12))
-    assert torch.equal(best, values.where(tried > 0, -1.0).argmax(1))
-
-
-@pytest.mark.parametrize(
-    ("playouts", "limit", "candidates"),
-    [(1, 64, 1), (2, 64, 2), (5, 64, 2), (6, 64, 3), (7, 64, 3), (8, 64, 4), (14, 64, 4), (15, 64, 5), (64, 64, 16)],
-)
-def test_candidates_are_as_many_as_can_be_halved_until_one_is_left(playouts: int, limit: int, candidates: int) -> None:
-    assert affordable(playouts, limit) == candidates
-    assert affordable(10**6, limit) == limit
-    assert affordable(playouts, 1) == 1
-    assert ClothRollout(playouts).candidates == candidates

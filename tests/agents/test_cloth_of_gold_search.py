@@ -15,10 +15,10 @@ from cellgames.agents.base import acting, draw_seeds
 from cellgames.agents.cloth_of_gold.greedy import forecast, proposals, worth
 from cellgames.agents.cloth_of_gold.turn_game import CHOICES, TurnGame
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
-from cellgames.agents.cloth_of_gold.values import CANDIDATES, ClothEvaluator, ClothValues
+from cellgames.agents.cloth_of_gold.values import CANDIDATES
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.play_loop import play
-from cellgames.arena.analyse.search_analysis import RootEvaluator, analyse
+from cellgames.arena.analyse.search_analysis import analyse
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds
@@ -88,44 +88,6 @@ def test_an_analysis_has_first_units_and_the_whole_turn() -> None:
     assert found.chosen == found.line[0].name
     assert found.line[-1].name == "end"
     assert {move.player for move in found.line} == {int(state.current_player)}
-
-
-@pytest.mark.parametrize("spec", ["mcts:16", "gumbel:4"])
-def test_before_the_first_simulation_a_search_knows_its_turns_and_the_networks_values(
-    spec: str, tmp_path: Path
-) -> None:
-    network = network_for(GAME, kind="turns")
-    assert isinstance(network, ClothValues)
-    if spec.startswith("gumbel"):
-        save_network(tmp_path / "agent.safetensors", network)
-        spec = f"{spec}:{tmp_path}"
-    state = late(4)
-    state = state[(~state.done).nonzero().squeeze(1)]
-    agent, env_ids = acting(load(spec, GAME), GAME), torch.arange(len(state))
-    assert isinstance(agent, RootEvaluator)
-    agent.start(GAME, state.current_player, env_ids)
-    known, found = (find(state, env_ids, generator(1)) for find in (agent.evaluate_root, agent.search))
-    assert torch.equal(known.actions, found.actions)  # the turns that are searched
-    assert known.visits.eq(0).all()
-    torch.testing.assert_close(known.policy.sum(1), torch.ones(len(state)))
-    if spec.startswith("mcts"):
-        assert known.values.isnan().all()
-        assert known.value.isnan().all()
-        return
-    chance, ranking = generator(1), ClothEvaluator(network)
-    draw_seeds(len(state), chance)  # of the search's own dice
-    ranking.start(GAME, state.current_player, env_ids)
-    plans, worth, _ = ranking.evaluate(state, chance)
-    best = worth.argmax(1, keepdim=True)
-    own = known.value.gather(1, state.current_player[:, None])
-    torch.testing.assert_close(own, worth.gather(1, best).clamp(-1, 1))
-    torch.testing.assert_close(known.value.sum(1), torch.zeros(len(state)))
-    for row, line in enumerate(known.lines):
-        cells = plans[row, best[row, 0]]
-        assert line == [*cells[cells >= 0].tolist(), GAME.end_turn]
-        assert int(known.chosen[row]) == line[0]
-        edge = known.actions[row] == known.chosen[row]
-        assert known.values[row][edge].item() == pytest.approx(known.values[row][known.actions[row] >= 0].max().item())
 
 
 def test_searches_play_whole_games_and_need_a_network_of_turns(tmp_path: Path) -> None:

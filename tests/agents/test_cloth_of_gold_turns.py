@@ -15,8 +15,6 @@ from toy_games import random_actions
 import cellgames
 from cellgames.agents.cloth_of_gold.shapes import SHAPES, shape_forms
 from cellgames.agents.cloth_of_gold.turns import ClothRandom, TurnAgent, random_turns
-from cellgames.envs.boards.intboards import IntGrid
-from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds
@@ -29,29 +27,8 @@ FORMS = {
     **{"blinker": 2, "toad": 4, "beacon": 2, "glider": 8, "lightweight spaceship": 8},
     **{"t-tetromino": 4, "r-pentomino": 8, "pi-heptomino": 4, "b-heptomino": 8, "acorn": 8},
 }
-STILL = ["block", "tub", "boat", "ship", "beehive", "loaf", "pond", "eater"]
-OSCILLATORS = ["blinker", "toad", "beacon"]
-SHIPS = {"glider": {(1, 1), (1, -1), (-1, 1), (-1, -1)}, "lightweight spaceship": {(0, 2), (0, -2), (2, 0), (-2, 0)}}
-SEEDS = ["t-tetromino", "r-pentomino", "pi-heptomino", "b-heptomino", "acorn"]
-WORLD = IntGrid(40, 40)
 
 every_shape = pytest.mark.parametrize("name", SHAPES)
-
-
-def laid(form: tuple[tuple[int, int], ...]) -> int:
-    """A form in the middle of the world."""
-    board = 0
-    for row, col in form:
-        board |= WORLD.bit(20 + row, 20 + col)
-    return board
-
-
-def later(board: int, generations: int) -> int:
-    """Units of a player who is alone in the world."""
-    for _ in range(generations):
-        board, other, killed = rules.two_sided_generation(WORLD, board, 0, 0)
-        assert other == killed == 0
-    return board
 
 
 def normal(form: tuple[tuple[int, int], ...]) -> frozenset[tuple[int, int]]:
@@ -70,34 +47,6 @@ def test_a_shape_has_as_many_forms_as_its_symmetry_leaves(name: str) -> None:
         assert normal(tuple((row, -col) for row, col in cells)) in forms
     drawn = {(r, c) for r, row in enumerate(SHAPES[name].split("/")) for c, sign in enumerate(row) if sign == "o"}
     assert drawn in forms
-
-
-@pytest.mark.parametrize("name", STILL)
-def test_still_lifes_stay(name: str) -> None:
-    for form in shape_forms(name):
-        assert later(laid(form), 1) == laid(form)
-
-
-@pytest.mark.parametrize("name", OSCILLATORS)
-def test_oscillators_come_back_after_two_generations(name: str) -> None:
-    for form in shape_forms(name):
-        assert later(laid(form), 1) != laid(form) == later(laid(form), 2)
-
-
-@pytest.mark.parametrize("name", SHIPS)
-def test_spaceships_move_in_four_directions(name: str) -> None:
-    found = Counter[tuple[int, int]]()
-    for form in shape_forms(name):
-        moved = [way for way in SHIPS[name] if later(laid(form), 4) == WORLD.shift(laid(form), *way)]
-        found.update(moved)
-        assert len(moved) == 1
-    assert found == dict.fromkeys(SHIPS[name], 2)
-
-
-@pytest.mark.parametrize("name", SEEDS)
-def test_seeds_grow(name: str) -> None:
-    for form in shape_forms(name):
-        assert later(laid(form), 24).bit_count() >= 2 * len(form)
 
 
 # ---------------------------------------------------------------- turns of chance
@@ -205,35 +154,6 @@ def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts
     must = acts % 2 == 0
     assert sizes.min() >= must
     assert sizes.max() <= max(int(must), min(acts_left, max_units - acts % 2))
-
-
-def pieces(cells: list[tuple[int, int]]) -> list[str] | None:
-    """The shapes that a turn's units are, one after the other; None if they are something else."""
-    if not cells:
-        return []
-    for name in SHAPES:
-        for form in shape_forms(name):
-            part = cells[: len(form)]
-            if tuple((row - cells[0][0], col - cells[0][1]) for row, col in part) == form:
-                rest = pieces(cells[len(form) :])
-                if rest is not None:
-                    return [name, *rest]
-    return None
-
-
-def test_turns_of_chance_are_up_to_three_whole_shapes_of_all_kinds() -> None:
-    game = make(height=40, width=40, max_units=30, radius=32)
-    turns = random_turns(game, game.init(seeds(0, 1)), seeds(5, 1), 1000)[0]
-    first, sizes = Counter[str](), Counter[int]()
-    for turn in turns.tolist():
-        found = pieces([divmod(cell, 40) for cell in turn if cell >= 0])
-        assert found is not None
-        first[found[0]] += 1
-        sizes[len(found)] += 1
-    assert set(first) == set(SHAPES)
-    assert 30 < min(first.values()) <= max(first.values()) < 90, "equal chances: about 56 of each"
-    assert set(sizes) == {1, 2, 3}
-    assert min(sizes.values()) > 100
 
 
 def test_a_turn_of_chance_depends_on_its_games_seed_and_not_on_the_games_beside() -> None:

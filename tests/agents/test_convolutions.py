@@ -140,38 +140,6 @@ def test_results_and_gradients_are_those_of_plain_convolutions(case: Case, nativ
         close(one, other)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_operators_native_code_agrees_with_their_torch_code(case: Case) -> None:
-    native_library()
-    given = arguments(case)
-    with torch.no_grad():
-        seen = convolutions.trunk(*given, True)
-        close(seen, convolutions.trunk.reference(*given, True))
-        gradient = torch.randn(seen.shape[1:], generator=torch.Generator().manual_seed(0))
-        gradient[..., case.channels :] = 0.0
-        both = (convolutions.trunk_backward, convolutions.trunk_backward.reference)
-        backward = (gradient, seen, given.planes, given.weights, given.wrap)
-        for inward in (False, True):
-            mine, reference = (way(*backward, inward) for way in both)
-            assert len(mine[0]) == (len(given.planes) if inward else 0)
-    for one, other in zip(mine, reference, strict=True):
-        close(one, other)
-
-
-def test_torch_takes_them_as_operators() -> None:
-    given = arguments(CASES[3])
-    with torch.no_grad():
-        planes, *tensors, added = (tensor.detach() for tensor in given.tensors())
-        lists = tensors[: len(tensors) // 2], tensors[len(tensors) // 2 :]
-        seen = convolutions.trunk(planes, added, *lists, given.wrap, True)
-        checks = ("test_schema", "test_faketensor")
-        operators = torch.ops.cellgames
-        forward = (planes, added, *lists, given.wrap, True)
-        torch.library.opcheck(operators.trunk.default, forward, test_utils=checks)
-        backward = (torch.ones_like(seen[0]), seen, planes, lists[0], given.wrap, True)
-        torch.library.opcheck(operators.trunk_backward.default, backward, test_utils=checks)
-
-
 @pytest.mark.parametrize("case", [Case(2, 3, 4, 2, 3, 2, True, True), Case(2, 4, 2, 1, 2, 1, False)], ids=str)
 def test_derivatives_are_right_in_double_precision(case: Case) -> None:
     given = arguments(case, torch.float64)
@@ -217,7 +185,7 @@ def test_native_code_leaves_other_precisions_to_torch() -> None:
     assert torch.isfinite(wide(planes)).all()
 
 
-@pytest.mark.parametrize("size", [3, 5, 8])
+@pytest.mark.parametrize("size", [3, 8])
 def test_shipped_networks_choose_the_same_moves(size: int) -> None:
     native_library()
     game, chance = cellgames.make("torus-v0", size=size), torch.Generator().manual_seed(size)

@@ -19,11 +19,10 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.base import BaseAgent, StateAgent
+from cellgames.agents.base import BaseAgent
 from cellgames.agents.forfeits import AgentError, naming, reason_of
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.agents.policy import PolicyAgent
 from cellgames.agents.programs.engine import Engine
 from cellgames.agents.programs.process import namespaces
 from cellgames.arena.play.free_for_all import free_for_all
@@ -251,18 +250,6 @@ def test_an_exception_in_this_process_forfeits_the_games_of_the_call(deed: str) 
     assert all(same_env(played, clean, env_id) for env_id in range(4) if env_id not in played.failures)
 
 
-def test_a_plain_function_loses_the_game_in_which_it_fails() -> None:
-    def policy(seen: dict[str, Any]) -> Any:
-        if seen["observation"].sum() > 6:
-            raise RuntimeError("lost")
-        return int(seen["action_mask"].argmax())
-
-    opening = torch.tensor([[0, 1], [2, -1]])
-    played = run(TORUS, [PolicyAgent(policy, "mine"), Steady("other")], 2, opening=opening)
-    assert {failure.reason for failure in played.failures.values()} == {"RuntimeError: lost"}
-    assert all(failure.seats == (env_id,) for env_id, failure in played.failures.items())
-
-
 # ---------------------------------------------------------------- the loop
 
 
@@ -315,23 +302,6 @@ def test_the_same_seed_gives_the_same_games_whoever_fails() -> None:
     assert torch.equal(one.actions, other.actions)
 
 
-def test_search_agents_may_fail_too() -> None:
-    class Searcher(BaseAgent):
-        def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-            if (state.turn > 4).any():
-                raise IndexError("out of nodes")
-            state.current_player.fill_(0)  # a copy
-            return TORUS.legal_actions(state).int().argmax(1)
-
-    searcher = Searcher("searcher")
-    assert isinstance(searcher, StateAgent)
-    played = run(TORUS, [searcher, Steady("other")], 6)
-    assert {failure.reason for failure in played.failures.values()} == {"IndexError: out of nodes"}
-    for env_id, failure in played.failures.items():
-        assert failure.seats == (env_id % 2,)
-        assert failure.turn in (5, 6)
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_what_ends_the_process_is_nobodys_forfeit(error: type[BaseException]) -> None:
     def end(actions: Tensor, env_ids: Tensor) -> Any:
@@ -348,14 +318,6 @@ def test_a_full_memory_is_nobodys_forfeit(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(RandomAgent, "act", full)
     with pytest.raises(MemoryError, match=r"agent 'random' ran out of memory \(MemoryError: too much\); play fewer"):
         run(TORUS, [RandomAgent(), Steady("other")])
-
-
-def test_on_turn_counts_stopped_games_as_they_stop() -> None:
-    done: list[int] = []
-    run(TORUS, [Steady("good"), Third("worse", 2)], on_turn=lambda turn, state: done.append(int(state.done.sum())))
-    assert done[0] == 0
-    assert done == sorted(done)
-    assert done[-1] == 12
 
 
 def test_all_seats_at_once() -> None:

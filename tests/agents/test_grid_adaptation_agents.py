@@ -14,14 +14,13 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load, select
-from cellgames.agents.grid_adaptation.beliefs import Witness, likely_sequences, placed_sequences
+from cellgames.agents.grid_adaptation.beliefs import likely_sequences
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.determinization import History, determinize
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer
 from cellgames.agents.grid_adaptation.joint_moves import GridSearch
 from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, base_of, tiles_on, tried
-from cellgames.agents.grid_adaptation.matched_others import MatchedOthers
-from cellgames.agents.grid_adaptation.opponent_model import KeenOthers, Others, placements, shapes_at
+from cellgames.agents.grid_adaptation.opponent_model import KeenOthers
 from cellgames.agents.grid_adaptation.plans import Planner
 from cellgames.agents.grid_adaptation.rollout import GridRollout
 from cellgames.agents.play_loop import play as play_agents
@@ -123,32 +122,7 @@ def test_where_hardly_a_space_is_free_it_is_taken(make_agent: Callable[[], GridP
 # ---------------------------------------------------------------- seen
 
 
-@every_family
-def test_an_observation_is_taken_apart_as_it_was_put_together(game: GridAdaptation) -> None:
-    state = midway(game, 6, game.rounds - 1)
-    for seat in range(game.players):
-        view = look(game, state, seat)
-        assert torch.equal(view.planes.movedim(-1, 0), state.planes)
-        for name in ("sequence", "reserves", "garnets"):
-            assert torch.equal(getattr(view, name), getattr(state, name)[:, seat])
-        assert torch.equal(view.points, state.scores[:, seat].long())
-        assert torch.equal(view.price, 2 << state.bought[:, seat])
-        assert torch.equal(view.round, state.round)
-        assert torch.equal(view.public, state.public)
-        assert torch.equal(view.flips, game.flips_now(state.round))
-        own = game.grid.count(torch.stack(view.matches())).sum(0)
-        assert torch.equal(own, state.public[torch.arange(6), state.sequence[:, seat]] * (state.round > 1))
-        assert torch.equal(view[torch.tensor([2, 4])].planes, view.planes[..., [2, 4]])
-
-
 # ---------------------------------------------------------------- looking ahead
-
-
-class Alone(Others):
-    """Nobody else places anything."""
-
-    def spaces(self, seen: Seen, sequence: Tensor, seeds: Tensor) -> Tensor:
-        return torch.full((*sequence.shape, 2), self.game.spaces)
 
 
 @pytest.mark.parametrize("size", [7, 16])
@@ -211,35 +185,6 @@ def test_native_code_tries_tiles_as_torch_does(game: GridAdaptation, shared: boo
 # ---------------------------------------------------------------- shapes and others
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_shapes_lie_on_the_board_in_all_their_positions(number: int) -> None:
-    spaces = shapes_at(5, number, chance.draw(seeds(0, 600)[:, None], chance.USER, torch.arange(3)))
-    assert spaces.shape == (600, number)
-    assert int(spaces.min()) == 0
-    assert int(spaces.max()) == 24
-    assert all(len(set(row)) == number for row in spaces.tolist())
-    row, col = spaces // 5, spaces % 5
-    cells = torch.stack((row - row.amin(1, keepdim=True), col - col.amin(1, keepdim=True)), 2)
-    found = {tuple(map(tuple, shape)) for shape in cells.tolist()}
-    assert found == {tuple(map(tuple, shape)) for shape in placements(number, spaces.device).tolist()}
-
-
-def test_what_others_wish_is_what_is_best_for_their_sequence() -> None:
-    view = look(SMALL, midway(SMALL, 4, 3), 0)
-    wishes = KeenOthers(SMALL, choices=3).wishes(view)
-    for sequence in range(8):
-        plans = Planner(Alone(SMALL), guesses=1).plans(
-            look(SMALL, _holding(midway(SMALL, 4, 3), sequence), 0), seeds(0, 4)
-        )
-        worth = plans.worth[:, : SMALL.spaces] // (plans.scale // 9)
-        best = worth.gather(1, wishes[:, sequence])
-        assert torch.equal(best, worth.topk(3, 1).values)
-
-
-def _holding(state: GridState, sequence: int) -> GridState:
-    return state.replace(sequence=torch.full_like(state.sequence, sequence))
-
-
 # ---------------------------------------------------------------- imagined
 
 
@@ -268,39 +213,6 @@ def test_an_imagined_match_looks_as_the_true_one_does(game: GridAdaptation, step
 
 
 # ---------------------------------------------------------------- beliefs and strategies
-
-
-def test_sequences_that_must_have_been_placed_were_placed() -> None:
-    told = 0
-    for number in range(1, 4):
-        state = midway(EIGHT, 60, number, seed=number)
-        after = play(EIGHT, state, 1, 7)
-        placed = placed_sequences(EIGHT, state.planes.movedim(0, -1), after.planes.movedim(0, -1))
-        tiles = EIGHT.grid.unpack(after.placed.t()).flatten(1)
-        digits = EIGHT.grid.unpack(after.planes.movedim(0, -1)).flatten(2)[:, 1:].long()
-        sequence = (digits * torch.tensor([4, 2, 1])[:, None]).sum(1)  # of tiles that live on
-        surely = torch.stack([(tiles & (sequence == own)).any(1) for own in range(8)], 1)
-        assert not (placed & ~surely).any()
-        told += int(placed.sum())
-    assert told > 60, "for the test's sake"
-
-
-def test_a_witness_remembers_what_others_held_but_not_ones_own() -> None:
-    witness, rows, seat = Witness(SMALL), torch.arange(20), torch.full((20,), 1)
-    witness.start(seat, rows)
-    state = SMALL.init(seeds(3, 20))
-    expected = torch.zeros(20, SMALL.rounds, 8, dtype=torch.bool)
-    for number in range(3):
-        held = witness.facts(look(SMALL, state, seat), seat, rows)
-        assert torch.equal(held, expected)
-        after = play(SMALL, state, 1, number)
-        placed = placed_sequences(SMALL, state.planes.movedim(0, -1), after.planes.movedim(0, -1))
-        expected[:, number] = placed & (after.sequence[:, [1]] != torch.arange(8))
-        state = after
-    assert expected.any()
-    witness.start(seat[:10], rows[:10])
-    late = witness.facts(look(SMALL, state, seat), seat, rows)
-    assert not late[:10].any(), "who joins late knows nothing"
 
 
 def test_beliefs_are_the_posterior_that_enumeration_gives() -> None:
@@ -334,24 +246,6 @@ def test_beliefs_are_the_posterior_that_enumeration_gives() -> None:
         share = float((drawn == torch.tensor(pair)).all(1).float().mean())
         assert share == pytest.approx(weight / total, abs=0.02), pair
     assert float((drawn == shown).any(1).float().mean()) > 0.97
-
-
-def test_regret_matching_leaves_players_little_to_gain() -> None:
-    state = midway(EIGHT, 4, 2)
-    view = look(EIGHT, state, 0)
-    sequence = (view.sequence[:, None, None] ^ torch.arange(1, 8)).expand(-1, 2, -1)
-    own = torch.cat((view.sequence[:, None, None].expand(-1, 400, 1), sequence[:, :1].expand(-1, 400, -1)), 2)
-
-    def gain(iterations: int) -> Tensor:
-        others = MatchedOthers(EIGHT, keen=1.0, choices=6, iterations=iterations, joint_moves=8)
-        best, share = others.strategies(view, sequence, seeds(1, 4))
-        assert torch.allclose(share.sum(2), torch.ones(4, 8))
-        joint = others._joint(best, share, own, chance.draw(seeds(2, 4)[:, None], chance.USER, torch.arange(400)))
-        worth = others._compared(view, own, joint, tiles_on(EIGHT.grid, best[..., None])).view(4, 400, 8, -1).mean(1)
-        played = share.gather(1, own[:, 0, :, None].expand(-1, -1, share.shape[2]))
-        return (worth.amax(2) - (worth * played).sum(2)).mean()
-
-    assert float(gain(150)) < 0.5 * float(gain(1))
 
 
 # ---------------------------------------------------------------- good actions
@@ -400,21 +294,6 @@ def test_a_digit_is_flipped_where_the_board_asks_for_it() -> None:
     state = game.string_to_state(line)  # a block of 110
     for make_agent in AGENTS.values():
         assert int(ask(make_agent(), game, state, 0)[0, FLIP]) == 2
-
-
-@pytest.mark.parametrize("playouts", [2, 7, 16])
-def test_rollout_spends_n_playouts_on_every_action(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent, begun = GridRollout(playouts, guesses=1), []
-    played = agent._played
-
-    def spy(state: GridState, joint: Tensor, match: Tensor, *rest: Tensor) -> Tensor:
-        begun.extend(match.tolist())
-        return played(state, joint, match, *rest)
-
-    monkeypatch.setattr(agent, "_played", spy)
-    ask(agent, SMALL, midway(SMALL, 3, 1), 1)
-    assert sorted({match // playouts for match in begun}) == [0, 1, 2]
-    assert len(begun) == 3 * playouts
 
 
 @pytest.mark.parametrize(("spec", "matches", "least"), [("greedy", 8, 0.7), ("rollout:8", 4, 0.7)])

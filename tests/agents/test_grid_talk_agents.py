@@ -9,7 +9,6 @@ import torch
 from grid_adaptation_table import make
 
 from cellgames.agents import load
-from cellgames.agents.grid_adaptation.network import GridNetwork
 from cellgames.agents.grid_adaptation_talk.network import TalkNetwork
 from cellgames.agents.networks.networks import Size
 from cellgames.agents.play_loop import play
@@ -55,8 +54,3 @@ def test_networks_hear_what_they_are_told_and_nothing_else(talk: str) -> None:
     muted = deaf.init(seeds(1, 2)).replace(sequence=state.sequence, seed=state.seed)
     logits, _, _ = network(deaf.observe(deaf.step(muted, actions), 2))
     assert torch.allclose(logits[0], logits[1])
-
-
-def test_networks_without_talk_have_no_part_for_it() -> None:
-    names = dict(GridNetwork(make(**SMALL), Size(channels=8, layers=1)).named_parameters())
-    assert not [name for name in names if name.startswith("talk")]

@@ -12,8 +12,6 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents.networks.networks import BoardNetwork, FlatNetwork, Network, Size, make_network
-from cellgames.envs.boards.bitboards import count
-from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.info import WIN
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -107,18 +105,6 @@ def test_planes_of_a_board_get_convolutions_without_being_asked_for() -> None:
     for game in (ConnectFour(rows=4, columns=5), Othello(4)):
         assert isinstance(make_network(game, SMALL), BoardNetwork)
     assert isinstance(make_network(Treblecross(7), SMALL), FlatNetwork)
-
-
-@pytest.mark.parametrize("game", [ConnectFour(rows=4, columns=5), ConnectFour(rows=2, columns=1), Othello(4)], ids=repr)
-def test_the_general_network_of_boards_learns_every_action(game: Game) -> None:
-    """Logits for as many actions, from columns or from cells; all weights get gradients."""
-    made = make_network(game, SMALL)
-    state = game.init(seeds(0, 5))
-    logits, value, relation = made(game.observe(state, 0))
-    assert (logits.shape, value.shape, relation) == ((5, game.info.num_actions), (5,), None)
-    (logits.square().sum() + value.sum()).backward()
-    missing = [name for name, parameter in made.named_parameters() if parameter.grad is None]
-    assert missing == []
 
 
 @pytest.mark.parametrize("field", ["channels", "layers"])
@@ -239,28 +225,3 @@ def test_toroidal_cup_rows_are_a_circle() -> None:
 
 
 # ---------------------------------------------------------------- Cloth of Gold
-
-
-def test_cloth_of_gold_turns_begin_with_about_five_units() -> None:
-    """However large the world is; else ending the turn would be one action of thousands."""
-    game = ClothOfGold(height=32, width=32)
-    state = game.init(seeds(0, 1))
-    state = game.step(state, torch.tensor([40]))
-    observation, mask = views(game, state, 0)
-    mask = torch.ones_like(mask)
-    end = float(
-        make_network(game, SMALL).policy_and_value(observation, mask).choices.probabilities()[0, game.end_turn].detach()
-    )
-    assert 0.1 < end < 0.3
-
-
-def test_cloth_of_gold_judges_see_the_round_to_come() -> None:
-    """Two cells that die are worth another judgement than a block that lives, and what comes is counted right."""
-    game = cellgames.make("cloth-of-gold-small-v0")
-    made = network(game, kind="turns")
-    state = game.string_to_state("move:b turn:33 round:2 acts:0 score:+0 placed:- board:2A$2A6.2B!")
-    assert isinstance(game, ClothOfGold)
-    boards, numbers = game.packed_observation(state, 0)
-    ahead, leads = made._ahead(boards.movedim(0, -1), numbers)  # type: ignore[operator]  # of ClothValues
-    assert count(ahead).tolist() == [[4], [0]]
-    assert leads[0].tolist() == pytest.approx([0.08, 0.0, 0.08])

@@ -125,14 +125,6 @@ def test_rollout_halves_its_candidates_and_gives_the_last_ones_most(monkeypatch:
     assert per_round == [[1] * 16, [2] * 8, [4] * 4, [8] * 2]
 
 
-def test_rollout_caps_candidates_and_draws_them_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = counted(monkeypatch, rollout)
-    ask(RolloutAgent(40, candidates=4), TORUS, TORUS.init(seeds(0, 50)))
-    first, last = begun[0], torch.cat([games.last for games in begun])  # type: ignore[attr-defined]  # Torus's
-    assert all(len(first.last[first.seed == env_id].unique()) == 4 for env_id in seeds(0, 50))  # type: ignore[attr-defined]  # Torus's
-    assert len(last.unique()) == 18
-
-
 def test_amaf_spends_exactly_n_playouts_on_every_move(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = counted(monkeypatch, amaf)
     monkeypatch.setattr(amaf, "MAX_BATCH", 17)
@@ -162,28 +154,6 @@ def test_they_win_in_one_and_stop_a_win_in_one(agent: Searcher, player: int) -> 
     game, state = drawn(RING, player)
     batch = state[torch.zeros(8, dtype=torch.int64)]
     assert ask(agent, game, batch).tolist() == [GAP] * 8
-
-
-def test_they_do_not_depend_on_how_playouts_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rollout, "finish", _finish_by_lowest)
-    monkeypatch.setattr(amaf, "finish", _finish_by_lowest)
-    state = midway(TORUS, 5, 4)
-    for agent in (RolloutAgent(30), AmafAgent(5)):
-        whole = ask(agent, TORUS, state)
-        for module in (rollout, amaf):
-            monkeypatch.setattr(module, "MAX_BATCH", 7)
-        assert torch.equal(ask(agent, TORUS, state), whole)
-
-
-def _finish_by_lowest(game: Game, state: State, source: torch.Generator, record: Any = None) -> Tensor:
-    """Playouts without chance: the lowest free cell."""
-    while not state.done.all():
-        actions = game.legal_actions(state).int().argmax(1)
-        running = (~state.done).nonzero().squeeze(1)
-        if record is not None:
-            record(running, state.current_player[running], actions[running])
-        state = game.step(state, actions)
-    return game.outcome(state)
 
 
 def test_they_play_games_with_draws_dice_and_uneven_turns() -> None:

@@ -246,20 +246,3 @@ def test_trained_takes_the_weights_that_learned_the_game_or_else_some_that_serve
     assert trained.shipped(cellgames.make("torus-small-v0")).name == "torus-5.safetensors"
     assert trained.shipped(cellgames.make("torus-v0", size=4)).name == "torus-5.safetensors"  # the larger of two
     assert trained.shipped(cup).name == "a-cup.safetensors"
-
-
-def test_trained_says_for_which_settings_there_are_weights(weights: Path) -> None:
-    with pytest.raises(ValueError, match=r"for torus-v0 with size=3: there are none for torus-v0 yet; .*`cellgames"):
-        load("trained", TORUS)
-    cloth = cellgames.make("cloth-of-gold-small-v0")
-    save_network(weights / "w.safetensors", FlatNetwork(TORUS, SMALL))  # not the network that Torus has
-    with pytest.raises(ValueError, match=r"w.safetensors: the weights do not fit this version's network for torus-v0"):
-        load("trained", TORUS)
-    with pytest.raises(ValueError, match=r"no trained weights for torus-v0 with size=4: .*=3 \(.*w.safetensors: the"):
-        load("trained", cellgames.make("torus-v0", size=4))
-    (weights / "x.safetensors").write_bytes(b"damaged")
-    with pytest.raises(ValueError, match=r"x.safetensors: expected a file of weights"):
-        load("trained", TORUS)
-    (weights / "x.safetensors").unlink()
-    with pytest.raises(ValueError, match=r"there are none for cloth-of-gold-v0 yet"):
-        load("trained", cloth)

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 import cellgames
 from cellgames.agents import Network, SB3Agent, Size, load, play
-from cellgames.agents.agent_specs import file_of
 from cellgames.agents.identity import digest, identity
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
@@ -326,14 +325,3 @@ def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.C
     assert said[0].startswith("cellgames: GAME is needed, unless AGENT is ")
     assert said[0].endswith("; ppo.zip does not say what it plays")
     assert said[1] == "cellgames: nowhere.zip: expected a model that Stable-Baselines3 saved, found none"
-
-
-def test_specs_of_files() -> None:
-    found = file_of("results/m.zip:sample")
-    assert found is not None
-    assert (found.before, str(found.path), found.after, found.is_model) == ("", "results/m.zip", ":sample", True)
-    assert file_of("m.zip:Sample") is None
-    found = file_of("gumbel:8:run.safetensors")
-    assert found is not None
-    assert (found.before, str(found.path), found.is_model) == ("gumbel:8:", "run.safetensors", False)
-    assert file_of("gumbel:8") is file_of("random") is file_of("my_bots:Bot") is None

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import torch
 import torus_reference as ref
 from torch import Tensor
-from toy_games import Race
 
 import cellgames
 from cellgames.agents import load
@@ -23,7 +20,6 @@ from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.kernels.compiling import Compile, planned
-from cellgames.envs.native import without_native
 
 SMALL = cellgames.make("torus-v0", size=3)
 KINDS = ("uct", "gumbel")
@@ -179,18 +175,6 @@ def test_torus_tells_winning_moves_without_playing_them(size: int, turns: int) -
     assert torch.equal(found[some], defends[some])
 
 
-BLACK_WINS_BY_A_RING = """
-    B . . .
-     . . . .
-    B . . .
-     . W . .
-    B . W .
-     . . . .
-    . . . W
-     . . . .
-"""
-
-
 BLACK_WINS_BY_TWO_RINGS = """
     B B . .
      . . . .
@@ -227,13 +211,6 @@ def test_a_win_in_one_is_found(kind: str, simulations: int) -> None:
     assert certain(searcher(kind, SMALL, simulations), midway(SMALL, 200, 9)) == 1.0
 
 
-@pytest.mark.parametrize("simulations", [48, 96])
-def test_a_loss_in_one_is_defended_against(simulations: int) -> None:
-    game, state = drawn(BLACK_WINS_BY_A_RING, 1)
-    result = UCTSearch(game, simulations).run(state, generator())
-    assert game.action_to_string(int(result.chosen)) == "a4"
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_losses_in_one_are_defended_against_where_that_is_possible(kind: str) -> None:
     """White to move, and Black would win at once if White did nothing there."""
@@ -251,31 +228,6 @@ def test_losses_in_one_are_defended_against_where_that_is_possible(kind: str) ->
     assert safe[hard].gather(1, chosen[:, None]).float().mean() == 1.0
 
 
-def believed(state: Any) -> float:
-    """Share of the positions in which playouts say rightly who wins with best play."""
-    won = solver(3).winning_moves(state).any(1)
-    value = UCTSearch(SMALL, 40).run(state, generator()).value.gather(1, state.current_player[:, None]).squeeze(1)
-    return float(((value > 0) == won).float().mean())
-
-
-def flipped(method: Callable[..., Any]) -> Callable[..., Any]:
-    """With results counted for the wrong side."""
-
-    def credit(self: Tree, nodes: Tensor, edges: Tensor, value: Tensor) -> Any:
-        return method(self, nodes, edges, -value)
-
-    return credit
-
-
-def test_values_have_the_right_sign_and_a_flipped_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = midway(SMALL, 150, 7)
-    assert believed(state) > 0.85
-    with without_native():  # what follows is in Python
-        assert believed(state) > 0.85
-        monkeypatch.setattr(Tree, "credit", flipped(Tree.credit))
-        assert believed(state) < 0.7
-
-
 def test_what_is_lost_is_still_hindered() -> None:
     """Cells win for Black, and White, to move, takes one of them."""
     game, state = drawn(BLACK_WINS_BY_TWO_RINGS, 1)
@@ -289,49 +241,6 @@ def test_what_is_lost_is_still_hindered() -> None:
 
 
 # ---------------------------------------------------------------- what is certain
-
-
-@dataclass(frozen=True)
-class Doom(Race):
-    """`Race` in which both lose what would be a draw."""
-
-    id: ClassVar[str] = "toy-doom-v0"
-
-    def outcome(self, state: Any) -> Tensor:
-        result = super().outcome(state)
-        return torch.where(state.done[:, None] & (result == 0), -1, result).to(torch.int8)
-
-
-def possible(game: Race, state: Any) -> set[tuple[int, ...]]:
-    """All results of best play, however ties are broken; plain minimax for players who want their own best."""
-    if bool(state.done):
-        return {tuple(game.outcome(state)[0].tolist())}
-    mover = int(state.current_player)
-    actions = game.legal_actions(state)[0].nonzero().squeeze(1).tolist()
-    each = [possible(game, game.step(state, torch.tensor([action]))) for action in actions]
-    # Whatever is taken is at least as good as the worst of the best.
-    floor = max(min(result[mover] for result in results) for results in each)
-    return {result for results in each for result in results if result[mover] >= floor}
-
-
-def test_where_players_move_twice_and_both_may_lose_certain_results_are_those_of_best_play() -> None:
-    game = Doom(goal=7, limit=5)
-    tree = grown(UCTSearch(game, 150, evaluator=Flat()), game.init(seeds(4, 40)))
-    assert tree.of_root(tree.resolved).float().mean() > 0.9
-    inner = tree.resolved & ~tree.state.done
-    results = tree.exact(inner.nonzero().squeeze(1)).int().tolist()
-    assert [-1, -1] in results, "expected games that both lose, for the test's sake"
-    assert len({tuple(result) for result in results}) == 3
-    some = torch.randperm(len(results), generator=generator())[:60].tolist()
-    for number, node in zip(some, inner.nonzero().squeeze(1)[some].tolist(), strict=True):
-        assert tuple(results[number]) in possible(game, tree.state[node])
-
-
-class Flat:
-    """Knows nothing."""
-
-    def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
-        return Evaluation(torch.zeros(len(state), game.info.num_actions), torch.zeros(len(state), 2))
 
 
 def test_what_is_certain_is_the_truth() -> None:
@@ -363,13 +272,6 @@ def test_what_is_certain_is_the_truth() -> None:
 )
 def test_sequential_halving_shares_simulations_out(candidates: int, simulations: int, plan: list[int]) -> None:
     assert considered_visits(candidates, simulations) == plan
-
-
-def test_the_root_tries_its_candidates_by_halving() -> None:
-    state = midway(SMALL, 20, 2)
-    result = GumbelSearch(SMALL, Counted(), 24, considered=8, noise=1.0).run(state, generator())
-    for visits in result.visits.tolist():
-        assert sorted(visits, reverse=True)[:9] == [7, 7, 3, 3, 1, 1, 1, 1, 0]
 
 
 def test_the_improved_policy_is_the_prior_moved_by_results() -> None:

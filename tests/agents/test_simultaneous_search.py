@@ -9,7 +9,6 @@ import pytest
 import torch
 from goofspiel import Goofspiel, GoofspielState, determinize, equilibrium, exact_matrix, exact_value
 from torch import Tensor
-from toy_games import Sealed
 
 import cellgames
 from cellgames.agents import load
@@ -162,10 +161,3 @@ def test_where_nothing_is_hidden_the_position_is_searched_without_a_determinizat
     points = (game.outcome(played.state).float() + 1) / 2
     assert float(points[(seats == 0) & (seats == 1).any(1, keepdim=True)].mean()) > 0.6
     assert improver_of(game) is JointImprover
-
-
-def test_games_without_a_determinization_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"needs a game in which all act at once.*several components"):
-        load("mcts:8", Sealed())
-    with pytest.raises(ValueError, match=r"in which all players act at once.*torus-v0"):
-        RegretMatching(cellgames.make("torus-v0", size=2), 4)

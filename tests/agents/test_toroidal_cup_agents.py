@@ -15,12 +15,8 @@ from cellgames.agents import load, select
 from cellgames.agents.base import Seats
 from cellgames.agents.play_loop import Played
 from cellgames.agents.play_loop import play as play_agents
-from cellgames.agents.playouts import rollout_agent as rollout
-from cellgames.agents.playouts.playouts import finish
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
-from cellgames.agents.toroidal_cup import placement_search
-from cellgames.agents.toroidal_cup.arrangements import random_placements
 from cellgames.agents.toroidal_cup.determinization import determinize
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
 from cellgames.agents.toroidal_cup.placement_search import CupSearch
@@ -70,14 +66,6 @@ def test_seats_are_told_by_env_and_by_the_order_within_it() -> None:
     assert held.of(torch.tensor([3, 3])).tolist() == [0, 1]
     held.start(THREE, torch.tensor([2, 1]), torch.tensor([3, 9]))  # others go on
     assert held.of(torch.tensor([0, 3, 5, 9])).tolist() == [2, 2, 2, 1]
-
-
-@pytest.mark.parametrize("env_ids", [[1], [0, 0], [7]])
-def test_who_asks_for_a_seat_that_was_not_started_is_told(env_ids: list[int]) -> None:
-    held = Seats()
-    held.start(RANDYS, torch.tensor([1]), torch.tensor([0]))
-    with pytest.raises(ValueError, match=rf"seats that the agent has in env {env_ids[0]}, got {len(env_ids)}; .*start"):
-        held.of(torch.tensor(env_ids))
 
 
 # ---------------------------------------------------------------- positions out of observations
@@ -195,77 +183,7 @@ def test_greedy_finds_the_best_answer_to_what_it_guesses(game: ToroidalCup, monk
         assert int(ask(agent, game, state, seat)) in best.tolist()
 
 
-def test_greedy_guesses_legal_placements_and_tries_each_candidate_once() -> None:
-    state = play(MIXED, MIXED.init(seeds(1, 5)), 2)
-    agent = ToroidalCupGreedy(candidates=40, guesses=30)
-    mask = MIXED.legal_actions(state)
-    lots = seeds(3, 5)
-    candidates = agent._candidates(mask[:, 0], lots)
-    assert mask[:, 0].gather(1, candidates).all()
-    assert all(len(set(row)) == 40 for row in candidates.tolist())
-    guesses = agent._guesses(MIXED, state, lots)
-    assert guesses.shape == (5, 30, 2)
-    assert mask.gather(2, guesses.transpose(1, 2)).all()
-    assert len(guesses.flatten(0, 1).unique(dim=0)) > 100
-    few = torch.zeros_like(mask[:, 0])
-    few[:, [4, 9]] = True
-    assert {tuple(sorted(set(row))) for row in agent._candidates(few, lots).tolist()} == {(4, 9)}
-
-
 # ---------------------------------------------------------------- the search of the last placements
-
-
-@pytest.mark.parametrize("simulations", [1, 7, 64, 4096])
-def test_a_search_plays_about_as_many_games_as_it_says(simulations: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    played = []
-
-    def life(game: ToroidalCup, boards: Tensor) -> Any:
-        played.append(len(boards))
-        return run(game, boards)
-
-    run = ToroidalCup.life
-    monkeypatch.setattr(ToroidalCup, "life", life)
-    agent = CupSearch(simulations)
-    assert agent.name == f"mcts:{simulations}"
-    chosen = ask(agent, SMALL, drawn(), 0)
-    assert SMALL.legal_actions(drawn())[0, 0, chosen]
-    assert 0.7 * simulations < sum(played) < 1.1 * simulations + 20  # no fewer candidates than legal placements
-
-
-@pytest.mark.parametrize(
-    "game",
-    [
-        ToroidalCup(12, 30, pattern="randys", stride=3, shapes=2, max_generations=40),
-        ToroidalCup(12, 50, 3, "randys", shapes=2, survivors="keep", max_generations=40),  # 2 columns are nobody's
-    ],
-    ids=["two", "three, keep"],
-)
-def test_a_search_plays_the_very_games_beside_the_better_guesses(
-    game: ToroidalCup, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Teams in their places, ties of colours as the numbers say, the best rival."""
-    state: Any = play(game, game.init(seeds(0, 1)), 1)
-    drawn: list[Tensor] = []
-
-    def known(*asked: Any) -> Tensor:
-        drawn.append(random_placements(*asked))
-        return drawn[-1]
-
-    monkeypatch.setattr(placement_search, "random_placements", known)
-    agent = CupSearch(600)
-    for seat in range(game.teams):
-        agent.start(game, torch.tensor([seat]), torch.tensor([0]))
-        mask = game.legal_actions(state)[:, seat]
-        actions, payoff = agent._survivors(game, state, torch.tensor([seat]), mask, seeds(1, 1))
-        own, lead = leads(game, state, seat, drawn[-1][0])
-        expected = (lead.sign() + lead) / 2
-        assert expected.shape[1] == 2 * payoff.shape[2]
-        rows = expected[(own == actions[0, :, None]).int().argmax(1)]
-        same = (rows[:, :, None] - payoff[0, :, None]).abs().amax(0) < 1e-3
-        assert same.any(0).all(), "each payoff is that of one of the guesses"
-        met = same.any(1)
-        assert expected[:, met].mean() < expected[:, ~met].mean() - 0.02
-        assert rows.mean() > expected.mean() + 0.1, "the better candidates are left"
 
 
 def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,20 +212,6 @@ def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monk
 
 
 # ---------------------------------------------------------------- rollouts where all act at once
-
-
-@pytest.mark.parametrize("playouts", [2, 7, 16])
-def test_rollout_spends_n_playouts_on_every_placement(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[int] = []
-
-    def spy(game: Any, state: State, source: torch.Generator) -> Tensor:
-        begun.append(len(state))
-        return finish(game, state, source)
-
-    monkeypatch.setattr(rollout, "finish", spy)
-    state = RANDYS.init(seeds(1, 5))
-    ask(RolloutAgent(playouts), RANDYS, state, 1)
-    assert sum(begun) == 5 * playouts
 
 
 def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once() -> None:

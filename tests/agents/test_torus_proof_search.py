@@ -142,24 +142,6 @@ def test_distances_are_those_of_minimax(size: int, free: int, count: int) -> Non
     assert len(turns.unique()) > 3
 
 
-def test_winning_sets_of_size_four_are_complete() -> None:
-    """With a stone of a full board's winner missing that it needs, the search sees that it wins by it at once."""
-    rng, positions = random.Random(0), list[tuple[Stones, int]]()
-    while len(positions) < 100:
-        cells = rng.sample(range(32), 32)
-        black, white = (sum(1 << cell for cell in some) for some in (cells[:16], cells[17:]))
-        needed = [cell for cell in cells[:16] if holds(0, black, 4) and not holds(0, black ^ 1 << cell, 4)]
-        positions += [((black ^ 1 << cell, white), 0) for cell in needed[:1]]
-    turns, _ = search(4).distances(states(positions, 4))
-    assert (turns == 1).all()
-
-
-def test_a_limit_of_nodes_leaves_distances_open() -> None:
-    turns, best = search(5).distances(Torus(5).init(seeds(0, 1)), nodes=50)
-    assert turns.tolist() == [0]
-    assert not best.any()
-
-
 @pytest.mark.parametrize("instructions", slow_except([0, 3], [0, 1, 2, 3]))
 def test_all_instruction_sets_search_the_same_positions(instructions: int) -> None:
     native, state = native_library(), random_states(4, 8, 4)

@@ -109,7 +109,7 @@ def test_records_keep_the_time_and_tables_show_it() -> None:
 
 def test_tables_tell_who_lost_on_time() -> None:
     options = MatchOptions(games=4, move_time=0.1)
-    tables = make_tables(match(GAME, Sleeper(1.0), "random", options).records, resamples=0)
+    tables = make_tables(match(GAME, Sleeper(0.2), "random", options).records, resamples=0)
     assert tables.forfeits["sleeper"].on_time == 4
     table = ratings_table(tables)
     assert table.columns[-1] == "lost on time"

@@ -16,9 +16,7 @@ from every_game import GAMES
 from training_runs import SMALL, equal, network_for, tiny
 
 import cellgames
-from cellgames.agents.forfeits import AgentError
 from cellgames.agents.networks.networks import Network
-from cellgames.agents.networks.saved import load_network
 from cellgames.cluster.connection import ClusterError
 from cellgames.envs.core import Game
 from cellgames.runs.run_folder import RunError
@@ -242,39 +240,6 @@ def test_results_against_snapshots_reach_the_pool_and_to_the_actors(cluster: Clu
     assert len({member.win_rate for member in learner.pool.members}) > 2
 
 
-def test_weights_of_snapshots_are_sent_once(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reads = list[str]()
-
-    def spied(path: Path) -> Any:
-        reads.append(path.name)
-        return load_network(path)
-
-    monkeypatch.setattr(actors, "load_network", spied)
-    learner = Learner(tmp_path, opponents="self=0.5,pool=0.5", lag=1)
-    learner.pool.limit = 2
-    learner.play.restart(3)
-    for number in range(1, 5):
-        learner.play.collect(STEPS)
-        learner.learn()
-        learner.pool.add(learner.network, 100 * number)
-    for handle in cluster.handles:
-        known = handle.actor._pool
-        for member in known.members:
-            agent, kept = known.agent(member, "cpu"), learner.pool
-            if member.file in {other.file for other in kept.members}:
-                assert equal(agent.network.state_dict(), kept.agent(member, "cpu").network.state_dict())  # type: ignore[union-attr]  # of a policy
-        assert len(known._loaded) == 2
-    assert len(learner.play._snapshots) == 2
-    assert reads == sorted(set(reads))  # each once
-
-
-def test_without_snapshots_none_are_sent(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path)
-    learner.play.restart(3)
-    learner.play.collect(STEPS)
-    assert all(not order.members and not order.snapshots for handle in cluster.handles for order, _ in handle.orders)
-
-
 def rows(learner: Learner) -> int:
     """Envs of the next rollout, after learning."""
     learner.learn()
@@ -305,13 +270,6 @@ def test_a_cluster_that_fails_ends_the_run(cluster: Cluster, tmp_path: Path) -> 
 
 
 # ---------------------------------------------------------------- refusals
-
-
-def test_what_an_actor_raises_comes_out(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path, opponents="self=0.5,arena_bots:Broken=0.5")
-    learner.play.restart(1)
-    with pytest.raises(AgentError, match=r"agent 'arena_bots:Broken' failed: ZeroDivisionError: the bot's own fault"):
-        rows(learner)
 
 
 def test_a_run_whose_opponent_fails_in_an_actor_keeps_where(cluster: Cluster, tmp_path: Path) -> None:

@@ -61,23 +61,6 @@ def test_a_player_may_act_several_times_in_a_row() -> None:
     assert found.target[:, 0].tolist() == pytest.approx([0.5, 1, 0.5, -1])
 
 
-def test_both_may_lose() -> None:
-    found = one_game([0.0, 0.0], [[0, 0], [-1, -1]], [0, 1], [False, True])
-    assert found.target[:, 0].tolist() == pytest.approx([-1, -1])
-
-
-def test_the_last_action_of_a_game_that_goes_on_stands_in_for_what_follows() -> None:
-    found = one_game([0.3, 0.6, 0.9], [[0, 0]] * 3, [0, 1, 0], [False] * 3)
-    assert found.known[:, 0].tolist() == [True, False, False]
-    assert float(found.target[0]) == pytest.approx(0.9)
-
-
-def test_games_in_a_lane_do_not_touch() -> None:
-    found = one_game([0.0, 0.0, 0.7, 0.0], [[1, -1], [-1, 1], [0, 0], [0, 0]], [0, 0, 0, 1], [True, True, False, False])
-    assert found.target[:2, 0].tolist() == pytest.approx([1, -1])
-    assert found.known[:, 0].tolist() == [True, True, False, False]
-
-
 def slowly(
     value: torch.Tensor, reward: torch.Tensor, player: torch.Tensor, done: torch.Tensor, gamma: float, gae_lambda: float
 ) -> tuple[torch.Tensor, torch.Tensor]:

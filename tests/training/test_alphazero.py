@@ -141,25 +141,6 @@ def test_values_aim_at_results_for_the_seat_to_move(tmp_path: Path, monkeypatch:
     assert {-1.0, 1.0} == set(aims[decided].tolist())
 
 
-def test_search_values_are_those_of_the_mover(tmp_path: Path) -> None:
-    """Who has won a step later has found it, and is sure; who has lost two steps later is not hopeful."""
-    learner = learner_of(
-        tmp_path,
-        num_simulations=16,
-        max_num_considered_actions=8,
-        num_envs=24,
-        num_steps=10,
-        opponents="self",
-        random_plies=0,
-    )
-    rollout = learner.play.collect(10)
-    last = rollout.done
-    assert int(last.sum()) > 20
-    assert rollout.value[last].mean() > 0.95
-    before = rollout.value[:-1][last[1:] & ~last[:-1]]
-    assert before.mean() < -0.5
-
-
 def test_own_moves_whose_sequel_is_known_are_learned_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = learner_of(tmp_path, num_steps=12, random_plies=3)
     turns, plies, owners = [], [], []
@@ -188,21 +169,6 @@ def test_own_moves_whose_sequel_is_known_are_learned_from(tmp_path: Path, monkey
     free = learned.observation[:, :4].flatten(1).view(steps, 2, CELLS).sum(1) == 0
     assert torch.equal(learned.mask, free)
     assert (learned.policy[~free] == 0).all()
-
-
-def test_moves_are_learned_from_as_often_as_epochs_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = learner_of(tmp_path, num_epochs=3, minibatch_size=16, num_simulations=2, max_num_considered_actions=2)
-    rows: list[int] = []
-    learn = learner._learn
-
-    def spied(lesson: Any, positions: Positions) -> Tensor:
-        rows.append(len(positions.value))
-        return learn(lesson, positions)
-
-    monkeypatch.setattr(learner, "_learn", spied)
-    steps = sum(learner.iterate(0.0).steps for _ in range(3))
-    assert sum(rows) == pytest.approx(3 * steps, abs=3 * 8)  # half a minibatch an iteration, at most
-    assert set(rows) == {16}
 
 
 def test_a_solver_makes_targets_exact(tmp_path: Path) -> None:

@@ -10,15 +10,12 @@ from typing import Any
 import pytest
 import torch
 from every_game import generator
-from torch import Tensor
 from training_runs import SMALL, block_extras
 
 import cellgames
-from cellgames.agents.networks.choices import Choices
 from cellgames.agents.networks.networks import make_network
 from cellgames.agents.search.improvement import Effort, Improved, Improver, Rows
 from cellgames.agents.simultaneous.joint_improver import improver_of
-from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.grid_adaptation.state import GridState
 from cellgames.training import train
@@ -73,16 +70,6 @@ def searched(game: Game, state: Any, found: Improver, shown: bool) -> Improved:
     found.start(seats, env_ids)
     rows = Rows(state if shown else None, views[env_ids, seats], mask, seats, env_ids)
     return found.improve(rows, generator(3))
-
-
-@pytest.mark.slow
-@both
-def test_a_run_learns_and_is_the_same_again(game: Game, tmp_path: Path) -> None:
-    runs = [train(arguments(game), tmp_path / name) for name in ("one", "two")]
-    last = runs[0].history[-1]
-    assert runs[0].agent.read_bytes() == runs[1].agent.read_bytes()
-    assert last["kl_divergence"] == last["kl_divergence"] >= 0
-    assert 0 < last["entropy"] < 2
 
 
 @both
@@ -150,56 +137,6 @@ def test_what_a_seat_does_not_see_changes_neither_its_policy_nor_its_action() ->
 
 
 # ---------------------------------------------------------------- what the network learns from
-
-
-def test_the_network_evaluates_plans_by_its_own_probabilities() -> None:
-    state = GRID.init(seeds(2, 5))
-    found = improver(GRID)
-    improved = searched(GRID, state, found, shown=False)
-    assert improved.actions is not None
-    seat = torch.arange(GRID.info.num_players).repeat(5)
-    views = torch.stack([GRID.observe(state, player) for player in range(GRID.info.num_players)], 1).flatten(0, 1)
-    mask = GRID.legal_actions(state).flatten(0, 1)
-    with torch.no_grad():
-        logs, value = found.log_probs_and_value(views, mask, improved.actions)
-        logits, expected, relation = found.network(views)
-        choices = Choices(logits, mask, GRID.info.action_nvec, relation)
-        alone = choices.evaluate_actions(improved.actions[:, 2])[0]
-    assert len(seat) == len(logs)
-    assert torch.allclose(logs[:, 2], alone, atol=1e-5)
-    assert torch.equal(value, expected.float())
-
-
-def test_whole_turns_are_learned_by_the_positions_after_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first candidate is the position that the other player meets when the turn is over."""
-    learner = learner_of(CLOTH, tmp_path, opponents="self", num_envs=6, num_steps=24)
-    states: list[ClothState] = []
-    play = learner.lessons[0].play
-    decide = play._decide  # type: ignore[attr-defined]  # `SearchPlay`
-
-    def spied(state: ClothState, *others: Tensor) -> Any:
-        states.append(state.clone())
-        return decide(state, *others)
-
-    monkeypatch.setattr(play, "_decide", spied)
-    rollout = play.collect(24)
-    compared = 0
-    for t, env in rollout.learner_mask.nonzero().tolist():
-        ends = t + int((rollout.action[t:, env] == CLOTH.end_turn).int().argmax())
-        if rollout.action[ends, env] != CLOTH.end_turn or ends > 22 or rollout.done[ends, env]:
-            continue
-        after, mover = states[ends + 1], int(states[t].current_player[env])
-        boards, numbers = CLOTH.packed_observation(after[torch.tensor([env])], mover)
-        expected = torch.cat((boards.flatten(), numbers.flatten().long(), torch.zeros(2, dtype=torch.int64)))
-        assert torch.equal(rollout.inputs[t, env, 0], expected)
-        compared += 1
-    assert compared > 10
-    network = learner.network
-    own = rollout.learner_mask
-    with torch.no_grad():
-        logs, _ = learner.lessons[0].improver.log_probs_and_value(rollout.inputs[own], rollout.mask[own], None)
-    assert torch.allclose(logs.exp().sum(1), torch.ones(len(logs)), atol=1e-5)
-    assert network.kind == "turns"
 
 
 def test_units_of_a_turn_are_no_steps_between_its_decisions(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from slow import slow_except
 from training_runs import block_extras, content, equal
 
 import cellgames
-from cellgames.runs.run_folder import RunError
 from cellgames.training import train
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
@@ -236,21 +235,6 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_what_is_not_there_any_more_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = arguments_of("ppo")
-    with monkeypatch.context() as patch:
-        signalling(patch, ALGORITHMS["ppo"].learner, "iterate", signal.SIGINT, {3}, after=False)
-        with pytest.raises(Stopped):
-            train(arguments, tmp_path)
-    kept = torch.load(tmp_path / CHECKPOINT, weights_only=True)
-    games = kept["learner"]["games"]
-    for name, wrong in (("seats", games["seats"] + 9), ("turns", games["turns"][1:]), ("games", games["turns"])):
-        damaged = {**kept, "learner": {**kept["learner"], "games": {**games, name: wrong}}}
-        torch.save(damaged, tmp_path / CHECKPOINT)
-        with pytest.raises(RunError, match="is damaged: its learner cannot be restored"):
-            train(arguments, tmp_path)
-
-
 # ---------------------------------------------------------------- the command
 
 
@@ -276,17 +260,16 @@ COMMAND = (
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends other signals to processes")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_the_command_names_the_steps_that_it_keeps(number: int, code: int, tmp_path: Path) -> None:
+def test_the_command_names_the_steps_that_it_keeps(tmp_path: Path) -> None:
     """From outside, at any moment after the first iteration; no checkpoint is due for long."""
     process = subprocess.Popen(COMMAND, cwd=tmp_path, stderr=subprocess.PIPE, text=True, encoding="utf-8")
     assert process.stderr is not None
     for line in process.stderr:  # plain lines, as there is no terminal
         if "a second" in line:
             break
-    process.send_signal(number)
+    process.send_signal(signal.SIGTERM)
     err = process.stderr.read()
-    assert process.wait(60) == code
+    assert process.wait(60) == 143
     cellgames.make("torus-v0")  # without its module no state of games can be read
     steps = steps_kept(tmp_path / "run")
     assert steps > 0

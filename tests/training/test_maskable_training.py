@@ -6,7 +6,6 @@ Letters: `L` rows, `A` actions (mask width).
 from __future__ import annotations
 
 import importlib
-import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,9 @@ from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game
-from cellgames.runs.comparing import different_files
 from cellgames.training.arguments import MaskableArguments
-from cellgames.training.runs.logs import Logs
 from cellgames.training.selfplay.eval_opponents import compare
-from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Member, Pool
-from cellgames.training.selfplay.rollouts import SelfPlay
 
 pytest.importorskip("sb3_contrib", reason="the extra 'train'")
 
@@ -39,7 +34,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 from cellgames.training.maskable.callbacks import SelfPlayCallback
 from cellgames.training.maskable.maskable_learner import MaskableLearner
-from cellgames.training.maskable.maskable_ppo import BoardDistribution, BoardPolicy, LearnerVecEnv
+from cellgames.training.maskable.maskable_ppo import BoardPolicy, LearnerVecEnv
 
 TORUS = cellgames.make("torus-v0", size=3)
 GRID = cellgames.make("grid-adaptation-small-v0")
@@ -101,18 +96,6 @@ def test_an_illegal_action_has_probability_zero(game: Game) -> None:
         observation, *_ = env.step(actions.numpy())
 
 
-def test_an_illegal_action_has_probability_zero_in_the_other_trainer(tmp_path: Path) -> None:
-    network = Reckless(TORUS, SIZE)
-    opponents = Opponents(TORUS, parse_mix("self"), Pool(tmp_path), torch.device("cpu"))
-    play = SelfPlay(TORUS, network, opponents, 16, torch.device("cpu"))
-    play.restart(0)
-    rollout = play.collect(12)
-    observation, mask, action = (x.flatten(0, 1) for x in (rollout.observation, rollout.mask, rollout.action))
-    assert not mask.all()
-    assert mask.gather(1, action[:, None]).all()
-    assert (network.policy_and_value(observation, mask).choices.probabilities()[~mask] == 0).all()
-
-
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=lambda game: game.id)
 def test_distributions_are_those_of_sb3_contrib(game: Game) -> None:
     policy, env = new_policy(game)
@@ -130,21 +113,6 @@ def test_distributions_are_those_of_sb3_contrib(game: Game) -> None:
     ours = policy.get_distribution(seen, masks)
     assert torch.equal(ours.mode(), theirs.mode())
     torch.testing.assert_close(ours.entropy(), entropy)
-
-
-def test_later_components_know_the_earlier_ones() -> None:
-    def opposite(k: int, before: Tensor) -> Tensor | None:
-        return None if k == 0 else torch.stack((3.0 * before[:, 0], -3.0 * before[:, 0]), 1)
-
-    torch.manual_seed(0)
-    distribution = BoardDistribution([2, 2]).proba_distribution(torch.zeros(4000, 4), opposite)
-    drawn = distribution.sample()
-    actions = torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])
-    said = distribution.log_prob(actions.repeat(1000, 1))[:4].exp()
-    found = torch.stack([(drawn == action).all(1).float().mean() for action in actions])
-    torch.testing.assert_close(said, torch.tensor([0.25, 0.25, 0.5 * 0.99753, 0.5 * 0.00247]), atol=1e-5, rtol=0)
-    torch.testing.assert_close(found, said, atol=0.03, rtol=0)
-    assert distribution.entropy() is None
 
 
 # --- games --------------------------------------------------------------------------------------------------------
@@ -248,16 +216,6 @@ def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     assert compare(game, agent, other, 100, 7).ahead > 0.65
 
 
-def test_it_learns_where_components_depend_on_each_other(tmp_path: Path) -> None:
-    model = new_model(LearnerVecEnv(GRID, 8, seed=1))
-    assert isinstance(model.policy, BoardPolicy)
-    before = {name: value.clone() for name, value in model.policy.network.state_dict().items()}
-    model.learn(8 * 8 * 2, SelfPlayCallback(Pool(tmp_path)))
-    after = model.policy.network.state_dict()
-    assert all(value.isfinite().all() for value in after.values())
-    assert not torch.equal(before["near"], after["near"])
-
-
 def test_a_policy_of_sb3_is_saved_and_loaded(tmp_path: Path) -> None:
     model = new_model(env := LearnerVecEnv(TORUS, 8, seed=1))
     model.learn(64)
@@ -272,53 +230,6 @@ def test_a_policy_of_sb3_is_saved_and_loaded(tmp_path: Path) -> None:
 
 
 # --- stopping and going on ----------------------------------------------------------------------------------------
-
-
-class KilledError(Exception):
-    """Stands for the end of the process."""
-
-
-def run(folder: Path, kill_at: int | None = None, **given: Any) -> Any:
-    from cellgames.training.runs.run import train
-
-    def report(progress: Any) -> None:
-        if kill_at is not None and progress.steps >= kill_at:
-            raise KilledError
-
-    settings = {
-        "total_steps": 64 * 7,
-        "num_envs": 8,
-        "num_steps": 8,
-        "minibatch_size": 32,
-        "channels": 8,
-        "layers": 1,
-        "eval_games": 10,
-    }
-    every = {"checkpoint_every": 3, "snapshot_every": 2, "eval_every": 2}
-    mix = {"opponents": "self=0.4,pool=0.4,random=0.2", "eval_opponents": ("random",)}
-    return train(MaskableArguments.fitted(TORUS, **settings | every | mix | given), folder, report=report)
-
-
-@pytest.mark.slow
-def test_a_run_that_was_killed_learns_what_it_would_have_learned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Logs, "plot", lambda *given: None)  # which takes long, and has a test of its own
-    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # type: ignore[index]  # noqa: NPY002
-    whole = run(tmp_path / "whole")
-    after = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # type: ignore[index]  # noqa: NPY002
-    assert before[:2] == after[:2]
-    assert torch.equal(before[2], after[2])
-    with pytest.raises(KilledError):
-        run(tmp_path / "killed", kill_at=64 * 5)
-    again = run(tmp_path / "killed")
-    assert again.before == 64 * 3
-    assert equal_weights(load_network(whole.agent).network, load_network(again.agent).network)
-    np.testing.assert_equal(whole.history, again.history)  # where there is nothing to tell it is NaN, and equal
-    assert different_files(whole.out, again.out) == []
-    assert [line["steps"] for line in again.history] == [0, 128, 256, 384, 448]
-    assert set(MaskableLearner.METRICS) <= set(again.history[-1])
-    assert all(np.isfinite(again.history[-1][name]) for name in MaskableLearner.METRICS)
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------

@@ -254,34 +254,6 @@ def test_a_run_reports_every_iteration(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- killed and continued
 
 
-@pytest.mark.slow
-def test_games_of_several_who_act_at_once_are_continued_alike(tmp_path: Path) -> None:
-    """With opponents that remember what they saw."""
-
-    def stop(progress: Progress) -> None:
-        if progress.steps >= 150:
-            raise KeyboardInterrupt
-
-    game = cellgames.make("grid-adaptation-small-v0", size=6, rounds=2, flip_rounds=())
-    settings = {
-        **tiny().to_data(),
-        "total_steps": 250,
-        "num_steps": 4,
-        "num_envs": 8,
-        "checkpoint_every": 2,
-        "snapshot_every": 1,
-    }
-    settings |= {"opponents": "self=0.2,pool=0.4,rollout:2=0.4", "eval_opponents": ("random",), "eval_every": 9}
-    for name in ("algorithm", "game", "parameters"):
-        del settings[name]
-    arguments = PPOArguments.fitted(game, **settings)
-    train(arguments, tmp_path / "whole")
-    with pytest.raises(KeyboardInterrupt):
-        train(arguments, tmp_path / "parts", report=stop)
-    assert train(arguments, tmp_path / "parts").before > 0
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
-
-
 def test_snapshots_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:
     """Also where one has gone since the last checkpoint, which a run that goes on from there would miss."""
     iterations = itertools.count()

@@ -70,44 +70,6 @@ def learner_of(folder: Path, **changes: Any) -> TurnLearner:
     return learner
 
 
-def test_everyone_is_paid_the_result_and_the_learner_learns_from_its_own_turns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learner = learner_of(tmp_path, num_steps=12)
-    owners, ends, learned = [], [], []
-    turn, end, learn = learner._turn, learner._end, learner._learn
-
-    def noted_turn(temperature: float) -> Any:
-        owners.append(learner._seating.seats.gather(1, learner._state.current_player[:, None]).squeeze(1))
-        return turn(temperature)
-
-    def noted_end(env_ids: torch.Tensor, outcome: torch.Tensor) -> None:
-        ends.append((env_ids, GAME.outcome(learner._state[env_ids])))
-        end(env_ids, outcome)
-
-    def noted_learn(*batch: torch.Tensor) -> Any:
-        learned.append(len(batch[0]))
-        return learn(*batch)
-
-    monkeypatch.setattr(learner, "_turn", noted_turn)
-    monkeypatch.setattr(learner, "_end", noted_end)
-    monkeypatch.setattr(learner, "_learn", noted_learn)
-    turns = learner._collect(0.1)
-    assert torch.equal(turns.learner_mask, torch.stack(owners) < 0)
-    assert 0 < int(turns.learner_mask.sum()) < turns.learner_mask.numel()
-    for t, (env_ids, outcome) in enumerate(ends):
-        assert torch.equal(turns.done[t].nonzero().squeeze(1), env_ids)
-        assert torch.equal(turns.reward[t, env_ids], outcome.float())
-    assert turns.reward[~turns.done].eq(0).all()
-    assert sum(len(env_ids) for env_ids, _ in ends) > 3
-    learner.restart(1)
-    monkeypatch.setattr(learner, "_collect", lambda temperature: turns)
-    iteration = learner.iterate(0.0)
-    known = estimate(turns.value, turns.reward, turns.player, turns.done, gamma=1.0, gae_lambda=0.9).known
-    assert iteration.steps == int((turns.learner_mask & known & ~turns.done).sum())
-    assert sum(learned) == 2 * iteration.steps  # epochs
-
-
 def test_positions_that_were_won_become_worth_more_than_lost_ones(tmp_path: Path) -> None:
     learner = learner_of(tmp_path, opponents="self", learning_rate=5e-3, num_envs=16, num_steps=10)
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import browser
 import pytest
-from browser import PHONE, expect, page
+from browser import expect, page
 from web_records import recorded
 from web_server import served
 
@@ -155,58 +153,4 @@ def test_a_position_is_set_up_linked_and_played_on(chromium: Any, site: str) -> 
         expect(p.locator(".status")).to_contain_text("You win")
         p.click("a:has-text('Analyse')")
         expect(p.locator(".tree .ply")).to_have_count(1)
-        assert complaints == []
-
-
-def test_links_with_moves_are_shown_and_hostile_ones_get_a_sentence(chromium: Any, site: str) -> None:
-    with page(chromium, PHONE, touch=True, dark=True) as (p, complaints):
-        query = urlencode({"size": 5, "position": RACE, "moves": "c2,d2+"})
-        p.goto(f"{site}/#/analysis/torus-v0?{query}")
-        expect(p.locator(".tree .ply")).to_have_count(2)
-        assert p.evaluate("() => document.documentElement.scrollWidth") == PHONE[0]
-        query = urlencode({"size": 5, "position": RACE, "moves": "c2,<img src=x>,d1"})
-        p.goto(f"{site}/#/analysis/torus-v0?{query}")
-        expect(p.locator(".notice")).to_contain_text("move 2")
-        expect(p.locator(".tree .ply")).to_contain_text(["1c2", "2d2+"])  # what was there before
-        for hostile, why in (
-            ("torus-v0?position=%3Cscript%3Ealert(1)%3C/script%3E", "expected a position of size 8"),
-            ("torus-v0?size=99999", "from 2 to 16"),
-            ("os.system", "expected a game of"),
-            ("toroidal-cup-v0", "all players act at once"),
-        ):
-            p.goto(f"{site}/#/analysis/{hostile}")
-            alert = p.locator("main .error p")
-            expect(alert).to_contain_text(why)
-            assert len(alert.inner_text()) < 600
-        assert [one for one in complaints if "status of 4" not in one] == []
-
-
-@pytest.mark.parametrize(
-    ("game", "words", "known"),
-    [
-        ("cloth-of-gold-small-v0", "the network's values, not searched yet", True),
-        ("cloth-of-gold-wild-v0", "ranked by a round of Life, not searched yet", False),
-    ],
-)
-def test_the_page_says_what_the_first_answer_comes_from(
-    chromium: Any, site: str, game: str, words: str, known: bool
-) -> None:
-    def first_only(route: Any) -> None:
-        if json.loads(route.request.post_data)["simulations"] == 0:
-            route.continue_()  # others are never answered
-
-    with page(chromium) as (p, complaints):
-        p.route("**/api/analysis", first_only)
-        p.goto(f"{site}/#/analysis/{game}")
-        expect(p.locator(".verdict .hint")).to_have_text(words)
-        verdict, line = p.locator(".verdict strong").inner_text(), p.locator(".lines li b").inner_text()
-        *_, (_, text, strength, best) = p.evaluate("() => Cellgames.app.analysis.notes()")
-        assert (strength, best) == (1, True)
-        if known:
-            chance = re.fullmatch(r"Player A (\d+) % : \d+ % Player B", verdict)
-            assert chance is not None
-            assert line == f"{text} %" == f"{chance[1]} %"
-        else:
-            assert (verdict, line, text) == ("–", "–", "")
-            assert p.locator(".evalbar").get_attribute("aria-valuetext") == "not known yet"
         assert complaints == []

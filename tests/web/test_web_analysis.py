@@ -12,9 +12,6 @@ from web_records import recorded
 from web_server import served
 
 import cellgames
-from cellgames.arena.analyse.move_review import best_lines, review
-from cellgames.arena.analyse.search_analysis import analyse
-from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import append
 from cellgames.web.analysis_board import AnalysisBoard, Wish, engines, positions
 
@@ -40,25 +37,6 @@ def asked(client: Any, path: str, **body: Any) -> dict[str, Any]:
     answer = client.post(path, json=body)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
-
-
-def test_a_move_that_gives_the_game_away_is_a_blunder() -> None:
-    game = cellgames.make("torus-v0", size=5)
-    state = after_moves(game, [], position=RACE)
-
-    def search(position: Any) -> Any:
-        from cellgames.agents.loading import load
-
-        return analyse(game, position, load("mcts:200", game))
-
-    found = search(state)
-    assert found.chosen == "a5"
-    seen = review(game, state, game.string_to_action("c2"), found, search)
-    assert (seen.best, seen.chance_best, seen.chance_played) == ("a5", 1.0, 0.0)
-    assert seen.mark is not None
-    assert (seen.mark.sign, seen.mark.name) == ("??", "blunder")
-    assert review(game, state, game.string_to_action("a5"), found, search).mark is None
-    assert best_lines(game, state, found, 3, search)[0].moves[0].name == "a5"
 
 
 def test_positions_and_a_search_with_a_review(client: Any) -> None:

@@ -163,46 +163,6 @@ def test_a_film_of_the_cup_holds_every_generation(teams: int, survivors: str) ->
     assert step_data(game, states[0], states[1])["film"] is None
 
 
-def test_a_film_of_cloth_of_gold_holds_every_generation() -> None:
-    for more in ({}, {"neutral_births": True, "neutral_density": 0.2}):
-        game: Any = cellgames.make("cloth-of-gold-small-v0", generations=31, max_rounds=2, **more)
-        lived = 0
-        states: list[Any] = replay(recorded(game.id, **game.parameters))
-        for before, after in pairwise(states):
-            film = step_data(game, before, after)["film"]
-            if film is None:
-                continue
-            boards, fields = unpacked(film)
-            assert len(boards) == 32
-            for generations, (cells, _) in enumerate(boards[1:], 1):
-                shorter = dataclasses.replace(game, generations=generations)
-                later = shorter.step(before, torch.tensor([game.end_turn]))
-                assert cells.tolist() == codes(game, later)
-            assert fields[5]["status"] == f"Round {int(before.round)}, generation 5 of 31"
-            lived += 1
-        assert lived
-
-
-def test_a_trial_run_of_cloth_of_gold_is_the_round_that_would_follow() -> None:
-    game: Any = made("cloth-of-gold-v0")
-    states: list[Any] = replay(recorded("cloth-of-gold-v0", ["greedy", "greedy"]))
-    tried = 0
-    for before, after in pairwise(states):
-        film = step_data(game, before, after)["film"]
-        if film is None or bool(after.done):
-            continue
-        boards, _ = unpacked(film)
-        found, fields = unpacked(trial_data(game, before, 1))
-        assert len(found) == game.generations + 1
-        assert (found[:, 0] == boards[:, 0]).all(), "player_b placed the last units, and nobody places any more"
-        assert fields[3]["status"] == f"Trial run, generation 3 of {game.generations}"
-        assert not any(shown["done"] for shown in fields)
-        tried += 1
-    assert tried
-    with pytest.raises(ValueError, match="the world is empty"):
-        trial_data(game, states[0], 0)
-
-
 def test_a_trial_run_of_wild_cloth_of_gold_does_not_tell_the_dice_to_come() -> None:
     game: Any = cellgames.make("cloth-of-gold-wild-small-v0", height=16, width=16, generations=40)
     state = game.init(seeds(3, 1))

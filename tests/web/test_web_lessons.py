@@ -116,7 +116,7 @@ def play_to_the_end(p: Any, touch: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("id", "touch"), [("cloth-of-gold-v0", False), pytest.param("toroidal-cup-v0", True, marks=pytest.mark.slow)]
+    ("id", "touch"), [("torus-v0", False), pytest.param("toroidal-cup-v0", True, marks=pytest.mark.slow)]
 )
 def test_a_guided_game_is_played_to_its_end_by_clicks(chromium: Any, site: str, id: str, touch: bool) -> None:
     with page(chromium, PHONE if touch else DESKTOP, touch=touch, dark=touch) as (p, complaints):

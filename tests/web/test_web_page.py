@@ -144,37 +144,6 @@ def test_the_first_stone_of_hex_is_taken_over(chromium: Any, site: str) -> None:
         assert not complaints
 
 
-def test_impatient_clicks_are_one_request(chromium: Any, site: str) -> None:
-    with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "torus-small-v0", Board_size=3, Seed=5)
-        for cell in (4, 7):
-            play(p, p.evaluate(_LEGAL)[cell])
-        moves = p.locator(".moves li")
-        expect(moves).to_have_count(4)
-        asked: list[str] = []
-        p.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
-        with turn(p):  # both clicks in one task of the page, before any answer
-            p.evaluate("() => { const { undoButton } = Cellgames.app.game; undoButton.click(); undoButton.click(); }")
-        expect(moves).to_have_count(2)
-        with turn(p):
-            p.evaluate("""() => {
-                const { board, undoButton, again, controls } = Cellgames.app.game;
-                const [first, second] = controls.marks().legal;
-                board.onCell(first);
-                board.onCell(second);
-                undoButton.click();
-                again.click();
-            }""")
-        expect(moves).to_have_count(4)
-        game = p.url
-        p.evaluate("() => { const { again } = Cellgames.app.game; again.click(); again.click(); }")
-        p.click("dialog button:has-text('New game')")
-        p.wait_for_url(lambda url: url != game)
-        expect(moves).to_have_count(0)
-        assert [name for name in asked if name in ("undo", "move", "play")] == ["undo", "move", "play"]
-        assert not complaints
-
-
 _WITH_BOLTS = """() => {
   const game = Cellgames.app.game, controls = game.controls;
   window.before = [controls.info, controls.legal];

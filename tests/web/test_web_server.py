@@ -341,34 +341,6 @@ def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
     assert one.view(0, 1)["events"][0]["move"] == "a1"
 
 
-def test_a_trial_run_changes_nothing_and_is_the_persons_in_its_turn_alone(client: Any) -> None:
-    wish = {"game": "toroidal-cup-small-v0", "seat": "team_1", "seed": 3, "parameters": {"max_generations": 50}}
-    made = client.post("/api/play", json=wish).json()
-    path, legal = f"/api/play/{made['view']['id']}", unpacked(made["view"]["legal"], made["about"]["nvec"])[0]
-    before = client.get(path).json()
-    action = [legal[0]]
-    tried = client.post(f"{path}/trial", json={"action": action, "turn": 0})
-    assert tried.status_code == 200
-    assert tried.json()["film"]["count"] == 51
-    assert client.get(path).json() == before
-    for body, reason in (
-        ({"action": action, "turn": 1}, "turn 1"),
-        ({"action": None, "turn": 0}, "the board is empty"),
-        ({"action": [99999], "turn": 0}, "from 0 to 287"),
-        ({"action": [0, 0], "turn": 0}, "expected 1 numbers"),
-    ):
-        refused = client.post(f"{path}/trial", json=body)
-        assert refused.status_code == 409
-        assert reason in refused.json()["error"]
-    torus = client.post("/api/play", json={"game": "torus-small-v0", "seat": "black"}).json()["view"]["id"]
-    assert "has no trial runs" in client.post(f"/api/play/{torus}/trial", json={"turn": 0}).json()["error"]
-    watched = client.post(
-        "/api/play", json={"game": "toroidal-cup-small-v0", "seat": None, "parameters": wish["parameters"]}
-    )
-    path = f"/api/play/{watched.json()['view']['id']}"
-    assert client.post(f"{path}/trial", json={"turn": 0}).status_code == 409
-
-
 def test_sessions_are_few_and_not_for_ever() -> None:
     now = [0.0]
     game = cellgames.make("torus-v0", size=2)
@@ -612,40 +584,6 @@ def test_paths_stay_below_the_results_folder(client: Any, folder: Path, name: st
         answer = client.get(path, params=query)
         assert answer.status_code in (400, 404, 422), (path, answer.text[:200])
         assert "secret\n" not in answer.text
-
-
-def hostile() -> Iterator[tuple[str, str]]:
-    """Lines of records that must be refused, and a word of why."""
-    good = json.loads(recorded("torus-small-v0", size=2).to_json())
-    yield "", "JSON"
-    yield "null", "JSON object"
-    yield "[" * 100_000, ""
-    yield "{}", "missing fields"
-    yield json.dumps(good | {"game": "chess-v0"}), "chess-v0"
-    yield json.dumps(good | {"game": "os:system"}), "os:system"
-    yield json.dumps(good | {"parameters": {"size": 10**9}}), "size"
-    yield json.dumps(good | {"parameters": {"__class__": 1}}), "unknown parameter"
-    yield json.dumps(good | {"moves": good["moves"] * 1000}), ""
-    yield json.dumps(good | {"moves": ["<script>"]}), "move 1"
-    yield json.dumps(good | {"result": good["result"] | {"outcome": ["win", "win"]}}), "result differs"
-    yield json.dumps(good | {"seed": 1e400}), ""
-    yield json.dumps(good | {"position": "x" * 10_000}), ""
-    cup = json.loads(recorded("toroidal-cup-small-v0", max_generations=20).to_json())
-    for name, value in (("rows", 10**6), ("max_generations", 10**9), ("teams", 10**6), ("stride", 0)):
-        yield json.dumps(cup | {"parameters": cup["parameters"] | {name: value}}), name
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"), [pytest.param(*case, id=str(number)) for number, case in enumerate(hostile())]
-)
-def test_hostile_records_are_refused_quickly(client: Any, line: str, reason: str) -> None:
-    began = time.monotonic()
-    for path in ("/api/replay", "/api/html"):
-        answer = client.post(path, json={"record": line})
-        assert answer.status_code in (400, 422), answer.text[:300]
-        assert reason in answer.json()["error"]
-        assert len(answer.json()["error"]) <= 1000
-    assert time.monotonic() - began < 5
 
 
 # ---------------------------------------------------------------- requests

@@ -90,12 +90,6 @@ def reasons(games: Played) -> list[str]:
 # ---------------------------------------------------------------- playing
 
 
-def test_a_program_plays_and_the_same_seed_gives_the_same_games(bots: Callable[..., str]) -> None:
-    one, other = played(bots()), played(bots())
-    assert not one.failures
-    assert torch.equal(one.actions, other.actions)
-
-
 @pytest.mark.parametrize("id", ["cloth-of-gold-small-v0", "grid-adaptation-small-v0", "toroidal-cup-small-v0"])
 def test_programs_play_all_games(bots: Callable[..., str], id: str) -> None:
     game = cellgames.make(id)
@@ -303,12 +297,6 @@ def test_a_program_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]
     said = capsys.readouterr().err
     assert "'/no/such/bot' cannot be started: No such file or directory" in said
     assert "Traceback" not in said
-
-
-@pytest.mark.parametrize("text", ["exec:", "exec", "exec:'unfinished"])
-def test_a_command_line_is_needed(text: str) -> None:
-    with pytest.raises(ValueError, match=r"expected (the|a) command line"):
-        load(text)
 
 
 @pytest.mark.slow

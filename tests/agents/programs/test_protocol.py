@@ -123,14 +123,6 @@ def test_messages_are_checked_as_their_schemas_say(data: st.DataObject) -> None:
 # ---------------------------------------------------------------- views
 
 
-def test_a_finished_match_hides_nothing() -> None:
-    game = cellgames.make("grid-adaptation-small-v0")
-    state, chance = game.init(seeds(0, 1)), torch.Generator().manual_seed(0)
-    while not state.done.all():
-        state = game.step(state, game.random_actions(state, chance), checked=False)
-    assert game.view_to_string(state, 0) == game.state_to_string(state)
-
-
 # ---------------------------------------------------------------- arrays
 
 

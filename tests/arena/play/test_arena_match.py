@@ -127,16 +127,6 @@ def test_errors_say_what_was_expected_and_what_came(call: Any, message: str) -> 
         call()
 
 
-def test_games_of_three_players_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    import dataclasses
-
-    game = cellgames.make("torus-v0", size=3)
-    three = dataclasses.replace(game.info, players=("a", "b", "c"))
-    monkeypatch.setitem(game.__dict__, "info", three)
-    with pytest.raises(ValueError, match="for games of two players; torus-v0 has 3"):
-        match(game, "random", First("first"))
-
-
 def test_derived_seeds_do_not_collide_or_change() -> None:
     parts = itertools.product((0, 1, -1, 1 << 70), ("openings", "agent"), ("a", "a vs b"), range(50))
     seeds = [derive(*part) for part in parts]

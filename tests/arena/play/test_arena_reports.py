@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,11 @@ from arena_runs import block_plots
 
 from cellgames.arena.play.match import match_id
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
-from cellgames.arena.report.rating_tables import notes, seat_table, seats_line
-from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, cross_table, ratings_table, run_report
+from cellgames.arena.report.rating_tables import notes, seats_line
+from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.utils.progress import progress
 from cellgames.utils.report.files import write_report
-from cellgames.utils.report.text import plain_table
 
 PLAYERS = ("black", "white")
 FILES = [name for name in ROUND_ROBIN_FILES if name not in ("order.csv", "cycles.png")]
@@ -132,18 +130,6 @@ def test_the_page_has_all_tables_and_links_the_plots(folder: Path) -> None:
         assert f"]({name})" in text
 
 
-def test_json_holds_all_numbers(folder: Path) -> None:
-    data = json.loads((folder / "ratings.json").read_text(encoding="utf-8"))
-    assert data["run"] == RUN
-    assert (data["games"], data["distinct"]) == (12, 12)
-    assert [entry["agent"] for entry in data["agents"]] == list(TABLES.agents)
-    assert {entry["agent"]: entry["elo"] for entry in data["agents"]}["a"] == pytest.approx(
-        next(line.elo for line in TABLES.standings if line.agent == "a"), abs=1e-5
-    )
-    assert data["seats"]["black"]["wins"] == 7
-    assert len(data["pairs"]) == 6
-
-
 def test_equal_tables_give_equal_bytes(folder: Path, tmp_path: Path) -> None:
     write_report(tmp_path, run_report(make(dict(reversed(ENDS.items()))), RUN, PLAYERS))
     for name in (path.name for path in folder.iterdir()):
@@ -162,16 +148,6 @@ def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
     assert len(said) == 1
     assert 'pip install "cellgames[render]"' in said[0]
     assert "png" not in (tmp_path / "report.md").read_text()
-
-
-def test_tables_for_the_terminal_line_up() -> None:
-    lines = plain_table(ratings_table(TABLES)).splitlines()
-    assert len(lines) == 4
-    assert len({len(line) for line in lines}) == 1
-    assert lines[0].split()[:3] == ["rank", "agent", "Elo"]
-    assert "100.0 (4-0-0)" in plain_table(cross_table(TABLES))
-    assert "as black, score %" in plain_table(seat_table(TABLES, PLAYERS))
-    assert seats_line(TABLES, PLAYERS).startswith("Black, who begins, scores 62.5 % over all games (95 % ")
 
 
 def test_nobody_begins_where_all_act_at_once(tmp_path: Path) -> None:

@@ -100,12 +100,6 @@ def test_chicken_by_hand() -> None:
     np.testing.assert_allclose(found, [[-0.5, -1], [-0.5, -1]], atol=1e-8)
 
 
-def test_prisoners_dilemma_by_hand() -> None:
-    # To betray gains unless both do it already; then to be silent loses 1.
-    found = game_ratings([[[3, 0], [5, 1]], [[3, 5], [0, 1]]])
-    np.testing.assert_allclose(found, [[-1, 0], [-1, 0]], atol=1e-8)
-
-
 def test_three_players_in_the_minority_by_hand() -> None:
     # Whoever is alone gets 1. At the tables aab and abb, a half of the time each, the one who is alone may leave, a
     # third of the seats, which loses 1 at one of the two tables: -1/6 for both choices, and less is not to be had.

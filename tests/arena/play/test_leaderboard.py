@@ -6,7 +6,6 @@ import argparse
 import csv
 import itertools
 import json
-import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +27,7 @@ from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.report import leaderboard
-from cellgames.arena.report.leaderboard import Leaderboard, labels, leaderboards, matching, title
+from cellgames.arena.report.leaderboard import labels, leaderboards, matching, title
 from cellgames.arena.stats.alike import every
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import rate
@@ -214,17 +213,6 @@ def test_the_mean_is_zero_without_an_anchor(store: Store) -> None:
         leaderboards(store, anchor="nobody")
 
 
-def test_rings_are_found(store: Store) -> None:
-    for seed, (one, other) in enumerate((("rock", "scissors"), ("scissors", "paper"), ("paper", "rock"))):
-        store.add(match(one, other, 0.9, 40, seed=seed), source=FILE)
-    [board] = leaderboards(store)
-    assert len(board.cycles) == 1
-    assert set(board.cycles[0].agents) == {"rock", "scissors", "paper"}
-    data = board.to_data()
-    assert len(data["cycles"][0]["scores"]) == 3
-    assert "beats" in leaderboard.to_text(board)
-
-
 def test_data_is_json_and_does_without_optional_libraries(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.add(match("a", "<b>", 0.7, 20), source=FILE)
     pytest.importorskip("scipy")
@@ -292,25 +280,6 @@ def test_a_game_of_a_hostile_name_stays_below_the_folder(store: Store, tmp_path:
     assert ",'=1+1," in ratings.read_text()  # no formula
 
 
-def test_games_of_another_number_of_seats_are_left_out(store: Store) -> None:
-    store.add(match("a", "b", 0.7, 5), source=("file", "x"))
-    odd = game(99, ("a", "b", "c"), ("win", "loss", "loss"), seed=5)
-    store.add([odd], source=("file", "y"))
-    [board] = leaderboards(store, resamples=10)
-    assert (board.tables.games, board.tables.agents) == (10, ("a", "b"))
-
-
-def test_who_has_not_met_all_others_has_no_share_of_nash_averaging(store: Store) -> None:
-    pytest.importorskip("scipy")
-    for one, other in (("a", "b"), ("b", "c"), ("c", "d"), ("a", "c")):
-        store.add(match(one, other, 0.6, 6), source=("file", one + other))
-    [board] = leaderboards(store, resamples=10)
-    shares = {line["agent"]: line["nash"] for line in board.to_data()["agents"]}
-    assert shares["d"] is None
-    assert sum(shares[agent] for agent in "abc") == pytest.approx(1)
-    assert "Left out of Nash averaging, since they have not met all others: d." in leaderboard.to_text(board)
-
-
 def _setting(game: str, **parameters: Any) -> Setting:
     return Setting(game, parameters, 1, (), ())
 
@@ -373,15 +342,6 @@ def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: 
     (tmp_path / "foreign" / "thesis.tex").write_text("mine")
     with pytest.raises(ValueError, match="is not empty"):
         leaderboard.write_leaderboards(tmp_path / "foreign", leaderboards(store))
-
-
-def test_reports_without_matplotlib_say_so(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    block_plots(monkeypatch)
-    store.add(match("a", "b", 0.7, 20), source=FILE)
-    said: list[str] = []
-    pages = leaderboard.write_leaderboards(tmp_path / "out", leaderboards(store), warn=said.append)
-    assert "no plots" in said[0]
-    assert "![" not in pages[1].read_text()
 
 
 # ---------------------------------------------------------------- the command
@@ -482,13 +442,6 @@ def test_from_games_to_the_leaderboard(
         said = capsys.readouterr().err
         assert "notes.txt: expected a store of games, got another kind of file" in said
         assert len(said.splitlines()) == 1
-
-
-def test_a_board_without_intervals_can_be_asked_for(store: Store) -> None:
-    store.add(match("a", "b", 0.7, 20), source=FILE)
-    board: Leaderboard = leaderboards(store, resamples=0)[0]
-    assert board.standings[0].low is None
-    assert not math.isnan(board.standings[0].elo)
 
 
 # ---------------------------------------------------------------- running counts

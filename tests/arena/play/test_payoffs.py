@@ -223,20 +223,6 @@ def test_equilibria_are_equilibria_and_of_greatest_entropy(kind: int) -> None:
     assert agreed >= 27  # the other method stops early now and then, with less entropy
 
 
-def test_greatest_entropy_by_its_own_condition() -> None:
-    """log p is a combination of the binding rows plus a constant (Karush, Kuhn and Tucker), here by least squares."""
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        matrix = drawn_matrix(1, rng)
-        p = equilibrium(matrix)
-        inside = p > 0
-        binding = np.abs(matrix @ p) < 1e-9
-        basis = np.vstack([matrix[binding][:, inside], np.ones(inside.sum())]).T
-        logs = np.log(p[inside])
-        fitted = basis @ np.linalg.lstsq(basis, logs, rcond=None)[0]
-        np.testing.assert_allclose(fitted, logs, atol=1e-6)
-
-
 def test_rock_paper_scissors_and_a_copy() -> None:
     """The point of the paper: a copy shares its original's part and moves nothing else."""
     np.testing.assert_allclose(equilibrium(RING), [1 / 3] * 3, atol=1e-12)
@@ -368,21 +354,6 @@ def test_a_ring_of_four_without_a_shorter_one() -> None:
     assert cycles(known(score, width=0.4)) == ()  # not certain
 
 
-def test_no_ring_where_there_is_an_order() -> None:
-    """200 fields of known order, strong and close: false rings are rarer than the level lets single arrows be."""
-    rng = np.random.default_rng(4)
-    false = arrows = 0
-    for trial in range(200):
-        count = int(rng.integers(3, 9))
-        strength = np.sort(rng.normal(0, (0.02, 0.2, 1.0)[trial % 3], count))[::-1]
-        win = 1 / (1 + np.exp(-np.subtract.outer(strength, strength)))
-        found = payoffs_of(games(win, 15, rng))
-        false += bool(cycles(found))
-        arrows += int((np.tril(found.low, -1) > 0.5).sum())  # the worse surely beats the better
-    assert false <= 3
-    assert arrows > 0  # the intervals do err, at their rate
-
-
 def test_many_rings_are_cut_off() -> None:
     rng = np.random.default_rng(0)
     score = 0.5 + 0.4 * np.sign(np.triu(rng.standard_normal((8, 8)), 1))
@@ -391,17 +362,6 @@ def test_many_rings_are_cut_off() -> None:
 
 
 # ---------------------------------------------------------------- reports
-
-
-def test_the_section_holds_words_and_a_table() -> None:
-    win = 0.5 + np.pad(0.8 * RING, (0, 1))
-    win[:3, 3], win[3, :3] = 0.9, 0.1
-    section = payoff_section(
-        payoffs_of(games(win, 60, np.random.default_rng(0), ("rock_*", "paper|", "scissors", "a" * 80)))
-    )
-    assert section.tables[0].rows[-1][0] == "a" * 80
-    assert "One ring in which each beats the next" in section.text
-    assert r"rock\_\*" in section.text
 
 
 def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None:

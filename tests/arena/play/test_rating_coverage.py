@@ -119,18 +119,6 @@ def test_the_same_games_are_wider_when_they_come_in_clusters() -> None:
     assert 1.25 < width / narrow < 1.6  # about sqrt 2
 
 
-@pytest.mark.slow
-def test_levels_are_kept_apart_from_95_percent() -> None:
-    rng = np.random.default_rng(2)
-    strength = np.array([0.5, 0.0, -0.5])
-    for level in (0.5, 0.8):
-        inside = [
-            covered(rate(davidson(rng, strength, (20,), 0.5, 0.3), resamples=200, level=level, seed=trial), strength)
-            for trial in range(120)
-        ]
-        check(inside, least=level, most=level + 0.08)
-
-
 def orders(rng: np.random.Generator, strength: Floats, seats: int, games: int) -> list[Record]:
     """Finishing orders after Plackett and Luce: log strength plus Gumbel's noise, sorted."""
     outcome: tuple[Outcome, ...] = tuple("draw" for _ in range(seats))

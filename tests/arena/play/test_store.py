@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -244,24 +242,6 @@ def _check_whole(path: Path, acknowledged: set[int]) -> None:
     for number, games in found.items():
         assert games == {record.to_json() for record in chunk(number)}
     assert acknowledged <= found.keys()
-
-
-@pytest.mark.slow
-def test_a_writer_killed_at_any_moment_leaves_whole_chunks(path: Path) -> None:
-    rng = random.Random(8)
-    acknowledged: set[int] = set()
-    for attempt in range(4):
-        writer = _writer(path, 1000 * attempt, 1000 * (attempt + 1))
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == "ready\n"
-        acknowledged |= {int(writer.stdout.readline()) for _ in range(attempt)}
-        time.sleep(rng.uniform(0.0, 0.1))
-        os.kill(writer.pid, KILL)
-        acknowledged |= set(map(int, _lines(writer.stdout)))
-        assert writer.wait() == KILLED
-        writer.stdout.close()
-        _check_whole(path, acknowledged)
-    assert acknowledged
 
 
 def test_two_writers_at_once_and_one_that_is_killed(path: Path) -> None:
@@ -525,15 +505,6 @@ def test_the_file_of_a_run_brings_the_identities_of_its_run(path: Path, tmp_path
         assert [source.kind for source in store.sources()] == ["round robin"]
 
 
-def test_a_record_that_no_table_could_be_made_of_is_refused(path: Path) -> None:
-    with Store(path) as store:
-        store.add([game(0)], source=("file", "x"))
-        wrong = game(1, ("a", "b", "c"))
-        with pytest.raises(ValueError, match="an agent, an outcome and a score for each seat, got 3 agents"):
-            store.add([wrong], source=("file", "x"))
-        assert len(store) == 1
-
-
 def test_a_reader_is_not_disturbed_by_new_settings(path: Path) -> None:
     with Store(path) as store, Store(path) as other:
         store.add([game(0)], source=("file", "x"))
@@ -604,13 +575,6 @@ def test_a_store_with_a_log_in_a_read_only_folder_says_what_to_do(shared: Path) 
         Store(shared, create=False)
     with Store(shared, create=False) as store:
         assert len(store) == 2 * CHUNK
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
-def test_an_empty_file_that_cannot_be_written_is_no_store(shared: Path) -> None:
-    shared.write_bytes(b"")
-    with as_reader(shared, "folder"), pytest.raises(StoreError, match="got an empty file that cannot be written"):
-        Store(shared, create=False)
 
 
 def test_a_store_that_is_made_meanwhile_is_not_taken_for_another_programs(

@@ -23,14 +23,12 @@ from cellgames.arena.play.match_options import MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Pairing, Record, Result, append
-from cellgames.arena.report.run_report import order_section, order_text
+from cellgames.arena.report.run_report import order_text
 from cellgames.arena.stats.comparisons import Outcome, PairResult
-from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
+from cellgames.arena.stats.order import Evidence, adjacencies
 from cellgames.arena.stats.ratings import rate
 from cellgames.runs.run_folder import RunError
 from cellgames.runs.seeds import derive
-from cellgames.utils.report.files import markdown
-from cellgames.utils.report.model import Report
 
 GAME = cellgames.make("torus-v0", size=3)
 NAMES = ("a", "b", "c", "d")
@@ -340,10 +338,3 @@ def test_a_real_run_of_real_games(tmp_path: Path) -> None:
         out=tmp_path,
     )
     assert [(pair.better, pair.worse, pair.certain) for pair in run.order] == [("greedy", "random", True)]
-
-
-def test_a_page_shows_who_is_certain() -> None:
-    order = [Adjacency("a_b", "c", 55.4, 20, 4.0, 3.1), Adjacency("c", "d", 10.0, 40, 1.0, 3.2)]
-    section = markdown(Report("Page", (order_section(order, 60),)))
-    assert "undecided between c and d" in section
-    assert "| a_b | c | 55 | 20 | 4.0 | 3.1 | certain |" in section

@@ -15,7 +15,7 @@ from cellgames.envs.boards.bitboards import Grid, count, popcount
 from cellgames.envs.boards.dilation import Footprint
 
 CPU = torch.device("cpu")
-WIDTHS = [3, 4, 7, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 257]
+WIDTHS = [3, 4, 31, 62, 63, 64, 65, 127, 129, 257]
 
 every_width = pytest.mark.parametrize("cols", WIDTHS)
 both_edges = pytest.mark.parametrize("wrap", [True, False], ids=["torus", "finite"])

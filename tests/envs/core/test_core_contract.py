@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from every_game import GAMES, every_game, finished, generator, midway, seen
-from toy_games import Race, Sealed, random_actions
+from every_game import GAMES, every_game, generator, midway, seen
+from toy_games import Sealed, random_actions
 
 import cellgames
-from cellgames.envs.core import Game, Solo, State, seeds
+from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.native import without_native
 
 # ---------------------------------------------------------------- facts
@@ -59,78 +58,6 @@ def test_a_secret_is_seen_by_its_owner_alone() -> None:
 
 
 # ---------------------------------------------------------------- batches
-
-
-@every_game
-def test_a_batch_equals_the_same_games_alone_field_by_field(game: Game) -> None:
-    num_envs, random = 5, generator()
-    batch = game.init(seeds(11, num_envs))
-    alone = [game.init(seeds(11, num_envs)[[env_id]]) for env_id in range(num_envs)]
-    solos: list[Solo] = [game.solo(state) for state in alone]
-    for turn in range(game.info.max_turns + 1):
-        views = seen(game, batch)
-        for env_id in range(num_envs):
-            assert batch[env_id].equal(alone[env_id]), (turn, env_id)
-            for ours, theirs in zip(views, seen(game, alone[env_id]), strict=True):
-                assert torch.equal(ours[env_id], theirs[0])
-            compare_solo(game, solos[env_id], batch[env_id])
-        actions = random_actions(game, batch, random)
-        batch = game.step(batch, actions)
-        alone = [game.step(state, actions[[env_id]]) for env_id, state in enumerate(alone)]
-        for env_id, solo in enumerate(solos):
-            solo.step(actions[env_id].numpy())
-    assert batch.done.all()
-
-
-def compare_solo(game: Game, solo: Solo, state: Any) -> None:
-    """One game outside a batch says the same as a batch of one."""
-    assert solo.state().equal(state)
-    assert solo.current_player == int(state.current_player)
-    assert solo.rewards == state.rewards[0].tolist()
-    assert solo.scores == state.scores[0].tolist()
-    assert (solo.terminated, solo.truncated) == (bool(state.terminated), bool(state.truncated))
-    shown = [solo.observe(seat) for seat in range(game.info.num_players)]
-    shown += [solo.legal_actions(), solo.board()]
-    for ours, theirs in zip(shown, seen(game, state), strict=False):
-        assert ours.dtype == theirs.numpy().dtype
-        assert np.array_equal(ours, theirs[0].numpy())
-
-
-@every_game
-def test_a_game_outside_a_batch_shares_no_memory_with_arrays_given_or_taken(game: Game) -> None:
-    solo, state = game.solo(midway(game, 1, seed=4)), midway(game, 1, seed=4)
-    actions = random_actions(game, state, generator())
-    given = actions[0].numpy().copy()
-    solo.step(given)
-    expected = game.step(state, actions)
-    if given.ndim:
-        given[...] = 0
-    for taken in (solo.observe(0), solo.legal_actions(), solo.board()):
-        taken[...] = 1
-    compare_solo(game, solo, expected)
-
-
-@every_game
-def test_finished_games_stay_with_zero_reward_whatever_is_played(game: Game) -> None:
-    done = finished(game)
-    still = done.replace(rewards=torch.zeros_like(done.rewards))
-    for action in (0, -3, 10**6):
-        actions = torch.full_like(random_actions(game, done, generator()), action)
-        for checked in (True, False):
-            assert game.step(done, actions, checked=checked).equal(still)
-    assert not game.legal_actions(done).any()
-    solo = game.solo(done[2])
-    solo.step(actions[2].numpy())
-    assert solo.state().equal(still[2])
-
-
-def test_the_toys_reach_every_kind_of_end() -> None:
-    state = finished(Race(), 400)
-    ends = {tuple(pair) for pair in Race().outcome(state).tolist()}
-    assert ends == {(1, -1), (-1, 1), (0, 0), (-1, -1)}
-    assert state.truncated.any()
-    assert (state.terminated & (Race().outcome(state) == 0).all(1)).any()
-    assert not (state.terminated & state.truncated).any()
 
 
 @every_game
@@ -310,18 +237,6 @@ def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) ->
 
 
 # ---------------------------------------------------------------- text
-
-
-@every_game
-def test_a_game_goes_on_from_its_line(game: Game) -> None:
-    state, random = midway(game, 1), generator()
-    back = game.string_to_state(game.state_to_string(state), seed=int(state.seed))
-    while not state.done.all():
-        actions = random_actions(game, state, random)
-        state, back = game.step(state, actions), game.step(back, actions)
-        for ours, theirs in zip(seen(game, back), seen(game, state), strict=True):
-            assert torch.equal(ours, theirs)
-        assert torch.equal(back.rewards, state.rewards)
 
 
 @every_game

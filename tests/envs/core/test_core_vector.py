@@ -10,7 +10,7 @@ import pytest
 import torch
 from every_game import GAMES, every_game, generator
 from torch import Tensor
-from toy_games import Race, Sealed, random_actions
+from toy_games import Race
 
 import cellgames
 from cellgames.envs.core import Game, Vector, chance, seeds
@@ -141,17 +141,6 @@ def compare_compiled(game: Game, step: Callable[[Vector[Any], torch.Generator], 
 )
 def test_compiled_random_play_equals_eager_random_play(game: Game) -> None:
     compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
-def test_compiled_steps_with_given_actions_equal_eager_ones() -> None:
-    game = Sealed()
-
-    def step(vector: Vector, random: torch.Generator) -> Any:
-        return vector.step(random_actions(game, vector.state, random))
-
-    compare_compiled(game, step, 3 * game.info.max_turns)
 
 
 def keep(vector: Vector[Any], steps: int) -> tuple[list[Tensor], list[Tensor]]:

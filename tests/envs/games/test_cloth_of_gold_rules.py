@@ -17,7 +17,6 @@ from cloth_of_gold_reference import (
     Board,
     count,
     drawn,
-    field_of,
     generation,
     next_state,
     random_world,
@@ -142,14 +141,6 @@ def test_stances_of_neutral_cells_on_drawn_boards(stance: str, before: str, afte
     assert worlds_of(grid, advance(grid, planes_of(grid, [world]), 1, STANCES[stance])) == [drawn(after)]
 
 
-def test_the_field_of_the_reference_adds_up_within_the_radius() -> None:
-    board = drawn("a........\n.........\n.........\n.......a.\nb........")
-    strength = field_of(board, 0, 5)
-    assert strength[0].tolist() == [2, 2, 2, 2, 4, 2, 2, 2, 2]  # (0, 4) is 4 from one, sqrt(18) from the other
-    assert strength[3].tolist() == [2, 2, 2, 4, 2, 2, 2, 2, 2]  # (3, 3) is sqrt(18) and 4 away, (3, 4) 5 and 3
-    assert field_of(board, 1, 1).astype(int).tolist() == [[0] * 9] * 4 + [[2] + [0] * 8]
-
-
 # --- one cell ---------------------------------------------------------------------------------------------------
 
 OFFSETS = [(row, col) for row in (-1, 0, 1) for col in (-1, 0, 1) if row or col]
@@ -266,7 +257,7 @@ def settled_and_unsettled() -> tuple[Grid, Tensor]:
     return grid, planes_of(grid, worlds)
 
 
-@pytest.mark.parametrize("generations", [1, 2, 23, 24, 25, 47, 48, 49, 73, 168, 170, 401])
+@pytest.mark.parametrize("generations", [1, 23, 25, 48, 73, 401])
 def test_stopping_early_changes_nothing(generations: int) -> None:
     """Worlds alone, settled ones together, and all side by side; a few are played as integers, if one may choose."""
     grid, start = settled_and_unsettled()

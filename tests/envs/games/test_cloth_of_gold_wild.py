@@ -23,7 +23,7 @@ import cellgames
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rendering import View, draw, text
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold_wild import perks, rounds, weather
+from cellgames.envs.cloth_of_gold_wild import perks, rounds
 from cellgames.envs.cloth_of_gold_wild.rendering import LAND, WildView
 from cellgames.envs.cloth_of_gold_wild.state import WildState, wild
 from cellgames.envs.core import chance, seeds
@@ -392,45 +392,6 @@ def drawn_state(game: ClothOfGold, board: str, **fields: str) -> WildState:
     for name, value in {"move": "b", "round": "1", "turn": "9", "board": board, **fields}.items():
         line = re.sub(rf"\b{name}:\S+", f"{name}:{value}", line, count=1)
     return wild(game.string_to_state(line))
-
-
-@pytest.mark.parametrize("native", [True, False])
-def test_a_fire_burns_in_four_fire_phases(native: bool) -> None:
-    """A cell that a neighbour lights begins a generation later than one that was lit in the same phase."""
-    game = make(height=8, width=8, **SMALL | {"terrain": True, "weather": True, "generations": 1})
-    ground = "3$.FF!"  # two cells of forest in water
-    hot = drawn_state(game, "!", ground=ground, weather="dry", fire="3$.D!")  # lit with all four phases to go
-    phases, lit = [], None
-    for generation in range(1, 10):
-        played = rounds.WildRound(game, hot.replace(round=torch.tensor([generation], dtype=torch.int32)))
-        if native:
-            played.finish()
-        else:
-            played.generation()
-        assert played.fire is not None
-        hot = hot.replace(fire=torch.stack((*played.fire.stages, played.fire.burnt)).movedim(-1, 0))
-        stages = game.grid.unpack(hot.fire.movedim(0, -1))[0, :, 3, 1:3].int()  # [5, 2]
-        left = (stages * torch.tensor([1, 2, 3, 4, 0])[:, None]).sum(0).tolist()
-        phases.append((left[0], bool(stages[4, 0]), bool(stages[4, 1])))
-        if lit is None and left[1]:
-            lit = generation
-            assert left[1] == 4, "it has not burnt yet"
-        elif lit is not None:
-            assert left[1] == max(4 - (generation - lit), 0)
-            assert bool(stages[4, 1]) == (generation - lit >= 4)
-    assert [phase[:2] for phase in phases[:5]] == [(3, False), (2, False), (1, False), (0, True), (0, True)]
-    assert lit is not None
-
-
-def test_lightning_lights_a_cell_that_burns_in_the_same_generation() -> None:
-    game = make(height=8, width=8, **SMALL | {"terrain": True, "weather": True, "generations": 8})
-    state = drawn_state(game, "!", ground="8F$8F$8F$8F$8F$8F$8F$8F!", weather="storm")
-    played = rounds.WildRound(game, state)
-    first = int(played._strikes[0].min())
-    for _ in range(first):
-        played.generation()
-    assert played.fire is not None
-    assert played.fire.stages[weather.STAGES - 2].any(), "one of its four phases is over"
 
 
 @pytest.mark.parametrize(

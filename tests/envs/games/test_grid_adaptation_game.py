@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import random
 import re
 from collections import Counter
@@ -122,17 +121,6 @@ def test_every_player_draws_a_sequence_of_its_own_each_as_often(players: int) ->
     pairs = Counter(map(tuple, state.sequence[:, [0, players - 1]].tolist()))
     assert len(pairs) == 56
     assert max(pairs.values()) < 2 * num_envs / 56  # sd 8.4 around 71
-
-
-def test_a_match_starts_on_an_empty_board_with_what_the_parameters_give() -> None:
-    state = make(starting_garnets=7, reserves=5).init(seeds(0, 2))
-    assert (make().board(state) == -1).all()
-    assert state.round.tolist() == [1, 1]
-    assert state.candidate.tolist() == [-1, -1]
-    assert (state.garnets == 7).all()
-    assert (state.reserves == 5).all()
-    for name in ("scores", "public", "bought", "tokens", "tied", "turn", "terminated"):
-        assert not getattr(state, name).any(), name
 
 
 # --- the end ----------------------------------------------------------------------------------------------------
@@ -301,57 +289,6 @@ def same(one: list[Tensor], other: list[Tensor]) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def changed(values: Tensor, player: int, random: torch.Generator, high: int) -> Tensor:
-    """Others' values drawn anew, and different."""
-    new = (values + torch.randint(1, high, values.shape, generator=random)) % high
-    new[:, player] = values[:, player]
-    return new.to(values.dtype)
-
-
-HIDDEN = {"sequence": 8, "reserves": 5, "garnets": 30, "bought": 4}
-
-
-def with_others_secrets_changed(
-    game: GridAdaptation, state: GridState, player: int, random: torch.Generator
-) -> GridState:
-    """What a player may not know, drawn anew: all of it, but for totals where it votes; and where tiles were placed."""
-    new = {name: changed(getattr(state, name), player, random, high) for name, high in HIDDEN.items()}
-    voting = state.tied.any(1, keepdim=True) & (state.tokens[:, [player]] > 0)
-    scores = changed(state.scores, player, random, 400)
-    new["scores"] = torch.where(voting, state.scores, scores)
-    placed = torch.rand(len(state), game.size, game.size, generator=random) < 0.3
-    new["placed"] = game.grid.pack(placed).movedim(-1, 0)
-    return state.replace(**new, seed=state.seed + 1)
-
-
-@pytest.mark.parametrize("family", ["three-players", "short"])
-def test_nothing_that_a_player_sees_tells_what_others_hold(family: str) -> None:
-    game, random = make(**FAMILIES[family]), torch.Generator().manual_seed(6)
-    voters = 0
-    for state, matches, _ in beside(game, 20 if family.startswith("short") else 3, seed=6):
-        if all(one.terminated for one in matches):
-            break
-        state = state[~state.done]
-        voters += sum(one.voting for one in matches)
-        before = known(game, state)
-        for player in range(game.players):
-            other = with_others_secrets_changed(game, state, player, random)
-            assert same(known(game, other)[player], before[player])
-    assert voters > 2 or not family.startswith("short")
-
-
-def test_what_a_player_holds_it_sees_itself() -> None:
-    """So the test above looks at something."""
-    game, random = make(size=6, players=3), torch.Generator().manual_seed(1)
-    state = game.init(seeds(2, 1))
-    before = known(game, state)
-    for name, high in {**HIDDEN, "scores": 400}.items():
-        for keeper in range(3):
-            after = known(game, state.replace(**{name: changed(getattr(state, name), keeper, random, high)}))
-            unchanged = [player for player in range(3) if same(before[player], after[player])]
-            assert unchanged == [keeper], name
-
-
 def test_others_do_not_see_who_votes_and_who_is_tied() -> None:
     """That would tell totals. Two matches in which the same is known to the players 4 and 6."""
     tables = [last_round(points).play() for points in ([9, 9, 1, 1, 4, 5, 3], [5, 8, 9, 2, 4, 2, 3])]
@@ -420,29 +357,6 @@ def test_the_rounds_with_a_flip_are_those_that_are_played() -> None:
     for flip_rounds, reason in (((2, 9), "in rounds 2 only, this is 1"), ((9,), "no digit is ever flipped")):
         table = Table(make(size=7, players=3, rounds=4, flip_rounds=flip_rounds))
         assert reason in refusal(table, 0, FLIP, 1)
-
-
-def test_choices_of_one_component_do_not_close_others() -> None:
-    """Every legal choice of each, whatever the others are, one match for each pair of components."""
-    game = make(size=5, players=2, starting_garnets=3)
-    table = Table(game, "..7..\n" + ".....\n" * 4, round=4, reserves=[0, 1])
-    legal = [sorted(choices) for choices in table.match.legal(0)]
-    other = table.actions()[0, 1].tolist()
-    chosen = [
-        [{a: x, b: y}.get(component, choices[-1]) for component, choices in enumerate(legal)]
-        for a, b in itertools.combinations(range(7), 2)
-        for x, y in itertools.product(legal[a], legal[b])
-    ]
-    batch = GridState.cat([table.state] * len(chosen))
-    after = game.step(batch, torch.tensor([[action, other] for action in chosen]))
-    boards = game.board(after).tolist()
-    for env_id, action in enumerate(chosen):
-        one = reference_of(game, table.state)
-        one.step([action, other])
-        assert boards[env_id] == one.board
-        assert after.garnets[env_id].tolist() == one.garnets
-        assert after.reserves[env_id].tolist() == one.held
-        assert after.sequence[env_id].tolist() == one.sequences
 
 
 # --- envs, files, lines ----------------------------------------------------------------------------------------

@@ -125,21 +125,6 @@ def _in_torch(game: GridAdaptation, state: GridState) -> Tensor:
         return game._legal(state)
 
 
-def test_matches_of_a_vector_start_from_positions() -> None:
-    game = make(size=5, rounds=3)
-    position = played(game, 1, 2)[0]
-    vector = game.vector(9, seed=3, positions=game.state_to_string(position))
-    with without_native():
-        torchs = game.vector(9, seed=3, positions=game.state_to_string(position), compile="never")
-    for turn in range(6):
-        one = vector.step_random(torch.Generator().manual_seed(turn))
-        with without_native():
-            other = torchs.step_random(torch.Generator().manual_seed(turn))
-        assert torch.equal(one.rewards, other.rewards)
-        check(vector.state, torchs.state)
-        assert torch.equal(vector.legal_actions, torchs.legal_actions)
-
-
 def test_threads_change_nothing() -> None:
     game, results = make(), []
     before = torch.get_num_threads()

@@ -155,15 +155,3 @@ def test_text_of_a_round() -> None:
         ["player_1", "010", "187", "0", "2", "1"],
         ["player_2", "111", "42", "0", "0", "3", "Elimination", "Candidate"],
     ]
-
-
-def test_text_shows_placed_tiles_and_columns_of_two_digits() -> None:
-    board = np.full((31, 31), -1, np.int8)
-    board[30, 30], board[12, 10] = 5, 0
-    lines = text(View(board, title="", placed=board == 5)).split("\n")
-    assert lines[2].split() == list(map(str, range(0, 31, 2)))
-    assert lines[3 + 30].startswith("30 . .")
-    assert lines[3 + 30].endswith(" . 5'")
-    assert lines[3 + 12].index("0") == lines[2].index("10")
-    assert len(lines) == 34
-    assert max(map(len, lines)) <= 100

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from grid_adaptation_reference import drawn
-from grid_adaptation_table import make, position
+from grid_adaptation_table import make
 from pettingzoo_play import same
 from torch import Tensor
 
@@ -86,104 +84,3 @@ def test_random_matches_alone_are_those_of_the_batch(family: str) -> None:
     assert not short or (voted.any() and not voted.all())
     if game.reward_scheme == "outcome":
         assert (state.garnets != game.starting_garnets).any()
-
-
-@pytest.mark.parametrize("scheme", ["score", "outcome"])
-@pytest.mark.parametrize(
-    "points",
-    [
-        [210, 9, 9],
-        [300, 300, 7, 7, 7],
-        [9, 9, 9],
-        [1, 1],
-        [0, 500, 500, 500, 500, 0, 0],
-        [5, 4],
-        [8] * 8,
-        [40_000, 40_000, 199, 200],
-    ],
-    ids=str,
-)
-def test_the_end_and_the_vote_are_those_of_the_batch(points: list[int], scheme: str) -> None:
-    """From the last round, in which all name one space and nobody scores; votes are random."""
-    game = make(players=len(points), size=5, reward_scheme=scheme)
-    garnets = list(range(len(points)))
-    states = [position(game, seed=seed, scores=points, round=game.rounds, garnets=garnets) for seed in range(8)]
-    state = GridState.cat(states)
-    actions = torch.full((8, *game.info.action_shape), game.spaces)
-    actions[:, :, 0] = 7
-    actions[:, :, 4:] = torch.tensor((0, 0, game.players))
-    solos: list[Solo] = [game.solo(state[env_id]) for env_id in range(8)]
-    for solo, chosen in zip(solos, actions, strict=True):
-        solo.step(chosen)
-    state = game.step(state, actions)
-    agree(game, solos, state)
-    assert state.scores.tolist() == [points] * 8
-    lots = state.candidate.unique()
-    after = play_to_the_end(game, state)
-    assert state.done.all() or after.turn.tolist() == [2] * 8
-    if points == [8] * 8:
-        assert len(lots) > 1
-
-
-def test_a_full_board_is_that_of_the_batch() -> None:
-    """With no space left "none" is a tile's only choice."""
-    for seed, size in enumerate((5, 9, 31)):
-        game = make(size=size, starting_garnets=9, rounds=3)
-        boards = torch.randint(8, (3, size, size), generator=torch.Generator().manual_seed(seed))
-        boards[1, 2, 1:3] = -1
-        boards[2, 0, 0] = -1
-        state = GridState.cat([position(game, board, seed=seed) for board in boards.tolist()])
-        mask = game.legal_actions(state)[:, 0, : game.spaces + 1]
-        assert mask.sum(1).tolist() == [1, 2, 1]
-        assert mask[:, -1].tolist() == [True, False, False]
-        play_to_the_end(game, state, seed)
-
-
-def test_numbers_too_large_for_an_observation_are_cut_off_as_in_the_batch() -> None:
-    game = make(size=5, players=2, rounds=100)
-    state = position(game, scores=[40_000, 32_767], bought=[15, 0], garnets=[70_000, 1], reserves=[33_000, 0])
-    assert int(game.observe(state, 0).max()) == 32_767
-    agree(game, [game.solo(state)], state)
-
-
-@pytest.mark.parametrize("round", [1, 2, 4])
-def test_what_interfaces_play_for_illegal_choices_is_as_in_the_batch(round: int) -> None:
-    """ "None" for tiles that must be placed, and in the vote."""
-    game = make(size=6, players=3, rounds=4)
-    state = position(game, drawn("......\n.12...\n..3...\n......\n......\n......"), round=round)
-    solo, none = game.solo(state), torch.tensor([[[36, 36, 36, 36, 0, 0, 3]] * 3])
-    while not state.done.all():
-        state = game.step(state, none, checked=False)
-        solo.step(none[0])
-        agree(game, [solo], state)
-
-
-def test_a_finished_match_stays_as_it_is() -> None:
-    game = make(size=5, players=3, rounds=1, reward_scheme="outcome")
-    state = play_to_the_end(game, game.init(seeds(0, 5)))
-    for env_id in range(5):
-        solo = game.solo(state[env_id])
-        for _ in range(2):
-            solo.step(np.zeros((3, 7), np.int64))
-            assert solo.rewards == [0.0] * 3
-            assert solo.state().equal(state[env_id].replace(rewards=torch.zeros(1, 3)))
-            assert not solo.legal_actions().any()
-
-
-def test_what_a_match_gives_away_is_not_its_own() -> None:
-    game = make(size=5, players=3, rounds=2)
-    state = play_to_the_end(game, game.init(seeds(1, 1)))
-    for match in (game.init(seeds(1, 1)), state):
-        solo = game.solo(match)
-        for _ in range(2):
-            agree(game, [solo], match)
-            for player in range(3):
-                solo.observe(player)[:] = 77
-                for value in solo.infos(player).values():
-                    if isinstance(value, list):
-                        assert 99 not in value  # as it would be, were it the list before
-                        value[:] = [99] * len(value)
-            solo.legal_actions()[:] = True
-            solo.board()[:] = 5
-            for field in solo.state().tensors():
-                field.fill_(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from torch import Tensor
 import cellgames
 from cellgames.envs import check_game, grid_adaptation_v0
 from cellgames.envs.core import IllegalActionError, seeds
-from cellgames.envs.core.vector import Starts, Vector, _by_parts
+from cellgames.envs.core.vector import Starts, _by_parts
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk, TalkState
 from cellgames.envs.grid_adaptation_talk.game import Talk
@@ -203,35 +202,6 @@ def test_native_code_and_torch_play_the_same(family: str) -> None:
     assert ended >= 2 * num_envs
 
 
-@pytest.mark.parametrize("talk", ["public", "private"])
-def test_a_vector_draws_the_bits_that_torch_draws(talk: Talk) -> None:
-    game, generator = GridAdaptationTalk(size=5, talk=talk, rounds=2), torch.Generator()
-    native = game.vector(700, seed=2)  # so many that their random bits are spread out of one number
-    with without_native():
-        torchs = game.vector(700, seed=2, compile="never")
-    for turn in range(8):
-        one = native.step_random(generator.manual_seed(turn))
-        with without_native():
-            other = torchs.step_random(generator.manual_seed(turn))
-            free = game.free_spaces(torchs.state)
-        for field, value in vars(one).items():
-            assert torch.equal(value, getattr(other, field))
-        assert native.state.equal(torchs.state)
-        assert torch.equal(game.free_spaces(native.state), free)
-
-
-@pytest.mark.slow
-def test_compiled_is_eager() -> None:
-    game, generators = GridAdaptationTalk(**FAMILIES["scrambled"]), [torch.Generator().manual_seed(4) for _ in range(2)]
-    with without_native():
-        vectors = [game.vector(6, seed=1, compile=compile) for compile in ("always", "never")]
-        for _ in range(10):
-            compiled, eager = map(Vector.step_random, vectors, generators)
-            assert torch.equal(compiled.actions, eager.actions)
-            assert torch.equal(compiled.rewards, eager.rewards)
-        assert vectors[0].state.equal(vectors[1].state)
-
-
 @pytest.mark.parametrize(
     "family", ["many-steps", *(pytest.param(name, marks=pytest.mark.slow) for name in ("all", "mute"))]
 )
@@ -353,21 +323,6 @@ def test_choices_as_text() -> None:
     assert GridAdaptationTalk(talk="public").choice_to_string(7, 3) == "say:3"
     assert GridAdaptationTalk(talk="private").choice_to_string(9, 3) == "say:3@3"
     assert GridAdaptationTalk(talk="private").choice_to_string(9, 0) == "none"
-
-
-@every_family
-def test_positions_as_text_hold_everything(family: str) -> None:
-    game = GridAdaptationTalk(**FAMILIES[family])
-    for state, matches, _ in beside(game, 2, seed=9):
-        for env_id in range(len(matches)):
-            one = state[env_id]
-            line = game.state_to_string(one)
-            back = game.string_to_state(line, seed=5)
-            kept = ("seed", "rewards", "placed")
-            for field in dataclasses.fields(TalkState):
-                if field.name not in kept:
-                    assert torch.equal(getattr(back, field.name), getattr(one, field.name)), field.name
-            assert game.state_to_string(back) == line
 
 
 @pytest.mark.parametrize(

@@ -167,16 +167,6 @@ def kept(vector: Vector, steps: int) -> tuple[list[Tensor], list[Tensor]]:
     return given, copies
 
 
-@pytest.mark.parametrize("reuse_buffers", [False, True])
-@pytest.mark.parametrize("positions", [None, late(SIZE_5, 2)])
-def test_what_a_step_returns_lasts(reuse_buffers: bool, positions: Any) -> None:
-    vector = SIZE_5.vector(9, reuse_buffers=reuse_buffers, positions=positions)
-    state = vector.state
-    given, copies = kept(vector, 60)
-    assert all(map(torch.equal, given, copies))
-    assert (vector.state is state) == (reuse_buffers and positions is None), "the memory is not reused"
-
-
 @pytest.mark.parametrize("how", ["deepcopy", "pickle"])
 def test_copies_play_the_same_games_on_their_own(how: str) -> None:
     vector = SIZE_5.vector(9, seed=3)

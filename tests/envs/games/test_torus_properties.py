@@ -101,26 +101,6 @@ def test_thousands_of_full_boards_have_exactly_one_winner(size: int) -> None:
         assert ref.winner(board, size) == int(state.scores[env_id].argmax())
 
 
-@pytest.mark.parametrize("size", [2, 16])
-def test_one_game_alone_equals_the_batch(size: int) -> None:
-    """Both hosts of the rules agree after every move, in every field."""
-    game, count = Torus(size), 2
-    actions, _ = random_games(size, count)
-    state = game.init(seeds(0, count))
-    solos = [game.solo(state[env_id]) for env_id in range(count)]
-    for action in actions:
-        done = state.done
-        state = game.step(state, action)
-        for env_id, solo in enumerate(solos):
-            solo.step(int(action[env_id]))
-            assert solo.state().equal(state[env_id])
-            assert (solo.legal_actions() == game.legal_actions(state)[env_id].numpy()).all()
-            assert (solo.observe(1) == game.observe(state, 1)[env_id].numpy()).all()
-            assert (solo.board() == game.board(state)[env_id].numpy()).all()
-            if done[env_id]:
-                assert solo.rewards == [0, 0]
-
-
 @pytest.mark.parametrize("size", [2, 5, 8])
 def test_a_position_knows_its_winner_whatever_the_order_of_its_stones(size: int) -> None:
     game = Torus(size)
