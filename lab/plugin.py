@@ -12,15 +12,27 @@ _FLOWS = "cellgames.lab.life.score_flows:sections"
 ADDITIONS = Additions(
     commands={
         "Train agents": {
-            "exploit": f"{_COMMANDS}.exploit_command",
-            "league": f"{_COMMANDS}.league_command",
-            "evolve": f"{_COMMANDS}.evolve_command",
+            "exploit": (
+                f"{_COMMANDS}.exploit_command",
+                "Train a best response to a frozen agent, and measure how much it wins",
+            ),
+            "league": (
+                f"{_COMMANDS}.league_command",
+                "Train a population, round by round, against a mixture of its members",
+            ),
+            "evolve": (
+                f"{_COMMANDS}.evolve_command",
+                "Search for designs: arrangements of a team of the Cup, or first turns of Cloth of Gold",
+            ),
         },
         "Understand games and agents": {
-            "compare": f"{_COMMANDS}.compare_command",
-            "explain": f"{_COMMANDS}.explain_command",
-            "probe": f"{_COMMANDS}.probe_command",
-            "solve": f"{_COMMANDS}.solve_command",
+            "compare": (f"{_COMMANDS}.compare_command", "Compare training runs over their seeds"),
+            "explain": (f"{_COMMANDS}.explain_command", "Explain recorded games by intervening"),
+            "probe": (f"{_COMMANDS}.probe_command", "Probe what a network knows"),
+            "solve": (
+                f"{_COMMANDS}.solve_command",
+                "Solve a position: who wins with best play, and by which moves",
+            ),
         },
     },
     agents=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
@@ -21,7 +22,7 @@ import cellgames
 from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.cli.console import program
-from cellgames.cli.main import main, parser
+from cellgames.cli.main import groups, main, parser
 from cellgames.runs.comparing import different_files
 from cellgames.utils.files import write_atomic
 
@@ -361,10 +362,17 @@ def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert capsys.readouterr().err == "\nStopped.\n"
 
 
+def _described(command: argparse.ArgumentParser) -> str:
+    return " ".join((command.description or "").split())
+
+
 def test_a_command_makes_its_own_parser_alone() -> None:
     def commands(word: str) -> list[str]:
         return [name for action in parser(word)._actions if isinstance(action.choices, dict) for name in action.choices]
 
+    (parsers,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
+    for _, names, _ in groups():
+        assert [text for name, (_, text) in names.items() if not _described(parsers[name]).startswith(text)] == []
     every = commands("")
     assert len(every) > 20
     for name in every:

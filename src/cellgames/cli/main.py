@@ -13,9 +13,11 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
+from itertools import chain
 from typing import Any, NoReturn
 
 from typing_extensions import override
@@ -37,56 +39,76 @@ from .console import (
     program,
 )
 
-_GROUPS = (
+_PLACE = "cellgames.cli.commands."
+_NO_COMMAND = ("-h", "--help", "--version")
+
+_GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
     (
         "Play and watch",
         {
-            "list": "list_command",
-            "rules": "rules_command",
-            "play": "play_command",
-            "serve": "serve_command",
-            "replay": "replay_command",
+            "list": ("list_command", "Show all games, agents and scenarios"),
+            "rules": ("rules_command", "Show the rules of a game in brief"),
+            "play": ("play_command", "Play a game at the terminal"),
+            "serve": ("serve_command", "Watch, play and read ratings in the browser"),
+            "replay": ("replay_command", "Play recorded games again"),
         },
         "play torus-v0 --agents greedy",
     ),
     (
         "Train agents",
-        {"train": "train_command"},
+        {
+            "train": ("train_command", "Train an agent by self-play"),
+        },
         "train torus-small-v0",
     ),
     (
         "Compare agents",
         {
-            "evaluate": "evaluate_command",
-            "round-robin": "tournament_command:add_round_robin",
-            "free-for-all": "tournament_command:add_free_for_all",
-            "season": "season_command",
-            "series": "tournament_command:add_series",
-            "leaderboard": "leaderboard_command",
+            "evaluate": ("evaluate_command", "Measure an agent against others"),
+            "round-robin": ("tournament_command:add_round_robin", "Let every agent play every other one"),
+            "free-for-all": ("tournament_command:add_free_for_all", "Let agents play games of any number of seats"),
+            "season": ("season_command", "Play a season and its playoffs"),
+            "series": ("tournament_command:add_series", "Play series of Grid Adaptation matches"),
+            "leaderboard": ("leaderboard_command", "Show the ratings of all agents from all games in the store"),
         },
         "round-robin torus-v0 --agents random greedy rollout:64",
     ),
     (
         "Understand games and agents",
-        {"analyse": "analysis.analyse_command"},
+        {
+            "analyse": ("analysis.analyse_command", "Analyse a position, or games"),
+        },
         'analyse torus-small-v0 --moves "c3 a1+ b2"',
     ),
     (
         "Work with other programs",
         {
-            "bot": "bot_command:add_bot",
-            "check-bot": "bot_command:add_check_bot",
-            "mcp": "bot_command:add_mcp",
-            "export": "formats.export_command",
-            "import": "formats.import_command",
+            "bot": (
+                "bot_command:add_bot",
+                "Run an agent as a program that answers messages on standard input and output",
+            ),
+            "check-bot": ("bot_command:add_check_bot", "Check a program that plays"),
+            "mcp": ("bot_command:add_mcp", "Let an assistant play, over the Model Context Protocol"),
+            "export": ("formats.export_command", "Write recorded games in the format of other programs"),
+            "import": ("formats.import_command", "Read games or a position from another program's file"),
         },
         "check-bot torus-small-v0 --agent exec:./mybot",
     ),
-    ("This installation", {"doctor": "doctor_command"}, "doctor"),
+    (
+        "This installation",
+        {
+            "doctor": (
+                "doctor_command",
+                "Show what this installation has and lacks: versions, devices, native kernels, extras",
+            ),
+        },
+        "doctor",
+    ),
 )
-"""The commands by purpose, each with its module in `commands`, and the function that adds it if that is not `add`.
+"""The commands by purpose, each with its module in `commands` and its help line, which begins its description.
 
-The last text of each group is an example. `additions` has more commands.
+A function that adds the command stands behind the module's name if it is not `add`. The last text of each group is an
+example. `additions` has more commands.
 """
 
 
@@ -131,45 +153,47 @@ class _TopParser(_Parser):
     """The parser of the whole command line, whose help has the commands by their purpose.
 
     Args:
-        word: the name of a command, whose parser alone is made; any other word for all.
+        wanted: the commands whose parsers are made; None for all.
     """
 
-    def __init__(self, word: str) -> None:
+    def __init__(self, wanted: Collection[str] | None) -> None:
         super().__init__(prog="cellgames")
         self.add_argument("--version", action="version", version=f"cellgames {__version__}")
         commands = self.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
-        self._groups: list[tuple[str, list[tuple[str, str]], str]] = []
-        groups = [
-            (title, {name: f".commands.{place}" for name, place in names.items()}, example)
-            for title, names, example in _GROUPS
-        ]
-        for title, names, _ in groups:
-            names |= additions().commands.get(title, {})
-        alone = any(word in names for _, names, _ in groups)
-        for title, names, example in groups:
-            before = len(commands._choices_actions)
-            for name, place in names.items():
-                if name == word or not alone:
-                    module, _, function = place.partition(":")
-                    getattr(import_module(module, __package__), function or "add")(commands)
-            added = commands._choices_actions[before:]
-            self._groups.append((title, [(action.dest, action.help or "") for action in added], example))
+        for name, (place, _) in chain.from_iterable(names.items() for _, names, _ in groups()):
+            if wanted is None or name in wanted:
+                module, _, function = place.partition(":")
+                getattr(import_module(module), function or "add")(commands)
 
     @override
     def print_help(self, file: Any = None) -> None:
         print("usage: cellgames COMMAND ...\n\nBoard games played with cells, for people and for programs that learn.")
-        most = max(len(name) for _, lines, _ in self._groups for name, _ in lines)
-        for title, lines, example in self._groups:
+        most = max(len(name) for _, names, _ in groups() for name in names)
+        for title, names, example in groups():
             print()
             print_heading(title)
-            print_columns([(name.ljust(most), text) for name, text in lines])
+            print_columns([(name.ljust(most), text) for name, (_, text) in names.items()])
             print(f"  Example: {program()} {example}")
         print("\n`cellgames COMMAND --help` explains a command; --version prints the version.")
 
 
+@cache
+def groups() -> list[tuple[str, dict[str, tuple[str, str]], str]]:
+    """Return `_GROUPS` with whole names of modules, and with the commands of `additions`."""
+    return [
+        (title, {**{name: (_PLACE + place, text) for name, (place, text) in names.items()}, **more}, example)
+        for title, names, example in _GROUPS
+        for more in (additions().commands.get(title, {}),)
+    ]
+
+
 def parser(word: str = "") -> argparse.ArgumentParser:
-    """Return the parser of the whole command line, or of those lines that begin with the name of a command."""
-    return _TopParser(word)
+    """Return the parser of the whole command line, or of those lines that begin with the name of a command.
+
+    The help of the whole needs no parsers of commands.
+    """
+    known = any(word in names for _, names, _ in groups())
+    return _TopParser([word] if known else [] if word in _NO_COMMAND else None)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -186,8 +210,7 @@ def _main(given: list[str]) -> int:
     # Before torch is imported: threads that spin while they wait are slow beside other busy processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if not given:
-        parser().print_help()
-        return 0
+        given = ["--help"]
     arguments = parser(given[0]).parse_args(given)
     arguments.command_line = given
     forget_warnings()

@@ -56,7 +56,6 @@ def add_command(
     """
     command: argparse.ArgumentParser = commands.add_parser(
         name,
-        help=text.split(". ")[0].replace("\n", " ").rstrip("."),
         usage=f"cellgames {name} {usage}[options]",
         description=text,
         epilog="Examples:\n" + "\n".join(f"  cellgames {name} {example}".rstrip() for example in examples),

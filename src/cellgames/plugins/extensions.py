@@ -19,7 +19,8 @@ class Additions:
     """The additions of a package on top of the core. Targets are imported when they are needed.
 
     Attributes:
-        commands: modules with a function `add`, by name of the command, by title of their group in the help.
+        commands: modules with a function `add`, each with its line in the help, by name of the command, by title of
+            their group in the help.
         agents: arguments of `agents.agent_specs.AgentSpec`.
         parts: functions of a game and its records to sections of `cellgames analyse`, by name of the part.
         sections: functions of the same kind for its part "flows", by target of the game's class.
@@ -31,7 +32,7 @@ class Additions:
         answers: functions of a record to data that the page shows, by name of the route, each with a description.
     """
 
-    commands: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    commands: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     agents: tuple[tuple[str, str, str], ...] = ()
     parts: Mapping[str, Target] = field(default_factory=dict)
     sections: Mapping[Target, tuple[Target, ...]] = field(default_factory=dict)
