@@ -62,13 +62,7 @@ if TYPE_CHECKING:
     from .series.series_options import SeriesOptions as SeriesOptions
     from .stats.comparisons import PairResult as PairResult
     from .stats.cycles import Cycle as Cycle, cycles as cycles
-    from .stats.deviation import (
-        DeviationRatings as DeviationRatings,
-        TablePayoffs as TablePayoffs,
-        deviation_ratings as deviation_ratings,
-        table_payoffs as table_payoffs,
-        table_ratings as table_ratings,
-    )
+    from .stats.deviation import DeviationRatings as DeviationRatings, deviation_ratings as deviation_ratings
     from .stats.payoffs import (
         NashAverage as NashAverage,
         Payoffs as Payoffs,

@@ -13,7 +13,7 @@ import browser
 import durations
 import pytest
 
-from cellgames.arena.stats import deviation, payoffs
+from cellgames.arena.stats import payoffs
 from cellgames.envs.kernels import compiling
 
 
@@ -79,7 +79,7 @@ def _nothing_waits_for_the_disk() -> Iterator[None]:
 def _bounds_in_reports_come_from_few_draws() -> Iterator[None]:
     """Each draw solves linear programs; tests of the bounds call what computes them, with as many draws as usual."""
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((payoffs, "nash"), (payoffs, "deviation_ratings"), (deviation, "table_ratings")):
+        for module, name in ((payoffs, "nash"), (payoffs, "deviation_ratings")):
             patch.setattr(module, name, partial(getattr(module, name), draws=10))
         yield
 

@@ -61,7 +61,6 @@ class Settings:
         clock: see `MatchOptions`; the file has it only if it is given.
         move_time: the same.
         policies: the same.
-        all_tables: see `FreeForAllOptions`; the same.
     """
 
     game: str
@@ -78,7 +77,6 @@ class Settings:
     clock: str | None = None
     move_time: float | None = None
     policies: bool = False
-    all_tables: bool = False
 
     counted: ClassVar[str] = "games"
     """The name of `games` in the file; every kind of run has its own."""
@@ -107,7 +105,7 @@ class Settings:
     def to_data(self) -> dict[str, Any]:
         """Return the settings as the file holds them when the run is over."""
         data = {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
-        for name in ("specs", "clock", "move_time", "policies", "all_tables"):
+        for name in ("specs", "clock", "move_time", "policies"):
             if not data[name]:
                 del data[name]
         if data.pop("secret"):

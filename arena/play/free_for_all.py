@@ -5,9 +5,7 @@
     ratings.*, ...    the tables (`run_report.FREE_FOR_ALL_FILES`), written when all games are played
 
 `seatings` draws who sits where in blocks of as many games as there are agents; in each block every agent has every seat
-once. With the option `all_tables`, `every_table` gives the seats: tables differ in how many seats each agent has, and
-all of them are played equally often (`stats.deviation`). Each game has a seed of its own. More games let a run grow
-(`chunks`); other agents make another run.
+once. Each game has a seed of its own. More games let a run grow (`chunks`); other agents make another run.
 
 Letters: `P` seats, `K` agents.
 """
@@ -25,7 +23,6 @@ from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES as FILES
 from cellgames.arena.report.run_report import run_report
-from cellgames.arena.stats.deviation import count_tables
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
@@ -105,15 +102,13 @@ def free_for_all(
     players = load_agents(game, agents)
     names, seats = sorted(players), game.info.num_players
     check_anchor(options, names)
-    if options.all_tables:
-        _check_tables(len(names), seats, options.games)
-    elif options.games <= len(names) - seats:  # the most games in a row without a given agent
+    if options.games <= len(names) - seats:  # the most games in a row without a given agent
         raise ValueError(
             f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
             f"{seats} seats, got {options.games}"
         )
     options = with_seed(options, folder, FREE_FOR_ALL, warn)
-    settings = Settings.of(game, agents, options, all_tables=options.all_tables)
+    settings = Settings.of(game, agents, options)
     run = ChunkedRun(game, players, agents, options, settings, RunFolder(folder, FREE_FOR_ALL), warn)
     plan, records = _plan(tuple(names), seats, options), list[Record]()
     planned, schedule = (
@@ -155,42 +150,9 @@ def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, 
     return tables[:games]
 
 
-def every_table(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
-    """Draw who sits where in each game, in rounds in which every table of `count_tables` comes once.
-
-    Args:
-        agents: `K`, at least 1.
-        seats: `P`, of the game.
-        games: how many.
-        seed: of the run; rounds depend on it and on their number alone.
-
-    Returns:
-        For each game `P` indices of agents; seats and the order of the tables are drawn.
-    """
-    counts = count_tables(agents, seats).tolist()
-    tables: list[tuple[int, ...]] = []
-    for number in range(-(-games // len(counts))):
-        chance = generator(seed, "all tables", number)
-        for place in torch.randperm(len(counts), generator=chance, device="cpu").tolist():
-            sitting = [agent for agent, count in enumerate(counts[place]) for _ in range(count)]
-            drawn = torch.randperm(seats, generator=chance, device="cpu").tolist()
-            tables.append(tuple(sitting[seat] for seat in drawn))
-    return tables[:games]
-
-
-def _check_tables(agents: int, seats: int, games: int) -> None:
-    """Raise a `ValueError` if the games are too few for all tables."""
-    if games < (least := len(count_tables(agents, seats))):
-        raise ValueError(
-            f"expected at least {least} games, so that each of the {least} tables of {agents} agents in {seats} seats "
-            f"is played, got {games}; twice as many give intervals, too"
-        )
-
-
 def _plan(names: tuple[str, ...], seats: int, options: FreeForAllOptions) -> list[Batch[Pairing]]:
     """Return all batches in the order of the file."""
-    drawn = every_table if options.all_tables else seatings
-    tables = drawn(len(names), seats, options.games, options.seed)
+    tables = seatings(len(names), seats, options.games, options.seed)
     return [
         batch_of(names, [Pairing(MATCH, number, tables[number]) for number in numbers]) for numbers in options.chunks()
     ]

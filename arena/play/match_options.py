@@ -82,8 +82,5 @@ class FreeForAllOptions(SecretSeed, RunOptions, MatchOptions):
     opening_plies: int = option(0, "random moves before the agents move, at most", low=0)
     chunk: int = option(25, "games played at the same time, and lost together if the run is stopped", low=1)
     anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="AGENT")
-    all_tables: bool = option(
-        False, "play every table, from all seats one agent's to all mixed; deviation ratings then count whole tables"
-    )
 
     per_opening: ClassVar[int] = 1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cellgames.arena.stats.cycles import Cycle
-from cellgames.arena.stats.deviation import DeviationRatings, TablePayoffs
+from cellgames.arena.stats.deviation import DeviationRatings
 from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
 from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
 from cellgames.utils.report.model import Part, Section, Table
@@ -23,7 +23,7 @@ _DEVIATION = (
 )
 
 
-def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Section:
+def payoff_section(payoffs: Payoffs) -> Section:
     """Return Nash averaging, deviation ratings (both with SciPy) and cycles in short, for the report of a run."""
     average, missing = _solved(payoffs)
     parts: list[Part] = []
@@ -32,10 +32,8 @@ def payoff_section(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Se
     else:
         rows = [k for k in _by_share(average) if not np.isnan(average.rating[k])]
         parts += [*_nash_text(payoffs, average), people_table(_nash_columns(average, payoffs.level), rows)]
-    if (rated := deviation_or_none(payoffs)) is not None:
-        parts += [_DEVIATION, deviation_table(rated, payoffs.level)]
-    if by_table is not None and (rated := deviation_or_none(by_table)) is not None:
-        parts += [_by_table_text(by_table), deviation_table(rated, by_table.level)]
+    if (rated := _deviation_or_none(payoffs)) is not None:
+        parts += [_DEVIATION, _deviation_table(rated, payoffs.level)]
     parts += _cycles_text(payoffs)
     return Section("Nash averaging, deviation ratings and cycles", parts)
 
@@ -56,30 +54,28 @@ def _deviation_columns(found: DeviationRatings, level: float = 0.95) -> list[Col
     ]
 
 
-def deviation_table(found: DeviationRatings, level: float) -> Table:
+def _deviation_table(found: DeviationRatings, level: float) -> Table:
     """Return deviation ratings for people, best first."""
     order = sorted(np.flatnonzero(~np.isnan(found.rating)), key=lambda k: (-round(float(found.rating[k]), 6), k))
     return people_table(_deviation_columns(found, level), [int(k) for k in order])
 
 
-def deviation_or_none(payoffs: Payoffs | TablePayoffs) -> DeviationRatings | None:
+def _deviation_or_none(payoffs: Payoffs) -> DeviationRatings | None:
     """Return the deviation ratings of payoffs, None without SciPy."""
     try:
-        return payoffs.deviation if isinstance(payoffs, Payoffs) else payoffs.ratings
+        return payoffs.deviation
     except ImportError:
         return None
 
 
-def deviation_csv(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> Table | None:
-    """Return the content of deviation_ratings.csv, None without SciPy; by_table adds the game of all its seats."""
-    found = [rated for part in (payoffs, by_table) if part is not None and (rated := deviation_or_none(part))]
-    if not found:
+def deviation_csv(payoffs: Payoffs) -> Table | None:
+    """Return the content of deviation_ratings.csv, None without SciPy."""
+    if (rated := _deviation_or_none(payoffs)) is None:
         return None
-    parts = [csv_table("deviation_ratings", _deviation_columns(rated), range(len(rated.agents))) for rated in found]
-    return Table(parts[0].name, parts[0].columns, [row for part in parts for row in part.rows])
+    return csv_table("deviation_ratings", _deviation_columns(rated), range(len(rated.agents)))
 
 
-def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[str, Any]:
+def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
     """Return Nash averaging and deviation ratings, None without SciPy, and cycles as JSON."""
     average, _ = _solved(payoffs)
     found: dict[str, Any] = {"nash": None}
@@ -89,9 +85,7 @@ def payoff_data(payoffs: Payoffs, by_table: TablePayoffs | None = None) -> dict[
             "nash": [row_data(columns, k) for k in range(len(average.agents))],
             "left_out": list(average.left_out),
         }
-    found["deviation"] = _deviation_data(deviation_or_none(payoffs))
-    if by_table is not None:
-        found["deviation_tables"] = _deviation_data(deviation_or_none(by_table))
+    found["deviation"] = _deviation_data(_deviation_or_none(payoffs))
     return {**found, "cycles": cycles_data(payoffs.rings)}
 
 
@@ -152,14 +146,6 @@ def _nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
     if average.left_out:
         said.append(escape(f"Left out, since they have not met all others: {', '.join(average.left_out)}."))
     return said
-
-
-def _by_table_text(by_table: TablePayoffs) -> str:
-    return (
-        f"All {len(by_table.counts)} tables were played, {by_table.games.min()} games each or more. In this table "
-        f"{by_table.seats} players choose an agent for a seat each, and the payoff is the share of other seats that "
-        "the seat finished ahead of, a tie half."
-    )
 
 
 def _cycles_text(payoffs: Payoffs) -> list[str]:

@@ -117,7 +117,7 @@ def sections(
     by_score = tables.by_score
     cross = "Who finishes ahead of whom" if by_score else "Cross table"
     line = "" if by_score else escape(seats_line(tables, players, simultaneous=simultaneous))
-    payoffs = [payoff_section(tables.payoffs, tables.by_table)] if len(tables.payoffs.agents) > 2 else []
+    payoffs = [payoff_section(tables.payoffs)] if len(tables.payoffs.agents) > 2 else []
     return [
         Section("Ratings", (people_table(columns, tables.standings), *notes, ratings_plot(tables))),
         Section(cross, (AHEAD if by_score else SCORES, cross_table(tables), _cross_plot(tables, cross))),
@@ -128,7 +128,7 @@ def sections(
 
 def tables_of(tables: Tables, players: Sequence[str], columns: Sequence[Column[Standing]]) -> list[Table]:
     """Return the contents of the CSV files; ratings have these columns."""
-    deviation = deviation_csv(tables.payoffs, tables.by_table)
+    deviation = deviation_csv(tables.payoffs)
     return [
         csv_table("ratings", columns, tables.standings),
         csv_table("cross_table", cross_columns(tables), tables.agents),
@@ -252,6 +252,6 @@ def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dic
         ],
         "pairs": [row_data(pairs, pair) for pair in pairs_met(tables)],
         "seats": {player: row_data(sides, tally) for player, tally in zip(players, tables.seats, strict=True)},
-        "payoffs": payoff_data(tables.payoffs, tables.by_table),
+        "payoffs": payoff_data(tables.payoffs),
         "notes": notes(tables),
     }

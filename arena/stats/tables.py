@@ -27,7 +27,6 @@ from cellgames.utils.statistics import wilson_interval
 
 from .alike import Alike
 from .comparisons import WeighedResults, compare_seats, comparisons
-from .deviation import TablePayoffs, complete_table_payoffs
 from .payoffs import Payoffs, payoffs_of
 from .ratings import Ratings, rate
 
@@ -163,8 +162,6 @@ class Tables:
         payoffs: The payoff matrix of the same games.
         forfeits: By agent, of those that forfeited games.
         thinking: By agent, in games with a clock.
-        by_table: Payoffs by who sits at a table, of games of more than two seats that took place at all tables; else
-            None.
     """
 
     by_score: bool
@@ -178,7 +175,6 @@ class Tables:
     payoffs: Payoffs
     forfeits: dict[str, Forfeits]
     thinking: dict[str, Thinking] = field(default_factory=dict)
-    by_table: TablePayoffs | None = None
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -236,7 +232,6 @@ def make_tables(
         payoffs=payoffs_of(results, weights=weights),
         forfeits=forfeits(played, alike),
         thinking=thinking(played),
-        by_table=complete_table_payoffs(played),
     )
 
 

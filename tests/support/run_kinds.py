@@ -23,7 +23,7 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.series.series import play_series
 from cellgames.arena.series.series_options import SeriesOptions
-from cellgames.arena.stats import deviation, payoffs
+from cellgames.arena.stats import payoffs
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.training import train
 
@@ -33,7 +33,7 @@ MATCH = GridAdaptation(size=7, players=4, rounds=2, flip_rounds=(), starting_gar
 
 def without_pictures(patch: pytest.MonkeyPatch) -> None:
     """Draw nothing, and few samples for bounds in reports, as `conftest` has it; both save time."""
-    for module, name in ((payoffs, "nash"), (payoffs, "deviation_ratings"), (deviation, "table_ratings")):
+    for module, name in ((payoffs, "nash"), (payoffs, "deviation_ratings")):
         patch.setattr(module, name, partial(getattr(module, name), draws=10))
     block_extras(partial(patch.setitem, sys.modules))
     block_plots(patch)

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from cellgames.arena.play.free_for_all import every_table
-from cellgames.arena.records.record_lines import Forfeit, Record, Result, read_records
+from cellgames.arena.records.record_lines import Forfeit, Record, Result
 from cellgames.arena.report.payoff_sections import deviation_csv, payoff_data, payoff_section
 from cellgames.arena.stats import deviation
 from cellgames.arena.stats.comparisons import PairResult
-from cellgames.arena.stats.deviation import (
-    TablePayoffs,
-    count_tables,
-    deviation_ratings,
-    mean_table_payoffs,
-    standing_points,
-    table_payoffs,
-    table_ratings,
-)
+from cellgames.arena.stats.deviation import deviation_ratings, standing_points
 from cellgames.arena.stats.payoffs import nash, payoffs_of
-from cellgames.cli.main import main
 
 pytest.importorskip("scipy", reason="deviation ratings need SciPy: pip install 'cellgames[research]'")
 
@@ -51,33 +38,12 @@ def zero_sum(matrix: Matrix) -> list[Matrix]:
     return game_ratings(np.stack([matrix, -matrix]))
 
 
-def tabled(agents: int, seats: int, payoff: Callable[[int, tuple[int, ...]], float]) -> TablePayoffs:
-    """A symmetric game with one game at each table; `payoff` gets an agent and the sorted others."""
-    counts = count_tables(agents, seats)
-    points = np.full(counts.shape, np.nan)
-    for table, own in zip(points, counts, strict=True):
-        for agent in np.flatnonzero(own):
-            others = [a for a, n in enumerate(own.tolist()) for _ in range(n - (a == agent))]
-            table[agent] = payoff(int(agent), tuple(others))
-    names = tuple("abcdefgh"[:agents])
-    return TablePayoffs(names, seats, counts, points, np.arange(len(counts)))
-
-
 def as_tensor(agents: int, seats: int, payoff: Callable[[int, tuple[int, ...]], float]) -> Matrix:
     found = np.zeros((seats, *[agents] * seats))
     for choice in itertools.product(range(agents), repeat=seats):
         for seat in range(seats):
             found[seat, *choice] = payoff(choice[seat], tuple(sorted(choice[:seat] + choice[seat + 1 :])))
     return found
-
-
-def drawn(agents: int, seats: int, seed: int) -> Callable[[int, tuple[int, ...]], float]:
-    rng = np.random.default_rng(seed)
-    known: dict[tuple[int, tuple[int, ...]], float] = {}
-    for others in itertools.combinations_with_replacement(range(agents), seats - 1):
-        for agent in range(agents):
-            known[agent, others] = float(rng.normal())
-    return lambda agent, others: known[agent, others]
 
 
 # ---------------------------------------------------------------- by hand
@@ -106,7 +72,6 @@ def test_three_players_in_the_minority_by_hand() -> None:
     def alone(agent: int, others: tuple[int, ...]) -> float:
         return float(agent not in others)
 
-    np.testing.assert_allclose(table_ratings(tabled(2, 3, alone), draws=0).rating, -1 / 6, atol=1e-8)
     np.testing.assert_allclose(game_ratings(as_tensor(2, 3, alone)), -1 / 6, atol=1e-8)
 
 
@@ -132,20 +97,6 @@ def test_copies_change_nothing_between_two(seed: int) -> None:
     whole = rng.integers(-1, 2, size=(5, 5)).astype(np.float64)  # with ties, where equilibria are many
     found, again = zero_sum(whole - whole.T), zero_sum((whole - whole.T)[:, [0, 1, 2, 3, 4, 4]][[0, 1, 2, 3, 4, 4]])
     np.testing.assert_allclose(again[0], found[0][[0, 1, 2, 3, 4, 4]], atol=1e-7)
-
-
-@pytest.mark.parametrize(("agents", "seats"), [(2, 5), (3, 3), (3, 4)])
-def test_tables_of_counts_are_the_whole_game_and_copies_change_nothing(agents: int, seats: int) -> None:
-    payoff = drawn(agents, seats, seed=agents + 10 * seats)
-    plain = table_ratings(tabled(agents, seats, payoff), draws=0).rating
-    for of_player in game_ratings(as_tensor(agents, seats, payoff)):
-        np.testing.assert_allclose(of_player, plain, atol=1e-7)
-
-    def copied(agent: int, others: tuple[int, ...]) -> float:  # the last agent plays as the first
-        return payoff(agent % agents, tuple(sorted(other % agents for other in others)))
-
-    found = table_ratings(tabled(agents + 1, seats, copied), draws=0).rating
-    np.testing.assert_allclose(found, [*plain, plain[0]], atol=1e-7)
 
 
 def test_copies_stay_within_the_intervals_of_sampled_games() -> None:
@@ -189,14 +140,6 @@ def test_who_has_not_met_all_is_left_out() -> None:
     assert (found.low[1:3] <= found.high[1:3]).all()
 
 
-# ---------------------------------------------------------------- mistakes
-
-
-def test_too_many_tables_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"11 agents in 8 seats make 43,758 tables, more than 25,000; .*at most 10"):
-        count_tables(11, 8)
-
-
 # ---------------------------------------------------------------- recorded games
 
 
@@ -217,64 +160,6 @@ def record(agents: str, scores: tuple[float, ...], forfeit: Forfeit | None = Non
 def test_points_follow_the_order_of_scores_and_forfeits_come_last() -> None:
     assert standing_points(record("abc", (5, 2, 2))) == [1, 0.25, 0.25]
     assert standing_points(record("abc", (5, 2, 9), Forfeit(2, "an error"))) == [0.75, 0.75, 0]
-
-
-def test_payoffs_of_tables_are_means_by_hand() -> None:
-    games = [record("aab", (3, 1, 2)), record("baa", (1, 2, 3)), record("bbb", (0, 0, 1)), record("aba", (1, 1, 1))]
-    found = table_payoffs(games)
-    assert found.counts.tolist() == [[3, 0], [2, 1], [1, 2], [0, 3]]
-    assert found.games.tolist() == [0, 3, 0, 1]
-    assert not found.complete
-    means = mean_table_payoffs(found)
-    np.testing.assert_allclose(means[1], [(0.5 + 0.75 + 0.5) / 3, (0.5 + 0 + 0.5) / 3])
-    np.testing.assert_allclose(means[3], [np.nan, 0.5])
-    with pytest.raises(ValueError, match=r"all 4 tables of 2 agents in 3 seats, got none at 2; .*--all-tables"):
-        table_ratings(found)
-
-
-def test_every_table_comes_once_in_a_round() -> None:
-    counts = {tuple(row) for row in count_tables(3, 4).tolist()}
-    seated = every_table(3, 4, 32, seed=5)
-    assert len(seated) == 32
-    for half in (seated[:15], seated[15:30]):
-        assert {tuple(row.count(agent) for agent in range(3)) for row in half} == counts
-    assert seated[:15] != seated[15:30]
-    assert every_table(3, 4, 20, seed=5) == seated[:20]  # a run grows
-
-
-def test_a_run_of_all_tables_rates_the_whole_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parameters = {"rows": 12, "cols": 64, "teams": 4, "pattern": "randys", "shapes": 2, "max_generations": 5}
-    given = [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
-    line = [
-        "free-for-all",
-        "toroidal-cup-v0",
-        *given,
-        "--agents",
-        "random",
-        "arena_bots:First",
-        "--no-store",
-        "--quiet",
-        "--in-process",
-    ]
-    assert main([*line, "--all-tables", "--games", "4", "--out", str(tmp_path / "few")]) == 2
-    assert "at least 5 games, so that each of the 5 tables of 2 agents in 4 seats is played" in capsys.readouterr().err
-    assert main([*line, "--all-tables", "--games", "10", "--out", str(tmp_path / "all")]) == 0
-    assert "Deviation ratings of the game of 4 over all tables:" in capsys.readouterr().out
-    expected = table_ratings(table_payoffs(read_records(tmp_path / "all" / "games.jsonl").records))
-    with (tmp_path / "all" / "deviation_ratings.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    agents = ("arena_bots:First", "random")
-    assert [(row["agent"], row["players"]) for row in rows] == [
-        (agent, players) for players in "24" for agent in agents
-    ]
-    np.testing.assert_allclose([float(row["rating"]) for row in rows[2:]], expected.rating, atol=1e-6)
-    assert all(float(row["low"]) <= float(row["high"]) <= 0 for row in rows)
-    data = json.loads((tmp_path / "all" / "ratings.json").read_text())
-    assert data["run"]["all_tables"] is True
-    assert [line["agent"] for line in data["payoffs"]["deviation_tables"]] == ["arena_bots:First", "random"]
-    assert main([*line, "--games", "4", "--out", str(tmp_path / "even")]) == 0
-    assert "over all tables" not in capsys.readouterr().out
-    assert "all_tables" not in json.loads((tmp_path / "even" / "run.json").read_text())
 
 
 @pytest.mark.parametrize("agents", ["ab", "abc"])

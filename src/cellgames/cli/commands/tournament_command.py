@@ -182,7 +182,6 @@ def _report_free_for_all(
     arguments: argparse.Namespace, options: FreeForAllOptions, game: Game, finished: Any
 ) -> list[tuple[str, str] | str]:
     from cellgames.arena.report import rating_tables as report
-    from cellgames.arena.report.payoff_sections import deviation_or_none, deviation_table
     from cellgames.arena.report.run_report import cross_table, ratings_table
 
     tables = finished.tables
@@ -191,9 +190,6 @@ def _report_free_for_all(
     print_table(cross_table(tables))
     print()
     print_table(report.seat_table(tables, game.info.players))
-    if tables.by_table is not None and (rated := deviation_or_none(tables.by_table)) is not None:
-        print(f"\nDeviation ratings of the game of {game.info.num_players} over all tables:")
-        print_table(deviation_table(rated, tables.by_table.level))
     print()
     for line in report.notes(tables):
         print(line)
