@@ -10,8 +10,7 @@ leagues use this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -247,8 +246,7 @@ class ChunkedRun:
         names = (RUN, RECORDS, FORFEIT_LOG)
         return [path for path in (self.run.path / name for name in names) if path.exists()]
 
-    @contextmanager
-    def played(
+    def play(
         self,
         schedule: Schedule[Pairing, Record],
         knows: Callable[[Pairing], bool],
@@ -257,8 +255,10 @@ class ChunkedRun:
         outdated: Iterable[str] = (),
         progress: bool = False,
         workers: Workers | None = None,
-    ) -> Iterator[int]:
-        """Lock the folder, check that it holds this run or a smaller one, and play the games that are missing.
+    ) -> int:
+        """Play the games that are missing, and return their number; the folder must hold this run or a smaller one.
+
+        The caller has locked the folder, `run`.
 
         Args:
             schedule: of the run.
@@ -268,19 +268,13 @@ class ChunkedRun:
             progress: True to report on standard error.
             workers: play the games; None for this process.
 
-        Yields:
-            How many games were played; the folder is locked until the context ends.
-
         Raises:
-            RunError: the folder holds something else or another run, or another process uses it.
+            RunError: the folder holds another run.
             StoreError: the store is another kind of file, or cannot be created.
         """
         settings, folder = self.settings, self.run.path
         player = GamePlayer(self.game, self.players, self.options, self.agents, settings.identities, folder)
-        with (
-            self.run,
-            feeding(store, self.run.kind.name, folder, settings.identities, self.warn) as keep,
-        ):
+        with feeding(store, self.run.kind.name, folder, settings.identities, self.warn) as keep:
             found = self.run.begin(settings.to_data(), resume=self.options.resume)
 
             def before() -> None:
@@ -296,9 +290,9 @@ class ChunkedRun:
             settings.write(self.run)
             games.run(schedule)
             settings.write(self.run, path.read_bytes())
-            if settings.secret:
-                self.warn(revealed_line(settings.seed))
-            yield games.played
+        if settings.secret:
+            self.warn(revealed_line(settings.seed))
+        return games.played
 
 
 def batch_of(agents: Sequence[str], pairings: Sequence[Pairing]) -> Batch[Pairing]:

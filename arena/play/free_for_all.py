@@ -111,11 +111,10 @@ def free_for_all(
     settings = Settings.of(game, agents, options)
     run = ChunkedRun(game, players, agents, options, settings, RunFolder(folder, FREE_FOR_ALL), warn)
     plan, records = _plan(tuple(names), seats, options), list[Record]()
-    planned, schedule = (
-        {pairing for batch in plan for pairing in batch.games},
-        all_games([Stage(plan, game.id)], records),
-    )
-    with run.played(schedule, planned.__contains__, store=store, progress=progress, workers=workers) as played:
+    planned = {pairing for batch in plan for pairing in batch.games}
+    schedule = all_games([Stage(plan, game.id)], records)
+    with run.run:
+        played = run.play(schedule, planned.__contains__, store=store, progress=progress, workers=workers)
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
             tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))

@@ -153,8 +153,9 @@ def round_robin(
     def knows(pairing: Pairing) -> bool:
         return pairing in planned or (growth is not None and growth.knows(pairing))
 
-    given: dict[str, Any] = {"store": store, "outdated": [GIF], "progress": progress, "workers": workers}
-    with run.played(_schedule(game.id, plan, growth, records), knows, **given) as played:
+    schedule = _schedule(game.id, plan, growth, records)
+    with place:
+        played = run.play(schedule, knows, store=store, outdated=[GIF], progress=progress, workers=workers)
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
             tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))

@@ -103,8 +103,9 @@ def play_round(
     run = ChunkedRun(game, load_agents(game, agents), agents, given, settings, place, warn)
     records: list[Record] = []
     planned = {pairing for batch in games.plan for pairing in batch.games}
-    with run.played(all_games([Stage(games.plan)], records), planned.__contains__, store=store, workers=workers):
-        return tuple(records)
+    with place:
+        run.play(all_games([Stage(games.plan)], records), planned.__contains__, store=store, workers=workers)
+    return tuple(records)
 
 
 def _table_batches(names: tuple[str, ...], seats: Sequence[int], options: FreeForAllOptions) -> list[Batch[Pairing]]:

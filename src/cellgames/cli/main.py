@@ -198,36 +198,30 @@ def parser(word: str = "") -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (by default the process's own) and return the exit code."""
+    # Before torch is imported: threads that spin while they wait are slow beside other busy processes.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    given = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     with printable_output():
         try:
-            return _main(list(sys.argv[1:] if argv is None else argv))
+            arguments = parser(given[0]).parse_args(given)
+            arguments.command_line = given
+            forget_warnings()
+            if getattr(arguments, "wrapper", "") and arguments.agents:
+                arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
+            _limit_spending(arguments)
+            with _shown_log(arguments.debug):
+                code: int = arguments.run(arguments)
+            sys.stdout.flush()
         except KeyboardInterrupt:
             print("\nStopped.", file=sys.stderr)
             return 130
-
-
-def _main(given: list[str]) -> int:
-    # Before torch is imported: threads that spin while they wait are slow beside other busy processes.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    if not given:
-        given = ["--help"]
-    arguments = parser(given[0]).parse_args(given)
-    arguments.command_line = given
-    forget_warnings()
-    try:
-        if getattr(arguments, "wrapper", "") and arguments.agents:
-            arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
-        _limit_spending(arguments)
-        with _shown_log(arguments.debug):
-            code: int = arguments.run(arguments)
-        sys.stdout.flush()
-    except Exception as error:
-        if arguments.debug:
-            traceback.print_exc()
-        return _complain(error)
-    finally:
-        for line in SPENDING.lines():
-            print(f"cellgames: {line}", file=sys.stderr)
+        except Exception as error:
+            if "--debug" in given:
+                traceback.print_exc()
+            return _complain(error)
+        finally:
+            for line in SPENDING.lines():
+                print(f"cellgames: {line}", file=sys.stderr)
     return code
 
 
