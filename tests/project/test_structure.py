@@ -80,11 +80,11 @@ APART = ("training", "arena")
 
 MOST_LINES = {
     "envs": 21_977,  # a Vector observes; the integer hosts and stages that native steps replace go next
-    "agents": 14_909,  # open simultaneous games are searched as they are
+    "agents": 14_880,  # open simultaneous games are searched as they are
     "training": 4_873,
-    "arena": 14_381,  # the agent of a champion
-    "src": 13_259,  # games of weights, unknown options
-    "lab": 13_944,  # runs compared over seeds, and many games explained
+    "arena": 14_110,  # the agent of a champion
+    "src": 13_250,  # games of weights, unknown options
+    "lab": 13_990,  # runs compared over seeds, and many games explained
     "tests": 47_135,
     "tests/lab": 3_399,  # their tests
     "benchmarks": 4_999,
