@@ -20,7 +20,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from cellgames.arena.records.forfeit_log import ForfeitLog
 from cellgames.arena.records.record_lines import Line, append, read_sound
-from cellgames.cluster.workers import Work, Workers, completed
+from cellgames.cluster.workers import Work, Workers
 from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.utils.files import write_atomic
 from cellgames.utils.progress import progress as show_progress
@@ -223,7 +223,7 @@ class Tournament(Generic[K, T]):
             for batch in batches:
                 yield batch, self.player.play(batch, finished)
             return
-        for batch, games in completed(self.workers, self._work, batches):
+        for batch, games in self.workers.completed(self._work, batches):
             for _, why in self.player.unsound(games):  # agents may have changed the process that they played in
                 raise RunError(f"{batch}: a worker sent a game that does not replay: {why}")
             finished(len(batch.games))

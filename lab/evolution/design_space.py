@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.cluster.workers import Workers, completed
+from cellgames.cluster.workers import Workers
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -178,7 +178,7 @@ class DesignSpace(ABC, Generic[Pool]):
         if workers is None:
             played = [self._play_part(part) for part in parts]
         else:
-            done = {part.number: found for part, found in completed(workers, self._work, parts)}
+            done = {part.number: found for part, found in workers.completed(self._work, parts)}
             played = [done[part.number] for part in parts]
         points, lead = (
             np.concatenate([getattr(found, name) for found in played]).reshape(len(designs), matches)

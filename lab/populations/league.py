@@ -44,7 +44,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.stats.payoffs import Payoffs, payoffs
 from cellgames.cluster.connection import ClusterError
-from cellgames.cluster.workers import Workers, completed
+from cellgames.cluster.workers import Workers
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.lab.populations.meta_solvers import (
@@ -302,7 +302,7 @@ class _Run:
         if self.workers is not None:
             self.report(LeagueProgress(number, self.options.rounds, ", ".join(planned.name for planned in new)))
             work = _MemberWork(self.folder, self.base.to_data(), self.command, self.options.exploiter_share)
-            for _ in completed(self.workers, work, list(new)):
+            for _ in self.workers.completed(work, list(new)):
                 pass
             return
         for planned in new:

@@ -14,7 +14,6 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from functools import lru_cache
 from types import TracebackType
@@ -22,16 +21,14 @@ from typing import Any, Protocol, Self, TypeVar
 
 from .connection import LOCAL, ClusterError, Place, connected, load_ray, packed, unpacked
 
-_END: Any = object()
-
 T = TypeVar("T")
 R = TypeVar("R")
 T_contra = TypeVar("T_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
 _LOOK_S = 1.0  # between looks at how many workers there are
+_AHEAD = 2  # pieces that wait beside those in progress, so that no worker waits for this process
 _DEATHS = 4  # workers that may die at one piece before it is given up
-_MOST_PIECES = 1000  # in the cluster at the same time
 _MOST_SAID = 500  # characters of an error
 
 
@@ -45,67 +42,27 @@ class Work(Protocol[T_contra, R_co]):
 class Workers(Protocol):
     """Workers that do pieces of work, in any order and any process. A piece has the same result everywhere."""
 
-    @property
-    def count(self) -> int:
-        """Return the number of pieces that are done at the same time; it may change as machines come and go."""
+    def completed(self, work: Work[T, R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """Have pieces done; yield each with its result as soon as that is there, in whatever order.
 
-    def submit(self, work: Work[T, R], item: T) -> Future[R]:
-        """Have a piece done.
+        When a piece fails, no more are started, those under way are waited for, and then its error is raised. Whoever
+        stops before the end, as on Ctrl-C, cancels what is under way, also in the middle of a piece.
 
         Args:
-            work: the same object for all its pieces, so that it travels once.
-            item: the piece; its text (`str`) names it in messages.
+            work: the work that all pieces share; it travels once.
+            items: the pieces, taken as workers become free; the text of each (`str`) names it in messages.
 
-        Returns:
-            The future raises what the piece raised as a `cluster.ClusterError`, and one too when workers died of it
-            again and again. A worker that dies otherwise is no error: the piece is done by another one. To cancel it
-            stops the piece, also in the middle.
+        Raises:
+            ClusterError: a piece failed, the first of them; or workers died of it again and again. A worker that dies
+                otherwise is no error: the piece is done by another one.
         """
-
-
-def completed(workers: Workers, work: Work[T, R], items: Iterable[T], *, ahead: int = 2) -> Iterator[tuple[T, R]]:
-    """Have pieces done; each with its result as soon as that is there, in whatever order.
-
-    When a piece fails, no more are started, those under way are waited for, and then its error is raised. Whoever stops
-    before the end, as on Ctrl-C, cancels what is under way.
-
-    Args:
-        workers: who does them.
-        work: the work that all pieces share.
-        items: taken as workers become free.
-        ahead: pieces that wait beside those in progress, so that no worker waits for this process.
-
-    Raises:
-        ClusterError: a piece failed, the first of them.
-    """
-    left, running, failed = iter(items), dict[Future[R], T](), list[BaseException]()
-    item = next(left, _END)
-    try:
-        while running or (item is not _END and not failed):
-            while item is not _END and not failed and len(running) < workers.count + ahead:
-                running[workers.submit(work, item)] = item
-                item = next(left, _END)
-            # Not for ever: on some systems a wait without an end cannot be stopped, and there may be more workers soon.
-            for future in wait(running, timeout=_LOOK_S, return_when=FIRST_COMPLETED).done:
-                done = running.pop(future)
-                try:
-                    result = future.result()
-                except Exception as error:
-                    failed.append(error)
-                else:
-                    yield done, result
-    finally:
-        for future in running:
-            future.cancel()
-    if failed:
-        raise failed[0]
 
 
 class RayWorkers:
     """Workers of a Ray cluster; a context manager, and a `Workers` inside.
 
-    The cluster is joined or started inside, by the first `submit` or look at `count`: work refused or done before
-    that needs none. On leaving, what is not finished is cancelled, and a cluster that was started here ends.
+    The cluster is joined or started inside, by the first `completed` or look at `count`: work refused or done before
+    that needs none. On leaving, a cluster that was started here ends.
 
     Args:
         address: as in `cluster.connected`.
@@ -113,7 +70,7 @@ class RayWorkers:
 
     Raises:
         ValueError: a count below 1.
-        ClusterError: by the first `submit` or look at `count`, see `cluster.connected`; so is an `ImportError`.
+        ClusterError: by the first `completed` or look at `count`, see `cluster.connected`; so is an `ImportError`.
     """
 
     def __init__(self, address: str = LOCAL, count: int | None = None) -> None:
@@ -123,8 +80,6 @@ class RayWorkers:
         self._inside = False
         self._ray: Any = None
         self._stack = ExitStack()
-        self._work: tuple[Any, Any] = None, None  # the last one, and its reference in the cluster
-        self._pieces = set[Future[Any]]()  # that are not done
 
     def __enter__(self) -> Self:
         self._inside = True
@@ -133,16 +88,12 @@ class RayWorkers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        ray, self._inside, self._ray, self._work = self._ray, False, None, (None, None)
-        if ray is not None:
-            for piece in [*self._pieces]:
-                piece.cancel()
-            self._threads.shutdown(wait=False)
+        self._inside, self._ray = False, None
         self._stack.close()
 
     @property
     def count(self) -> int:
-        """Return the cores of the cluster, and no more than were asked for; see `Workers`."""
+        """Return the cores of the cluster, and no more than were asked for; they change as machines come and go."""
         cores = max(1, int(self._cluster.cluster_resources().get("CPU", 0)))
         return cores if self._most is None else min(cores, self._most)
 
@@ -154,50 +105,63 @@ class RayWorkers:
         if self._ray is None:
             cores = None if self._most is None else min(self._most, os.cpu_count() or 1)
             self._ray = self._stack.enter_context(connected(self.address, cores))
-            # A thread waits for each piece that the cluster has.
-            self._threads = ThreadPoolExecutor(self._most or _MOST_PIECES, "ray-workers")
-            self._task = self._ray.remote(num_cpus=1, max_retries=_DEATHS - 1)(_do_piece)
         return self._ray
 
-    def submit(self, work: Work[T, R], item: T) -> Future[R]:
-        """Have a piece done; see `Workers`.
+    def completed(self, work: Work[T, R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+        """Have pieces done; see `Workers`.
 
         Raises:
-            ClusterError: work or piece cannot be pickled.
+            ClusterError: work or a piece cannot be pickled, too.
         """
         ray = self._cluster
-        if self._work[0] is not work:
-            self._work = work, ray.put((Place.here(), _pickled("work", work)))
-        name, data, future = str(item), _pickled("piece", item), Future[R]()
-        self._pieces.add(future)
-        future.add_done_callback(self._pieces.discard)
-        self._threads.submit(self._wait, ray, self._work[1], name, data, future)
-        return future
-
-    def _wait(self, ray: Any, work: Any, name: str, item: bytes, future: Future[Any]) -> None:
-        """Have a piece done, wait for it in a thread of this process, and pass on its result or an error."""
-        if future.cancelled():
-            return
-        reference, result, error = self._task.remote([work], name, item), None, None
-        future.add_done_callback(lambda piece: piece.cancelled() and ray.cancel(reference, force=True))
+        task = ray.remote(num_cpus=1, max_retries=_DEATHS - 1)(_do_piece)
+        shared = ray.put((Place.here(), _pickled("work", work)))
+        left, running, failed = iter(items), dict[Any, T](), list[ClusterError]()
+        more = True
         try:
-            result = unpacked(ray.get(reference))
-        except ray.exceptions.RayTaskError as fault:
-            error = fault.cause if isinstance(fault.cause, ClusterError) else ClusterError(f"{name}: {fault.cause}")
-            error.__cause__ = fault
-        except Exception as fault:  # Ray's own: a worker died, was cancelled, or could not even start
-            said = " ".join(str(fault).split())[:_MOST_SAID]
-            error = ClusterError(
-                f"{name} could not be done: {_DEATHS} workers died at it, or the cluster was lost "
-                f"({type(fault).__name__}: {said}); is there enough memory, does an agent end its process, and is the "
-                "same cellgames installed on every machine? What is finished is kept, run the command again"
-            )
-            error.__cause__ = fault
-        if future.set_running_or_notify_cancel():
-            if error is not None:
-                future.set_exception(error)
-            else:
-                future.set_result(result)
+            while True:
+                while more and not failed and len(running) < self._room:
+                    for item in left:
+                        running[task.remote([shared], str(item), _pickled("piece", item))] = item
+                        break
+                    else:
+                        more = False
+                if not running:
+                    break
+                # Not for ever: on some systems a wait without an end cannot be stopped, and workers may come.
+                for reference in ray.wait([*running], timeout=_LOOK_S)[0]:
+                    item = running.pop(reference)
+                    try:
+                        result = unpacked(ray.get(reference))
+                    except Exception as fault:
+                        failed.append(_error(ray, str(item), fault))
+                    else:
+                        yield item, result
+        finally:
+            for reference in running:
+                ray.cancel(reference, force=True)
+        if failed:
+            raise failed[0]
+
+    @property
+    def _room(self) -> int:
+        """Number of pieces that the cluster gets at the same time; those that wait may not take the place of others."""
+        return self.count + (_AHEAD if self._most is None else 0)
+
+
+def _error(ray: Any, name: str, fault: Exception) -> ClusterError:
+    """Return the error of a piece from what Ray has raised."""
+    if isinstance(fault, ray.exceptions.RayTaskError):
+        error = fault.cause if isinstance(fault.cause, ClusterError) else ClusterError(f"{name}: {fault.cause}")
+    else:  # Ray's own: a worker died, was cancelled, or could not even start
+        said = " ".join(str(fault).split())[:_MOST_SAID]
+        error = ClusterError(
+            f"{name} could not be done: {_DEATHS} workers died at it, or the cluster was lost "
+            f"({type(fault).__name__}: {said}); is there enough memory, does an agent end its process, and is the "
+            "same cellgames installed on every machine? What is finished is kept, run the command again"
+        )
+    error.__cause__ = fault
+    return error
 
 
 def _pickled(what: str, thing: Any) -> bytes:

@@ -150,13 +150,14 @@ def test_designs_evolve_on_workers_as_in_one_process(
     )
     played: list[str] = []
 
-    def submit(*piece: Any) -> Any:
-        played.append(str(piece[1]))
-        return RayWorkers.submit(workers, *piece)
+    def completed(work: Any, items: Any) -> Iterator[Any]:
+        for item, found in RayWorkers.completed(workers, work, items):
+            played.append(str(item))
+            yield item, found
 
     evolve(small, options, tmp_path / "alone")
     with monkeypatch.context() as patch:
-        patch.setattr(workers, "submit", submit)
+        patch.setattr(workers, "completed", completed)
         evolve(small, options, tmp_path / "shared", workers=workers)
     assert len(played) > 6
     assert different_files(tmp_path / "alone", tmp_path / "shared") == []

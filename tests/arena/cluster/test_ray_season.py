@@ -1,16 +1,14 @@
-"""Seasons whose days are played by workers: threads that pretend, and those of a Ray cluster."""
+"""Seasons whose days are played by workers: those that pretend, and those of a Ray cluster."""
 
 from __future__ import annotations
 
 import json
 import pickle
 import re
-import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent import futures
-from concurrent.futures import Future
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,15 +29,13 @@ from cellgames.arena.season.player import UmpirePlayer, UmpireWork
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
-from cellgames.cluster import workers as cluster_workers
 from cellgames.cluster.connection import ClusterError
 from cellgames.cluster.workers import RayWorkers, Work, Workers
 
 TEAMS = made_up(9)
 TINY = cellgames.make("torus-v0", size=3)
 
-Piece: TypeAlias = tuple[bytes, "Future[Any]"]
-"""Work and its item, and what will hold the result."""
+Piece: TypeAlias = Batch[Fixture]
 
 
 class PortableCoin(Coin):
@@ -50,52 +46,34 @@ class PortableCoin(Coin):
 
 
 class Pretend:
-    """Workers in a thread that get and give everything pickled, and begin when as many have come as may be outstanding.
+    """Workers of this process that get and give everything pickled, as many pieces at a time as may be outstanding.
 
-    At the end of the season fewer come: then they begin when nothing new has come for a moment.
-
-    order: in which the pieces are done that have come until then.
-    wrong: a stage; the piece that has it is not done but fails.
-    given: the pieces.
-    most:  how many pieces were outstanding at a time.
-    left:  how many were given up.
+    order:   in which the pieces of a time are done.
+    wrong:   a stage; the piece that has it is not done but fails.
+    given:   the pieces.
+    working: True while a piece is done.
     """
 
     def __init__(self, count: int = 2, order: Callable[[list[Piece]], Iterable[Piece]] = list, wrong: str = "") -> None:
         self.count, self.order, self.wrong = count, order, wrong
         self.given: list[str] = []
-        self.most = 0
-        self.lock = threading.Lock()  # of what follows, which the timer's thread takes
-        self.waiting: list[Piece] = []
-        self.timer: threading.Timer | None = None
-        self.futures: list[Future[Any]] = []
+        self.working = False
 
-    def submit(self, work: Work[Any, Any], item: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        piece = pickle.dumps((work, item))
-        with self.lock:
-            if self.timer is not None:
-                self.timer.cancel()
-            self.given.append(str(item))
-            self.futures.append(future)
-            self.waiting.append((piece, future))
-            self.most = max(self.most, sum(not future.done() for future in self.futures))
-            full = len(self.waiting) == 2 + self.count
-            self.timer = threading.Timer(0.0 if full else 0.1, self._do)
-            self.timer.start()
-        return future
-
-    def _do(self) -> None:
-        with self.lock:
-            waiting, self.waiting = self.waiting, []
-        for piece, future in self.order(waiting):
-            work, item = pickle.loads(piece)
-            if not future.set_running_or_notify_cancel():
-                continue
-            if self.wrong in {fixture.stage for fixture in item.games}:
-                future.set_exception(ClusterError(f"{self.wrong}: no"))
-            else:
-                future.set_result(pickle.loads(pickle.dumps(work.start()(item))))
+    def completed(self, work: Work[Any, Any], items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        left, failed = iter(items), False
+        while not failed and (pieces := list(islice(left, 2 + self.count))):
+            self.given += map(str, pieces)
+            for item in self.order(pieces):
+                copied, piece = pickle.loads(pickle.dumps((work, item)))
+                if self.wrong in {fixture.stage for fixture in item.games}:
+                    failed = True
+                    continue
+                self.working = True
+                result = pickle.loads(pickle.dumps(copied.start()(piece)))
+                self.working = False
+                yield item, result
+        if failed:
+            raise ClusterError(f"{self.wrong}: no")
 
 
 def backwards(pieces: list[Piece]) -> Iterable[Piece]:
@@ -129,8 +107,6 @@ def test_workers_change_no_byte(
     assert content(done.out) == whole
     assert workers.given == [f"days {day} to {day} of 11" for day in range(1, 12)]  # each batch once, and no playoffs
     assert done.played == done.games == len(whole["games.jsonl"].splitlines())
-    # Handed out ahead, but not without limit: what waits is lost if the season is killed.
-    assert workers.most == 2 + count
 
 
 def test_workers_play_replays_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,12 +114,13 @@ def test_workers_play_replays_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     play = Coin.play
 
     def watched(coin: Coin, fixtures: Any, *arguments: Any) -> Any:
-        if threading.current_thread() is threading.main_thread():
+        if not workers.working:
             here.extend((fixture.stage, fixture.attempt) for fixture in fixtures)
         return play(coin, fixtures, *arguments)
 
+    workers = Pretend()
     monkeypatch.setattr(Coin, "play", watched)
-    run(tmp_path / "run", Pretend())
+    run(tmp_path / "run", workers)
     assert here
     assert not [stage for stage, _ in here if stage.startswith("day")]
 
@@ -156,7 +133,6 @@ def test_a_piece_that_fails_leaves_all_others(tmp_path: Path, whole: dict[str, b
     workers = Pretend(2, backwards, f"day {day}")
     with pytest.raises(ClusterError, match=f"day {day}: no"):
         run(tmp_path / "run", workers)
-    assert not futures.wait(workers.futures, 60).not_done
     path = tmp_path / "run" / "games.jsonl"
     kept = path.read_bytes().splitlines() if path.exists() else []
     assert {*kept} <= {*whole["games.jsonl"].splitlines()}
@@ -189,27 +165,6 @@ def test_a_season_cut_off_anywhere_goes_on(tmp_path: Path, whole: dict[str, byte
         assert (
             done.games - cut <= done.played <= done.games - cut + 4 * 6
         )  # a torn batch and its replays again, nothing else
-
-
-def test_leaving_gives_up_what_is_outstanding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C while the season waits."""
-    waits, pressed = threading.Event(), threading.Lock()
-
-    def wait(*arguments: Any, **options: Any) -> Any:
-        waits.set()
-        return futures.wait(*arguments, **options)
-
-    def interrupt(pieces: list[Piece]) -> list[Piece]:
-        if pressed.acquire(blocking=False) and waits.wait(60):  # once, however slowly the pieces come
-            signal.raise_signal(signal.SIGINT)
-        return []
-
-    monkeypatch.setattr(cluster_workers, "wait", wait)
-    workers = Pretend(2, interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "run", workers)  # would wait forever for pieces that nobody does
-    assert [future.cancelled() for future in workers.futures] == [True] * (2 + 2)
-    assert not (tmp_path / "run" / "games.jsonl").exists()
 
 
 # ---------------------------------------------------------------- what is shown and refused
@@ -283,7 +238,7 @@ def test_bots_are_made_again_by_their_specs_or_travel_themselves(tmp_path: Path,
 
 def test_the_cup_is_the_same_with_its_replays() -> None:
     lines = cup_games(lambda work, batch: UmpirePlayer(work.umpire(), 3).play(batch))
-    assert cup_games(lambda work, batch: Pretend().submit(work, batch).result()) == lines
+    assert cup_games(lambda work, batch: next(Pretend().completed(work, [batch]))[1]) == lines
     assert {json.loads(line)["season"]["attempt"] for line in lines} >= {0, 1, 2}
 
 
@@ -313,4 +268,4 @@ def cluster() -> Iterator[RayWorkers]:
 def test_a_cluster_changes_no_byte(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
     check_same(run_bots(tmp_path / "run", cluster).out, bots)
     here = cup_games(lambda work, batch: UmpirePlayer(work.umpire(), 3).play(batch))
-    assert cup_games(lambda work, batch: cluster.submit(work, batch).result()) == here
+    assert cup_games(lambda work, batch: next(cluster.completed(work, [batch]))[1]) == here

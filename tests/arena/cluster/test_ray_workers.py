@@ -7,6 +7,7 @@ import signal
 import sys
 import sysconfig
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from ray_clusters import Told, patient
 
 from cellgames.cluster.connection import ClusterError, build, connected, is_address, load_ray, module_folders
-from cellgames.cluster.workers import RayWorkers, completed
+from cellgames.cluster.workers import RayWorkers, Work
 from cellgames.training.runs.interrupts import Interrupts
 
 pytest.importorskip("ray")
@@ -43,6 +44,12 @@ class Stuck(str):
         raise TypeError("cannot pickle this")
 
 
+def one(workers: RayWorkers, work: Work[str, Any], piece: str) -> Any:
+    """The result of a single piece."""
+    ((_, result),) = workers.completed(work, [piece])
+    return result
+
+
 def started(folder: Path, piece: str) -> list[int]:
     """The processes that have started a piece."""
     return [int(path.suffix[1:]) for path in folder.glob(f"{piece}.*")]
@@ -54,8 +61,8 @@ def started(folder: Path, piece: str) -> list[int]:
 def test_pieces_are_done_elsewhere_and_a_work_starts_once_in_each_process(workers: RayWorkers, tmp_path: Path) -> None:
     work = Told(tmp_path)
     pieces = [f"square {number}" for number in range(20)]
-    assert dict(completed(workers, work, pieces)) == {f"square {n}": n * n for n in range(20)}
-    processes, threads, variable = zip(*(workers.submit(work, "machine").result() for _ in range(3)), strict=True)
+    assert dict(workers.completed(work, pieces)) == {f"square {n}": n * n for n in range(20)}
+    processes, threads, variable = zip(*(one(workers, work, "machine") for _ in range(3)), strict=True)
     assert os.getpid() not in processes
     assert {*threads} == {1}
     assert {*variable} == {"1"}
@@ -69,7 +76,7 @@ def test_a_piece_that_fails_is_named_and_all_that_is_under_way_arrives(workers: 
     done: list[str] = []
 
     def do() -> None:
-        for piece, _ in completed(workers, Told(tmp_path), pieces):
+        for piece, _ in workers.completed(Told(tmp_path), pieces):
             done.append(piece)
             patient(lambda: started(tmp_path, "raise the roof"))
 
@@ -82,11 +89,11 @@ def test_a_piece_that_fails_is_named_and_all_that_is_under_way_arrives(workers: 
 
 def test_work_that_cannot_start_or_travel_is_an_error(workers: RayWorkers, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"square 3 failed on .*: OSError: no way to start"):
-        workers.submit(Told(tmp_path, failing=True), "square 3").result()
+        one(workers, Told(tmp_path, failing=True), "square 3")
     with pytest.raises(ClusterError, match=r"leave early failed on .*: SystemExit: left early"):
-        workers.submit(Told(tmp_path), "leave early").result()
+        one(workers, Told(tmp_path), "leave early")
     with pytest.raises(ClusterError, match=r"piece .* cannot be sent to workers: TypeError: cannot pickle"):
-        workers.submit(Told(tmp_path), Stuck("square 3"))
+        one(workers, Told(tmp_path), Stuck("square 3"))
 
 
 # ---------------------------------------------------------------- death
@@ -94,40 +101,37 @@ def test_work_that_cannot_start_or_travel_is_an_error(workers: RayWorkers, tmp_p
 
 def test_a_piece_outlives_its_worker(workers: RayWorkers, tmp_path: Path) -> None:
     pieces = ["once killed", *(f"square {number}" for number in range(5))]
-    assert dict(completed(workers, Told(tmp_path), pieces))["once killed"] == "once killed"
+    assert dict(workers.completed(Told(tmp_path), pieces))["once killed"] == "once killed"
     assert len(started(tmp_path, "once killed")) == 2
 
 
 @pytest.mark.slow
 def test_a_piece_that_kills_every_worker_is_given_up(workers: RayWorkers, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"^die again could not be done: 4 workers died at it"):
-        workers.submit(Told(tmp_path), "die again").result(SOON)
+        one(workers, Told(tmp_path), "die again")
     assert len(started(tmp_path, "die again")) == 4
 
 
 def test_whoever_stops_early_cancels_what_is_under_way(workers: RayWorkers, tmp_path: Path) -> None:
     work = Told(tmp_path)
-    for _ in completed(workers, work, ["square 1", *(f"wait {600 + number}" for number in range(9))]):
+    for _ in workers.completed(work, ["square 1", *(f"wait {600 + number}" for number in range(9))]):
         break
-    assert workers.submit(work, "square 5").result(SOON) == 25
+    assert one(workers, work, "square 5") == 25
 
 
 # ---------------------------------------------------------------- clusters
 
 
 def test_no_more_pieces_at_a_time_than_were_asked_for(workers: RayWorkers, tmp_path: Path) -> None:
-    with RayWorkers(count=1) as one:  # within a process that is connected already
-        assert (one.count, workers.count) == (1, 2)
-        work = Told(tmp_path)
-        futures = [one.submit(work, f"hold {number}") for number in (1, 2)]
+    with RayWorkers(count=1) as single, ThreadPoolExecutor(1) as threads:  # in a process that is connected already
+        assert (single.count, workers.count) == (1, 2)
+        pieces = ["hold 1", "hold 2"]
+        done = threads.submit(lambda: [piece for piece, _ in single.completed(Told(tmp_path), pieces)])
         patient(lambda: started(tmp_path, "hold 1"))
         assert not started(tmp_path, "hold 2")
         (tmp_path / "released").touch()
-        assert [future.result(SOON) for future in futures] == ["hold 1", "hold 2"]
-        lasting = one.submit(work, "wait 600")
-        patient(lambda: started(tmp_path, "wait 600"))
-    assert lasting.cancelled()  # in the middle
-    assert workers.submit(Told(tmp_path), "square 6").result(SOON) == 36  # the cluster is still there
+        assert done.result(SOON) == pieces
+    assert one(workers, Told(tmp_path), "square 6") == 36  # the cluster is still there
 
 
 class FakeRay:
@@ -170,7 +174,7 @@ def test_what_cannot_be_used_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(ValueError, match="at least 1 worker, got 0"):
         RayWorkers(count=0)
     with pytest.raises(RuntimeError, match="in a with statement"):
-        RayWorkers().submit(Told(Path()), "square 1")
+        one(RayWorkers(), Told(Path()), "square 1")
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r'pip install "cellgames\[ray\]"'):
         load_ray()
@@ -181,7 +185,7 @@ def test_a_worker_with_another_version_is_refused(
 ) -> None:
     monkeypatch.setattr("cellgames.cluster.connection.build", lambda: {**build(), "cellgames": "99"})
     with pytest.raises(ClusterError, match=r"has other versions .*: cellgames: expected 99, got"):
-        workers.submit(Told(tmp_path), "square 3").result(SOON)
+        one(workers, Told(tmp_path), "square 3")
     assert not list(tmp_path.glob("*.started"))
 
 

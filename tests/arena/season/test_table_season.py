@@ -7,8 +7,7 @@ import pickle
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -171,13 +170,10 @@ def test_dice_decide_a_final_in_which_nobody_is_first(tmp_path: Path) -> None:
 class InLine:
     """A worker that gets and gives everything pickled, at once."""
 
-    count = 1
-
-    def submit(self, work: Work[Any, Any], item: Any) -> Future[Any]:
-        future = Future[Any]()
-        copied, piece = pickle.loads(pickle.dumps((work, item)))
-        future.set_result(pickle.loads(pickle.dumps(copied.start()(piece))))
-        return future
+    def completed(self, work: Work[Any, Any], items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        for item in items:
+            copied, piece = pickle.loads(pickle.dumps((work, item)))
+            yield item, pickle.loads(pickle.dumps(copied.start()(piece)))
 
 
 def test_a_season_of_the_cup_with_four_teams_a_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
