@@ -11,7 +11,7 @@ from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOpti
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
 from cellgames.arena.series.series_options import SeriesOptions
-from cellgames.cli.main import parser
+from cellgames.cli.main import groups, parser
 from cellgames.envs import registry
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.lab.populations.exploit_options import ExploitOptions
@@ -53,7 +53,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _commands() -> str:
     """Every command with its usage and the first sentence of its description."""
     (commands,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
-    helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    helps = {name: text for _, names, _ in groups() for name, (_, text) in names.items()}
     rows = []
     for name, command in commands.choices.items():
         usage = (command.usage or "").removeprefix("cellgames ").removesuffix("[options]").strip()

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import lru_cache
@@ -50,7 +51,7 @@ class Workers(Protocol):
 
         Args:
             work: the work that all pieces share; it travels once.
-            items: the pieces, taken as workers become free; the text of each (`str`) names it in messages.
+            items: the pieces; the text of each (`str`) names it in messages.
 
         Raises:
             ClusterError: a piece failed, the first of them; or workers died of it again and again. A worker that dies
@@ -113,21 +114,17 @@ class RayWorkers:
         Raises:
             ClusterError: work or a piece cannot be pickled, too.
         """
+        if not (left := deque(items)):
+            return
         ray = self._cluster
         task = ray.remote(num_cpus=1, max_retries=_DEATHS - 1)(_do_piece)
         shared = ray.put((Place.here(), _pickled("work", work)))
-        left, running, failed = iter(items), dict[Any, T](), list[ClusterError]()
-        more = True
+        running, failed = dict[Any, T](), list[ClusterError]()
         try:
-            while True:
-                while more and not failed and len(running) < self._room:
-                    for item in left:
-                        running[task.remote([shared], str(item), _pickled("piece", item))] = item
-                        break
-                    else:
-                        more = False
-                if not running:
-                    break
+            while running or (left and not failed):
+                while left and not failed and len(running) < self._room:
+                    item = left.popleft()
+                    running[task.remote([shared], str(item), _pickled("piece", item))] = item
                 # Not for ever: on some systems a wait without an end cannot be stopped, and workers may come.
                 for reference in ray.wait([*running], timeout=_LOOK_S)[0]:
                     item = running.pop(reference)
