@@ -70,6 +70,6 @@ if TYPE_CHECKING:
         payoffs as payoffs,
         payoffs_of as payoffs_of,
     )
-    from .stats.ratings import Ratings as Ratings, rate as rate, win_probability_interval as win_probability_interval
+    from .stats.ratings import Ratings as Ratings, rate as rate
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.statistics import bayesian_weights, expanded_percentiles, wilson_interval
+from cellgames.utils.statistics import bayesian_weights, expanded_percentiles
 
 from .comparisons import Outcome, PairResult, WeighedResults
-from .davidson import Likelihood, maximise, outcome_probabilities
+from .davidson import Likelihood, maximise
 
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -150,7 +150,6 @@ def rate(
     results: Iterable[PairResult] | WeighedResults,
     *,
     anchor: str | None = None,
-    anchor_elo: float = 0.0,
     prior: float = 1.0,
     resamples: int = 1000,
     level: float = 0.95,
@@ -171,8 +170,7 @@ def rate(
 
     Args:
         results: games, in any order.
-        anchor: the agent whose rating is `anchor_elo`; None puts the mean of all agents there.
-        anchor_elo: where the scale is fixed, in Elo points.
+        anchor: the agent whose rating is 0; None puts the mean of all agents there.
         prior: virtual games per agent (see `davidson`).
         resamples: bootstrap resamples, fitted as one stack; 0 for ratings without intervals.
         level: coverage of the intervals, between 0 and 1.
@@ -212,7 +210,6 @@ def rate(
     elo = ELO_PER_LOG * fitted.log_strength  # [R + 1, K]
     if anchor is not None:
         elo = elo - elo[:, [index[anchor]]]
-    elo = elo + anchor_elo
     low, high = np.full((2, len(agents)), np.nan)
     if resamples:
         for k, name in enumerate(agents):
@@ -238,28 +235,6 @@ def rate(
         anchor=anchor,
         components=tuple(tuple(agents[k] for k in np.flatnonzero(row)) for row in np.unique(reach, axis=0)[::-1]),
     )
-
-
-def expected_score(elo_difference: ArrayLike, tie: ArrayLike = 0.0) -> FloatArray:
-    """Return the expected score (a win 1, a draw 1/2) against an opponent `elo_difference` points weaker.
-
-    tie is Davidson's nu (`Ratings.tie`); with 0 this is Elo's own curve. Shapes broadcast.
-    """
-    nu = np.asarray(tie, dtype=np.float64)
-    if not (nu >= 0).all():
-        raise ValueError(f"tie must be >= 0, got {shown(tie)}; is it a logarithm?")
-    win, _, draw, _ = outcome_probabilities(np.asarray(elo_difference, dtype=np.float64) / ELO_PER_LOG, nu)
-    return np.asarray(win + draw / 2)
-
-
-def win_probability_interval(wins: float, draws: float, games: float, level: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson interval of the share (wins + draws / 2) / games, as if the games were independent."""
-    if not (games > 0 and wins >= 0 and draws >= 0 and wins + draws <= games):
-        raise ValueError(
-            f"expected games > 0 and 0 <= wins + draws <= games, got wins={wins}, draws={draws}, "
-            f"games={games}; are draws counted in wins too?"
-        )
-    return wilson_interval((wins + draws / 2) / games, games, level)
 
 
 def _tally(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, list[int]]]:

@@ -14,7 +14,7 @@ from slow import slow_except
 
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
 from cellgames.arena.stats.comparisons import PairResult, comparisons
-from cellgames.arena.stats.ratings import Ratings, expected_score, rate
+from cellgames.arena.stats.ratings import Ratings, rate
 from cellgames.utils.statistics import student_t
 
 ELO = 400 / math.log(10)
@@ -105,7 +105,7 @@ def test_independent_games_have_jeffreys_interval() -> None:
     stats = pytest.importorskip("scipy.stats")
     games = [PairResult("a", "b", k, "first" if k < 150 else "second") for k in range(200)]
     rated = rate(games, resamples=20_000, anchor="b", prior=1e-9)
-    low, high = (float(expected_score(bound)) for bound in (rated.low[0], rated.high[0]))
+    low, high = (1 / (1 + 10 ** (-bound / 400)) for bound in (rated.low[0], rated.high[0]))
     expected = stats.beta.ppf([0.025, 0.975], 150, 50)  # without the prior's halves
     np.testing.assert_allclose([low, high], expected, atol=0.003)
 

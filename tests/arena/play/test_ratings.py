@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cellgames.arena.stats.comparisons import Outcome, PairResult
-from cellgames.arena.stats.ratings import expected_score, fit, rate, win_probability_interval
+from cellgames.arena.stats.davidson import outcome_probabilities
+from cellgames.arena.stats.ratings import fit, rate
+from cellgames.utils.statistics import wilson_interval
 
 Array = NDArray[np.float64]
 ELO = 400 / math.log(10)
@@ -136,7 +138,8 @@ def test_lopsided_tables_of_up_to_ten_million_games_have_a_fit(prior: float) -> 
         wins[:, 0, 1] += 1
         draws += draws.swapaxes(1, 2)
         strength, tie, games, _ = fit(wins, draws, prior=prior)
-        score = expected_score(ELO * (strength[:, :, None] - strength[:, None, :]), tie[:, None, None])
+        win, _, draw, _ = outcome_probabilities(strength[:, :, None] - strength[:, None, :], tie[:, None, None])
+        score = win + draw / 2
         surplus = (wins + draws / 2 - (wins + wins.swapaxes(1, 2) + draws) * score).sum(axis=2)
         # A virtual game, half won and half lost, makes up for half a point at most.
         assert (np.abs(surplus) <= prior / 2 + 1e-8 * games.sum()).all()
@@ -189,11 +192,10 @@ def test_seats_are_read_right() -> None:
 
 def test_the_anchor_has_its_rating_and_no_width() -> None:
     records = simulate(np.random.default_rng(2), np.array([0.5, 0.0, -0.5]), nu=0.3, clusters=10)
-    free, anchored = rate(records, resamples=50), rate(records, anchor="bob", anchor_elo=1000, resamples=50)
+    free, anchored = rate(records, resamples=50), rate(records, anchor="bob", resamples=50)
     assert free.elo.mean() == pytest.approx(0, abs=1e-9)
-    assert (anchored.elo[1], anchored.low[1], anchored.high[1]) == (1000, 1000, 1000)
+    assert (anchored.elo[1], anchored.low[1], anchored.high[1]) == (0, 0, 0)
     np.testing.assert_allclose(np.diff(anchored.elo), np.diff(free.elo), atol=1e-9)
-    assert rate(records, anchor_elo=200, resamples=0).elo.mean() == pytest.approx(200)
 
 
 @pytest.mark.parametrize(("level", "z"), [(0.95, 1.96), (0.5, 0.674)])
@@ -264,22 +266,20 @@ def test_names_and_the_unit_of_counts_do_not_matter(data: Any, agents: int, fact
     np.testing.assert_allclose(reversed_roles.log_strength, -base.log_strength, atol=1e-7)
 
 
-def test_expected_score() -> None:
-    assert float(expected_score(400 * math.log10(3))) == pytest.approx(0.75)
-    np.testing.assert_allclose(expected_score([0.0, 4000.0, -4000.0, 1e6], tie=0.7), [0.5, 1, 0, 1], atol=1e-4)
-    # p = 4, q = 1, nu sqrt(p q) = 3: (4 + 1.5) / 8.
-    assert float(expected_score(400 * math.log10(4), tie=1.5)) == pytest.approx(5.5 / 8)
+def test_chances_by_hand() -> None:
+    # p = 4, q = 1, nu sqrt(p q) = 3, of 8 in all.
+    win, loss, draw, _ = outcome_probabilities(np.array(math.log(4)), np.array(1.5))
+    assert (float(win), float(loss), float(draw)) == pytest.approx((4 / 8, 1 / 8, 3 / 8))
 
 
 def test_wilson_interval() -> None:
     # The worked bounds of 5 of 10 at 95 %, and no bound outside [0, 1].
-    assert win_probability_interval(5, 0, 10) == pytest.approx((0.23659, 0.76341), abs=1e-5)
-    assert win_probability_interval(4, 2, 10) == win_probability_interval(5, 0, 10)
-    low, high = win_probability_interval(10, 0, 10)
+    assert wilson_interval(0.5, 10) == pytest.approx((0.23659, 0.76341), abs=1e-5)
+    low, high = wilson_interval(1.0, 10)
     assert (low, high) == pytest.approx((0.72247, 1.0), abs=1e-5)
-    assert win_probability_interval(0, 0, 10) == pytest.approx((1 - high, 1 - low), abs=1e-12)
+    assert wilson_interval(0.0, 10) == pytest.approx((1 - high, 1 - low), abs=1e-12)
     # The bounds solve (share - p)^2 = z^2 p (1 - p) / games, by which Wilson defines them.
-    for p in win_probability_interval(30, 7, 90, level=0.9):
+    for p in wilson_interval(33.5 / 90, 90, level=0.9):
         assert (33.5 / 90 - p) ** 2 == pytest.approx(1.6448536269514722**2 * p * (1 - p) / 90)
 
 
@@ -306,10 +306,9 @@ def test_wilson_interval() -> None:
         (lambda: fit([[0, 1], [0, 0]], prior=0), "got none with prior=0"),
         (lambda: fit([[0, 5], [0, 0]], [[0, 5], [5, 0]], prior=0), "got none with prior=0"),
         (lambda: fit(np.kron(np.eye(2), 1 - np.eye(2)), prior=0), "separate groups"),
-        (lambda: expected_score(100, tie=-1), "tie must be >= 0, got -1"),
-        (lambda: win_probability_interval(6, 5, 10), "wins=6, draws=5, games=10"),
-        (lambda: win_probability_interval(0, 0, 0), "games > 0"),
-        (lambda: win_probability_interval(1, 0, 2, level=95), "got 95"),
+        (lambda: wilson_interval(1.1, 10), "a share from 0 to 1 of a count > 0, got 1.1 of 10"),
+        (lambda: wilson_interval(0.5, 0), "a count > 0, got 0.5 of 0"),
+        (lambda: wilson_interval(0.5, 2, level=95), "got 95"),
     ],
 )
 def test_errors_say_what_was_expected_and_what_came(call: Any, message: str) -> None:
