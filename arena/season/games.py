@@ -162,37 +162,37 @@ def make_die(seed: int, *occasion: str | int) -> Die:
     return lambda team, number: 1 + derive(seed, "die", *occasion, team, number) % SIDES
 
 
-def last_attempts(
+def attempts(
     fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]], replays: int = REPLAYS
 ) -> list[Played]:
-    """Play games and return the last attempt of each; games without a winner are replayed, all at once.
+    """Play games and return all attempts; games without a winner are replayed, all at once.
 
     Args:
         fixtures: first attempts.
         play: plays them.
         replays: the most of a game.
     """
-    ended: dict[Fixture, Played] = {}
-    left = list(fixtures)
+    games, left = list[Played](), list(fixtures)
     for attempt in range(1 + replays):
-        if not left:
-            break
-        played = play([replace(fixture, attempt=attempt) for fixture in left])
-        ended.update(zip(left, played, strict=True))
-        left = [fixture for fixture in left if ended[fixture].winner is None]
-    return [ended[fixture] for fixture in fixtures]
+        if left:
+            played = play([replace(fixture, attempt=attempt) for fixture in left])
+            games += played
+            left = [fixture for fixture, game in zip(left, played, strict=True) if game.winner is None]
+    return games
 
 
-def results_of(fixtures: Sequence[Fixture], ended: Sequence[Played], seed: int, *, dice: bool) -> Iterator[GameResult]:
+def results_of(fixtures: Sequence[Fixture], games: Sequence[Played], seed: int, *, dice: bool) -> Iterator[GameResult]:
     """Yield the results of games.
 
     Args:
         fixtures: first attempts.
-        ended: the last attempt at each.
+        games: all attempts; the last one at each counts.
         seed: the season's.
         dice: whether a die decides what replays have not; else the game ends without a winner.
     """
-    for fixture, last in zip(fixtures, ended, strict=True):
+    ended = {replace(game.fixture, attempt=0): game for game in games}
+    for fixture in fixtures:
+        last = ended[fixture]
         teams, places = fixture.teams, last.places
         winner = None if last.winner is None else teams[last.winner]
         rolls: tuple[tuple[int, ...], ...] = ()

@@ -12,7 +12,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.utils.files import PathLike
 
-from .games import AgentUmpire, Fixture, PackedUmpire, Played, PortableUmpire, Umpire, last_attempts
+from .games import AgentUmpire, Fixture, PackedUmpire, Played, PortableUmpire, Umpire, attempts
 
 Keep: TypeAlias = Callable[[Sequence[Played]], None]
 """A function that gets every batch of games when it is in the file."""
@@ -77,7 +77,7 @@ class UmpirePlayer:
 
     def collect(self, batch: Batch[Fixture], get: Callable[[Fixture], Played]) -> list[Played]:
         """See `Player`."""
-        return _attempts(batch, lambda fixtures: [get(fixture) for fixture in fixtures])
+        return attempts(batch.games, lambda fixtures: [get(fixture) for fixture in fixtures], batch.replays)
 
     def play(self, batch: Batch[Fixture], finished: Callable[[int], None] | None = None) -> list[Played]:
         """See `Player`; replays count as one game."""
@@ -85,7 +85,7 @@ class UmpirePlayer:
         def play(fixtures: list[Fixture]) -> list[Played]:
             return self.umpire.play(fixtures, self.seed, None if fixtures[0].attempt else finished)
 
-        return _attempts(batch, play)
+        return attempts(batch.games, play, batch.replays)
 
     def traces(self, games: Sequence[Played]) -> list[tuple[str, str]]:
         """See `Player`."""
@@ -119,22 +119,3 @@ class UmpireWork:
     def start(self) -> Callable[[Batch[Fixture]], list[Played]]:
         """Make the umpire; return a function that plays a batch."""
         return UmpirePlayer(self.umpire(), self.seed).play
-
-
-def _attempts(batch: Batch[Fixture], play: Callable[[list[Fixture]], list[Played]]) -> list[Played]:
-    """Return all attempts at the games of a batch, round by round."""
-    games: list[Played] = []
-
-    def attempt(fixtures: list[Fixture]) -> list[Played]:
-        played = play(fixtures)
-        games.extend(played)
-        return played
-
-    last_attempts(batch.games, attempt, batch.replays)
-    return games
-
-
-def last_of(batch: Batch[Fixture], games: Sequence[Played]) -> list[Played]:
-    """Return the last attempt at each game of a batch."""
-    ended = {replace(game.fixture, attempt=0): game for game in games}
-    return [ended[fixture] for fixture in batch.games]

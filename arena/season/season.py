@@ -38,7 +38,7 @@ from cellgames.utils.version import __version__
 
 from . import season_reports as reports
 from .games import REPLAYS, AgentUmpire, Fixture, Played, Umpire, make_die, results_of
-from .player import UmpirePlayer, feeding_games, last_of
+from .player import UmpirePlayer, feeding_games
 from .playoffs import Bracket, bracket
 from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
 from .standings import GameResult, Line, points_of_places, seed_teams, standings
@@ -237,7 +237,7 @@ class _Course:
     def tell(self, batch: Batch[Fixture], games: Sequence[Played], new: bool) -> None:
         """Take the games of the next batch, and say how it ended if they are new."""
         playoffs = bool(self.table)
-        ended = list(results_of(batch.games, last_of(batch, games), self._seed, dice=playoffs))
+        ended = list(results_of(batch.games, games, self._seed, dice=playoffs))
         if playoffs:
             for fixture, result in zip(batch.games, ended, strict=True):
                 self._of_series.setdefault(fixture.stage, []).append(result)

@@ -15,7 +15,7 @@ from arena_runs import content, split_options, unsigned
 from season_coin import Coin, made_up
 
 from cellgames.arena.season import season_reports
-from cellgames.arena.season.games import REPLAYS, Fixture, Played, last_attempts, make_die, results_of
+from cellgames.arena.season.games import REPLAYS, Fixture, Played, attempts, make_die, results_of
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.standings import SIDES, seed_teams, standings
@@ -172,7 +172,7 @@ def settled(winners: list[int | None], *, dice: bool) -> tuple[Any, list[Fixture
         return [Played(fixture, (fixture.attempt, 1), winners[fixture.attempt], {}) for fixture in batch]
 
     fixtures = [Fixture("day 1", 1, ("a", "b"))]
-    (result,) = results_of(fixtures, last_attempts(fixtures, play), 5, dice=dice)
+    (result,) = results_of(fixtures, attempts(fixtures, play), 5, dice=dice)
     return result, played
 
 

@@ -17,7 +17,7 @@ from cellgames.arena.formats import rle_to_board
 from cellgames.arena.season import cup_replays as season_cup_replays
 from cellgames.arena.season.cup import CupUmpire, start_of
 from cellgames.arena.season.cup_replays import CupRecord, verify
-from cellgames.arena.season.games import Fixture, Played, last_attempts, results_of
+from cellgames.arena.season.games import Fixture, Played, attempts, results_of
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
@@ -84,15 +84,15 @@ def test_level_games_are_replayed_on_the_same_pattern_with_fresh_arrangements() 
         return played[-len(batch) :]
 
     games = umpire("randys", "donutpi", max_generations=1)
-    results = list(results_of(fixtures(3), last_attempts(fixtures(3), play), 0, dice=True))
-    attempts = {number: [one.data for one in played if one.fixture.game == number] for number in (1, 2, 3)}
-    for result, records in zip(results, attempts.values(), strict=True):
+    results = list(results_of(fixtures(3), attempts(fixtures(3), play), 0, dice=True))
+    tried = {number: [one.data for one in played if one.fixture.game == number] for number in (1, 2, 3)}
+    for result, records in zip(results, tried.values(), strict=True):
         assert result.attempts == len(records)
         assert len({record["pattern"] for record in records}) == 1
         assert len({record["seed"] for record in records}) == len(records)
         assert all(record["winner"] == 0 for record in records[:-1])
         assert bool(result.rolls) == (records[-1]["winner"] == 0)
-    assert max(map(len, attempts.values())) == 6
+    assert max(map(len, tried.values())) == 6
 
 
 def test_patterns_are_drawn_with_equal_chance() -> None:
