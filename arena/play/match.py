@@ -74,26 +74,6 @@ def both_seats(first: str, second: str, openings: range) -> list[Pairing]:
     return [Pairing(id, opening, seats) for opening in openings for seats in ((0, 1), (1, 0))]
 
 
-def play_chunk(
-    game: Game,
-    agents: dict[str, AnyAgent],
-    options: MatchOptions,
-    openings: range,
-    finished: Callable[[int], None] | None = None,
-) -> list[Record]:
-    """Play the games of a chunk of a match; return them in the order of `both_seats`.
-
-    Args:
-        game: the rules.
-        agents: two, by name, in any order.
-        options: of the match.
-        openings: one of `options.chunks()`.
-        finished: called after each turn with the number of games that it ended.
-    """
-    first, second = agents
-    return play_games(game, agents, options, both_seats(first, second, openings), finished)
-
-
 def play_games(
     game: Game,
     agents: dict[str, AnyAgent],
@@ -270,7 +250,7 @@ def match(
     """
     options = options or MatchOptions()
     agents = load_two_player_agents(game, [first, second])
-    chunks = [play_chunk(game, agents, options, openings) for openings in options.chunks()]
-    records = tuple(record for played in chunks for record in played)
     one, two = agents
+    chunks = [play_games(game, agents, options, both_seats(one, two, openings)) for openings in options.chunks()]
+    records = tuple(record for played in chunks for record in played)
     return MatchResult((one, two), records, tally(records, one))
