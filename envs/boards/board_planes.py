@@ -1,6 +1,7 @@
 """The planes that a player sees of packed boards and of numbers that stand everywhere.
 
-Letters: `B` games, `K` boards, `M` numbers, `S, N` stored rows and words (see `bitboards`).
+Letters: `B` games, `k` seats of a game that look, `K` boards, `M` numbers, `S, N` stored rows and words of a board
+(see `bitboards`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from torch import Tensor
 from cellgames.envs.native import Library, operator, pointer
 
 from .bitboards import Grid
+from .packedboards import PackedGrid
 
 _CELLS_A_THREAD = 1 << 20  # starting a thread takes as long as writing some of them
 
@@ -30,90 +32,90 @@ def seen_words(boards: Sequence[Tensor], seat: Tensor) -> Tensor:
 
 
 def write_planes(
-    grid: Grid, boards: list[Tensor], seat: Tensor, numbers: Tensor, first: tuple[int, int], out: Tensor
+    grid: Grid | PackedGrid, boards: list[Tensor], seats: Tensor, numbers: Tensor, first: tuple[int, int], out: Tensor
 ) -> None:
-    """Write planes, [B, K + M, H, W]: the first boards, the first numbers, then the other boards and numbers.
+    """Write planes, [B, k, K + M, H, W]: the first boards, the first numbers, then the other boards and numbers.
 
     Args:
         grid: the boards' shape; finite.
-        boards: see `seen_words`.
-        seat: int64 [B].
-        numbers: int16 [B, M].
+        boards: see `seen_words`; of a packed grid int64 [B, N]. Several seats of a game see the same boards.
+        seats: int64 [B, k], who look.
+        numbers: int16 [B, k, M].
         first: how many boards come first, and how many numbers after them.
         out: int16 or float32, contiguous.
     """
-    _write(boards, seat, numbers, grid.rows, grid.cols, *first, out)
+    _write(boards, seats, numbers, grid.rows, grid.cols, isinstance(grid, PackedGrid), *first, out)
+
+
+def _grid(rows: int, cols: int, packed: bool) -> Grid | PackedGrid:
+    return PackedGrid(rows, cols) if packed else Grid(rows, cols, wrap=False)
 
 
 @operator(
-    "write_planes(Tensor[] boards, Tensor seat, Tensor numbers, int rows, int cols, int first_boards, "
+    "write_planes(Tensor[] boards, Tensor seats, Tensor numbers, int rows, int cols, bool packed, int first_boards, "
     "int first_numbers, Tensor(a!) out) -> ()",
     fake=lambda *_: None,
 )
 def _write(
     boards: list[Tensor],
-    seat: Tensor,
+    seats: Tensor,
     numbers: Tensor,
     rows: int,
     cols: int,
+    packed: bool,
     first_boards: int,
     first_numbers: int,
     out: Tensor,
 ) -> None:
     """Write `write_planes`."""
-    cells = Grid(rows, cols, wrap=False).unpack(seen_words(boards, seat).movedim(0, -1))
-    parts = (cells[:, :first_boards], numbers[:, :first_numbers], cells[:, first_boards:], numbers[:, first_numbers:])
-    out.copy_(joined_planes(parts, torch.int16))
+    for number, seat in enumerate(seats.unbind(1)):
+        words = torch.stack(boards, 1) if packed else seen_words(boards, seat)
+        cells, values = _grid(rows, cols, packed).unpack(words.movedim(0, -1)), numbers[:, number]
+        parts = (cells[:, :first_boards], values[:, :first_numbers], cells[:, first_boards:], values[:, first_numbers:])
+        _join(parts, out[:, number])
 
 
 @_write.native
 def _native_write(
     native: Library,
     boards: list[Tensor],
-    seat: Tensor,
+    seats: Tensor,
     numbers: Tensor,
     rows: int,
     cols: int,
+    packed: bool,
     first_boards: int,
     first_numbers: int,
     out: Tensor,
 ) -> None:
     """Write the same by `sources/board_planes.cpp`."""
-    grid = Grid(rows, cols, wrap=False)
+    grid = _grid(rows, cols, packed)
     inner = [board.movedim(0, -1).contiguous() for board in boards]  # kept until the end of the call
     planes: list[int] = []
     for board in inner:
         words = pointer(board, torch.int64)
         other = words + (board.stride(0) * 8 if board.ndim == 4 else 0)
         planes += [words, other, other, words] if board.ndim == 4 else [words, words]
-    seat, numbers = seat.contiguous(), numbers.contiguous()
+    seats, numbers = seats.contiguous(), numbers.contiguous()
+    shape = (1, cols, grid.rows_a_word, grid.stride) if isinstance(grid, PackedGrid) else (*_words(grid), 1, 0)
+    sizes = (rows, cols, *shape, *seats.shape, len(planes) // 2, numbers.shape[2], first_boards, first_numbers)
     native.cellgames_planes_seen(
-        len(seat),
+        (ctypes.c_int64 * len(sizes))(*sizes),
         min(torch.get_num_threads(), 1 + out.numel() // _CELLS_A_THREAD),
-        rows,
-        cols,
-        grid.shape[1],
-        grid.widths[0],
-        len(planes) // 2,
-        numbers.shape[1],
-        first_boards,
-        first_numbers,
         out.dtype == torch.float32,
         (ctypes.c_void_p * len(planes))(*planes),
-        pointer(seat, torch.int64),
+        pointer(seats, torch.int64),
         pointer(numbers, torch.int16),
         pointer(out, out.dtype),
     )
 
 
-def joined_planes(parts: Sequence[Tensor], dtype: torch.dtype) -> Tensor:
-    """Return planes [B, C, H, W] of parts, [B, c, H, W] or numbers [B, c], which stand everywhere; one after the other.
+def _words(grid: Grid) -> tuple[int, int]:
+    """Return how many words a row has, and the columns in each."""
+    return grid.shape[1], grid.widths[0]
 
-    `torch.cat` takes ten times as long where a part is expanded.
-    """
-    height, width = next(part.shape[2:] for part in parts if part.ndim == 4)
-    counts = [part.shape[1] for part in parts]
-    planes = parts[0].new_empty((len(parts[0]), sum(counts), height, width), dtype=dtype)
-    for out, part in zip(planes.split(counts, 1), parts, strict=True):
-        out.copy_(part if part.ndim == 4 else part[:, :, None, None])
-    return planes
+
+def _join(parts: Sequence[Tensor], out: Tensor) -> None:
+    """Write parts, [B, c, H, W] or numbers [B, c], which stand everywhere, one after the other: [B, C, H, W]."""
+    for planes, part in zip(out.split([part.shape[1] for part in parts], 1), parts, strict=True):
+        planes.copy_(part if part.ndim == 4 else part[:, :, None, None])

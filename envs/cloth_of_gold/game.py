@@ -364,7 +364,7 @@ class ClothOfGold(Game[ClothState]):
     def _write_observation(self, state: ClothState, player: Tensor | int, out: Tensor) -> None:
         boards, numbers, seat = self._seen(state, player)
         first = len(observation.BOARDS), len(observation.NUMBERS)  # those of the base game
-        write_planes(self.grid, boards, seat, numbers, first, out)
+        write_planes(self.grid, boards, seat[:, None], numbers[:, None], first, out[:, None])
 
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
         """Return the boards of `observe` as words, int64 [B, 7, S, N], and its numbers, int16 [B, 4]."""

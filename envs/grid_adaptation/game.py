@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.boards.board_planes import joined_planes
+from cellgames.envs.boards.board_planes import write_planes
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
@@ -235,30 +235,33 @@ class GridAdaptation(Game[GridState]):
         for the fewest, are shown to those who vote, and to all when the match is over.
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        env_ids = torch.arange(len(state), device=state.device)
-        own = state.sequence[env_ids, seat]
-        voting = (state.round > self.rounds) & ~state.done
-        votes = ending.voters(state.tied.t(), state.tokens.t())[seat, env_ids]
-        counted = (state.done | (voting & votes))[:, None]
-        flips = self.flips_now(state.round) & ~state.done
-        numbers = torch.stack(
-            (
-                *((own & value) != 0 for value in rules.DIGITS),
-                state.reserves[env_ids, seat],
-                state.garnets[env_ids, seat],
-                rules.price(state.bought[env_ids, seat]),
-                state.scores[env_ids, seat].long(),
-                state.round,
-                flips,
-                voting,
-                *state.public.unbind(1),
-                *(state.scores.long() * counted).unbind(1),
-                *(state.tied & counted).unbind(1),
-            ),
-            1,
+        shape = (len(state), 1, observation.num_planes(self.players), self.size, self.size)
+        out = torch.empty(shape, dtype=torch.int16, device=state.device)
+        self._write_observation(state, seat[:, None], out)
+        return out.squeeze(1)
+
+    @override
+    def _observe_into(self, state: GridState, out: Tensor) -> None:
+        self._write_observation(state, torch.arange(self.players, device=state.device).expand(len(state), -1), out)
+
+    def _write_observation(self, state: GridState, seats: Tensor, out: Tensor) -> None:
+        """Write what seats, int64 [B, k], see: [B, k, C, H, W]."""
+        voting = ((state.round > self.rounds) & ~state.done)[:, None]
+        votes = ending.voters(state.tied.t(), state.tokens.t()).t().gather(1, seats)
+        counted = (state.done[:, None] | (voting & votes))[..., None]
+        flips = (self.flips_now(state.round) & ~state.done)[:, None]
+        own, reserves, garnets, bought, points = (
+            field.gather(1, seats)
+            for field in (state.sequence, state.reserves, state.garnets, state.bought, state.scores.long())
         )
-        numbers = numbers.clamp(max=observation.LARGEST)
-        return joined_planes((self.grid.unpack(state.planes.movedim(0, -1)), numbers), torch.int16)
+        digits = [(own & value) != 0 for value in rules.DIGITS]
+        held = [reserves, garnets, rules.price(bought), points]
+        public = [field.expand_as(own) for field in (state.round[:, None], flips, voting)]
+        parts = [torch.stack([*digits, *held, *public], 2), state.public[:, None].expand(-1, seats.shape[1], -1)]
+        parts += [state.scores.long()[:, None] * counted, state.tied[:, None] & counted]
+        numbers = torch.cat(parts, 2).clamp(max=observation.LARGEST).to(torch.int16)
+        boards = list(state.planes.unbind(1))
+        write_planes(self.grid, boards, seats, numbers, (len(boards), numbers.shape[2]), out)
 
     @override
     def outcome(self, state: GridState) -> Tensor:

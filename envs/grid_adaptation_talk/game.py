@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.boards.board_planes import joined_planes
 from cellgames.envs.core.errors import GameError
+from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.state import along_envs, choose_envs
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -238,7 +238,12 @@ class GridAdaptationTalk(GridAdaptation):
         state = _with_talk(state)
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         known = words.one_hot(self, words.history(self, state.said, state.arrived, seat))
-        return joined_planes((super().observe(state, seat), self.talking(state)[:, None], known), torch.int16)
+        talking = self.talking(state)[:, None, None, None].expand(-1, 1, self.size, self.size)
+        return torch.cat((super().observe(state, seat), talking, known), 1)
+
+    @override
+    def _observe_into(self, state: GridState, out: Tensor) -> None:
+        Game._observe_into(self, state, out)
 
     @override
     def infos(self, state: GridState, player: int) -> dict[str, Tensor]:

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-INTERFACE = 8
+INTERFACE = 9
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -140,7 +140,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_connection_put_stones": [address] + [number] * 2 + [address] * 4,
         "cellgames_connection_step": [address] + [number] * 3 + [address] * 12,
         "cellgames_stone_planes": [number] * 7 + [address] * 4,
-        "cellgames_planes_seen": [number] * 11 + [address] * 4,
+        "cellgames_planes_seen": [address] + [number] * 2 + [address] * 4,
         "cellgames_torus_winning": [number] * 3 + [address] * 4,
         "cellgames_connection_winning": [address] + [number] * 2 + [address] * 3,
         "cellgames_connection_winners": [address] + [number] * 2 + [address] * 4,
@@ -173,6 +173,8 @@ def _declare(loaded: Library) -> None:
         "cellgames_cloth_of_gold_zones": [number] * 4 + [address] * 3,
         "cellgames_life": [number] * 7 + [address] * 2,
         "cellgames_toroidal_cup": [number] * 9 + [ctypes.c_double] + [address] * 8,
+        "cellgames_toroidal_cup_step": [address] * 2 + [number] * 3 + [address] * 6,
+        "cellgames_toroidal_cup_seen": [number] * 10 + [address] * 5,
         "cellgames_spread_bits": [address] + [number] * 2 + [address],
         "cellgames_grid_adaptation_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 4,
         "cellgames_grid_adaptation_talk_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 7,

@@ -37,7 +37,7 @@ def most_shapes(pattern: str, limit: int | None) -> int:
 
 
 @table
-def _tables(patterns: tuple[str, ...], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def tables(patterns: tuple[str, ...], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the tables of `deal`, int64.
 
     Returns:
@@ -63,7 +63,7 @@ def _tables(patterns: tuple[str, ...], device: torch.device) -> tuple[Tensor, Te
 
 
 @table
-def _dealt(most: int, teams: int, device: torch.device) -> Tensor:
+def dealt(most: int, teams: int, device: torch.device) -> Tensor:
     """Return the places of team 0's shapes in the order of dealing, then team 1's and so on: int64 [P * S]."""
     return torch.from_numpy(np.argsort(snake(teams * most, teams), kind="stable")).to(device)
 
@@ -84,7 +84,7 @@ def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None
         The pattern, int64 [B], an index of `patterns`, and the shapes in the order in which they are placed, int8
         [B, P, S], indices of `stamps_of(patterns)`, -1 beyond a team's last.
     """
-    ways, numbers, choices, kinds = _tables(patterns, seeds.device)
+    ways, numbers, choices, kinds = tables(patterns, seeds.device)
     size = sizes(stamps_of(patterns), seeds.device)
     most = max(most_shapes(name, limit) for name in patterns)
 
@@ -98,5 +98,5 @@ def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None
     stamp = kinds[pattern].gather(1, kind)
     used = torch.arange(teams * most, device=seeds.device) < teams * count[:, None]
     order = torch.where(used, -size[stamp], 1).sort(dim=1, stable=True).indices
-    stamp = torch.where(used, stamp.gather(1, order), -1)[:, _dealt(most, teams, seeds.device)]
+    stamp = torch.where(used, stamp.gather(1, order), -1)[:, dealt(most, teams, seeds.device)]
     return pattern, stamp.view(len(seeds), teams, most).to(torch.int8)

@@ -14,7 +14,9 @@ from typing_extensions import override
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
+from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.native import library
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.foreign_text import shown
@@ -23,6 +25,7 @@ from . import dealing, notation, observation, placement
 from .colours import Survivors
 from .dealing import PLACEABLE
 from .end import leaders
+from .native_step import native_step
 from .notation import Position
 from .patterns.stamps import usual_name
 from .simulator import MAX_GENERATIONS, TOLERANCE, Result, run
@@ -213,6 +216,11 @@ class ToroidalCup(Game[CupState]):
         return mask.view(len(state), self.teams, self.lattice.actions)
 
     @override
+    def _native_step(self, device: torch.device) -> NativeStep[CupState] | None:
+        native = library(device)
+        return None if native is None else native_step(self, native)
+
+    @override
     def is_last_turn(self, state: CupState) -> Tensor:
         """Return where the last shapes are in hand, and Life follows."""
         return (state.queue[:, 0, 1:2] < 0).all(1) & ~state.done
@@ -237,7 +245,17 @@ class ToroidalCup(Game[CupState]):
         place, and which shapes come later, is not shown.
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        return observation.planes(state.board, state.queue, seat, self._drawings(state.device), self.lattice.band)
+        out = state.board.new_empty((len(state), 1, *self.info.observation.shape))
+        self._write_observation(state, seat[:, None], out)
+        return out.squeeze(1)
+
+    @override
+    def _observe_into(self, state: CupState, out: Tensor) -> None:
+        self._write_observation(state, torch.arange(self.teams, device=state.device).expand(len(state), -1), out)
+
+    def _write_observation(self, state: CupState, seats: Tensor, out: Tensor) -> None:
+        shown = self._drawings(state.device)
+        observation.write_planes(state.board, state.queue, seats, shown, self.lattice.band, out)
 
     def stamp_seen(self, seen: Tensor) -> Tensor:
         """Return the shape to place in observations, int64 [B], for agents, who see nothing else.

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.native import Library, operator, pointer
 
 from .placement import cells
 
@@ -27,27 +28,55 @@ def drawings(stamps: tuple[str, ...], rows: int, cols: int, band: int, device: t
     return planes.to(device)
 
 
-def planes(board: Tensor, queue: Tensor, seat: Tensor, shown: Tensor, band: int) -> Tensor:
-    """Return the observation of the games' `board` and `queue`, int8 [B, P + 2, rows, cols].
+@operator(
+    "write_cup_planes(Tensor board, Tensor queue, Tensor seats, Tensor shown, int band, Tensor(a!) out) -> ()",
+    fake=lambda *_: None,
+)
+def write_planes(board: Tensor, queue: Tensor, seats: Tensor, shown: Tensor, band: int, out: Tensor) -> None:
+    """Write what seats see of the games' `board` and `queue`.
 
     Args:
         board: int8 [B, rows, cols].
         queue: int8 [B, P, S].
-        seat: int64 [B], who looks.
+        seats: int64 [B, k], who look.
         shown: the `drawings`.
         band: columns of a band.
+        out: int8 or float32 [B, k, P + 2, rows, cols], contiguous.
     """
     batch, teams, _ = queue.shape
     rows, cols = board.shape[1:]
-    first = torch.arange(cols, device=board.device) + seat[:, None] * band
-    rolled = board.gather(2, (first % cols)[:, None].expand(-1, rows, -1))
-    owner = (seat[:, None] + torch.arange(teams, device=board.device)) % teams + 1
-    own = queue[torch.arange(batch, device=board.device), seat]
-    seen = board.new_empty(batch, num_planes(teams), rows, cols)
-    seen[:, :teams] = rolled[:, None] == owner.to(board.dtype)[..., None, None]
-    seen[:, teams] = shown[own[:, 0].long()]
-    seen[:, teams + 1] = (own >= 0).sum(1)[:, None, None]
-    return seen
+    for seat, seen in zip(seats.unbind(1), out.unbind(1), strict=True):
+        first = torch.arange(cols, device=board.device) + seat[:, None] * band
+        rolled = board.gather(2, (first % cols)[:, None].expand(-1, rows, -1))
+        owner = (seat[:, None] + torch.arange(teams, device=board.device)) % teams + 1
+        own = queue[torch.arange(batch, device=board.device), seat]
+        seen[:, :teams] = rolled[:, None] == owner.to(board.dtype)[..., None, None]
+        seen[:, teams] = shown[own[:, 0].long()]
+        seen[:, teams + 1] = (own >= 0).sum(1)[:, None, None]
+
+
+@write_planes.native
+def _native_write(
+    native: Library, board: Tensor, queue: Tensor, seats: Tensor, shown: Tensor, band: int, out: Tensor
+) -> None:
+    """Write the same by `sources/toroidal_cup_step.cpp`."""
+    board, queue, seats = board.contiguous(), queue.contiguous(), seats.contiguous()
+    native.cellgames_toroidal_cup_seen(
+        len(board),
+        torch.get_num_threads(),
+        *board.shape[1:],
+        queue.shape[1],
+        band,
+        queue.shape[2],
+        len(shown) - 1,
+        seats.shape[1],
+        out.dtype == torch.float32,
+        pointer(board, torch.int8),
+        pointer(queue, torch.int8),
+        pointer(shown, torch.int8),
+        pointer(seats, torch.int64),
+        pointer(out, out.dtype),
+    )
 
 
 def stamp_seen(seen: Tensor, shown: Tensor) -> Tensor:

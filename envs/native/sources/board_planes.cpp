@@ -19,12 +19,15 @@ struct Plane {
     const uint64_t* seen[2];
 };
 
+// A row has some words with as many columns each, or a word has some rows of so many bits.
 struct Layout {
-    int64_t rows, cols, words, width;  // of the board; words of a row, and the columns in each
-    int64_t games, boards, values, first_boards, first_values;
+    int64_t rows, cols, words, width, rows_a_word, row_bits;
+    int64_t games, seats, boards, values, first_boards, first_values;
     const Plane* planes;
     const int64_t* seat;
     const int16_t* numbers;
+
+    int64_t stored() const { return (rows + rows_a_word - 1) / rows_a_word * words; }
 };
 
 // The cells of each octet of bits, 0 or 1.
@@ -40,68 +43,104 @@ struct Octets {
 // Write the cells of a board; `out` has room for a chunk more, which the last row writes too much.
 template <class Number>
 CELLGAMES_INLINE void unpack(const Layout& layout, const Octets<Number>& octets, const uint64_t* words, Number* out) {
-    const int64_t rows = layout.rows, cols = layout.cols, width = layout.width;
-    for (int64_t row = 0; row < rows; ++row, out += cols)
+    const int64_t cols = layout.cols, width = layout.width;
+    int64_t above = 0;  // rows in the word before the row
+    for (int64_t row = 0; row < layout.rows; ++row, out += cols)
         for (int64_t start = 0; start < cols; start += width) {
             const int64_t columns = cols - start < width ? cols - start : width;
-            uint64_t word = *words++;
+            uint64_t word = *words >> above * layout.row_bits;
+            if (++above == layout.rows_a_word) ++words, above = 0;
             for (int64_t at = 0; at < columns; at += kChunk, word >>= kChunk)
                 std::memcpy(out + start + at, octets.cells[word & 0xFF], sizeof octets.cells[0]);
         }
 }
 
-// Copy a plane; past the caches if it is far, where memory need not be read to be written.
-CELLGAMES_INLINE void put(void* out, const void* plane, size_t bytes, bool far) {
-#if defined(__SSE2__)
-    if (far && bytes % 16 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0) {
-        for (size_t at = 0; at < bytes / 16; ++at)
-            _mm_stream_si128(static_cast<__m128i*>(out) + at, _mm_loadu_si128(static_cast<const __m128i*>(plane) + at));
-        return;
+// Memory that is written from front to back. If it is far, whole lines go past the caches, so that none need be read.
+class Output {
+  public:
+    Output(void* out, bool far)
+        : out_(static_cast<char*>(out)), head_(far ? (~reinterpret_cast<uintptr_t>(out) + 1) % kLine : ~size_t{0}) {}
+
+    CELLGAMES_INLINE_MEMBER void put(const void* given, size_t bytes) {
+        const char* from = static_cast<const char*>(given);
+        if (head_ > 0) {
+            const size_t some = std::min(head_, bytes);
+            std::memcpy(out_, from, some);
+            out_ += some, from += some, bytes -= some;
+            if (head_ != ~size_t{0}) head_ -= some;
+        }
+        if (filled_ > 0) {
+            const size_t some = std::min(kLine - filled_, bytes);
+            std::memcpy(line_ + filled_, from, some);
+            filled_ += some, from += some, bytes -= some;
+            if (filled_ == kLine) stream(line_), filled_ = 0;
+        }
+        for (; bytes >= kLine; bytes -= kLine, from += kLine) stream(from);
+        if (bytes > 0) std::memcpy(line_, from, filled_ = bytes);
     }
+    void finish() {
+        std::memcpy(out_, line_, filled_);
+#if defined(__SSE2__)
+        _mm_sfence();
 #endif
-    static_cast<void>(far);
-    std::memcpy(out, plane, bytes);
-}
+    }
+
+  private:
+    static constexpr size_t kLine = 64;
+    char* out_;
+    size_t head_, filled_ = 0;  // bytes to write before the first line, all if it is not far; bytes of the line so far
+    char line_[kLine];
+
+    CELLGAMES_INLINE_MEMBER void stream(const char* line) {
+#if defined(__SSE2__)
+        for (size_t at = 0; at < kLine; at += sizeof(__m128i))
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out_ + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(line + at)));
+#else
+        std::memcpy(out_, line, kLine);
+#endif
+        out_ += kLine;
+    }
+};
 
 template <class Number>
 CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, int64_t to) {
-    const int64_t size = layout.rows * layout.cols, stored = layout.rows * layout.words;
-    const int64_t all = layout.boards + layout.values;
+    const int64_t size = layout.rows * layout.cols, stored = layout.stored(), room = size + kChunk;
+    const int64_t all = layout.boards + layout.values, seats = layout.seats;
     static const Octets<Number> octets;
-    std::vector<uint64_t> boards(static_cast<size_t>(kTile * stored));
-    std::vector<Number> cells(static_cast<size_t>(size + kChunk));
+    std::vector<uint64_t> words(static_cast<size_t>(layout.boards * kTile * stored));
+    std::vector<Number> boards(static_cast<size_t>((seats > 1 ? layout.boards : 1) * room)), same(static_cast<size_t>(size));
     const size_t bytes = sizeof(Number) * static_cast<size_t>(size);
-    const bool far = layout.games * all * size * static_cast<int64_t>(sizeof(Number)) > kFarBytes;
+    const bool far = layout.games * seats * all * size * static_cast<int64_t>(sizeof(Number)) > kFarBytes;
+    Output out(seen + from * seats * all * size, far);
     for (int64_t first = from; first < to; first += kTile) {
         const int64_t lanes = to - first < kTile ? to - first : kTile;
-        for (int64_t place = 0, board = 0, value = 0; place < all; ++place) {
-            Number* out = seen + (first * all + place) * size;
-            const bool second = board >= layout.first_boards && value >= layout.first_values;
-            if (board < (second ? layout.boards : layout.first_boards)) {
-                const Plane& plane = layout.planes[board++];
-                const uint64_t* words[kTile] = {};
+        for (int64_t board = 0; board < layout.boards; ++board) {
+            const uint64_t* source[kTile] = {};
+            for (int64_t lane = 0; lane < lanes; ++lane)
+                source[lane] = layout.planes[board].seen[layout.seat[(first + lane) * seats] != 0] + first + lane;
+            for (int64_t at = 0; at < stored; ++at)
                 for (int64_t lane = 0; lane < lanes; ++lane)
-                    words[lane] = plane.seen[layout.seat[first + lane] != 0] + first + lane;
-                for (int64_t at = 0; at < stored; ++at)
-                    for (int64_t lane = 0; lane < lanes; ++lane)
-                        boards[static_cast<size_t>(lane * stored + at)] = words[lane][at * layout.games];
-                for (int64_t lane = 0; lane < lanes; ++lane) {
-                    unpack(layout, octets, boards.data() + lane * stored, cells.data());
-                    put(out + lane * all * size, cells.data(), bytes, far);
+                    words[static_cast<size_t>((lane * layout.boards + board) * stored + at)] = source[lane][at * layout.games];
+        }
+        for (int64_t look = 0; look < lanes * seats; ++look) {
+            const int64_t lane = look / seats;
+            const int16_t* numbers = layout.numbers + (first * seats + look) * layout.values;
+            for (int64_t place = 0, board = 0, value = 0; place < all; ++place) {
+                const bool second = board >= layout.first_boards && value >= layout.first_values;
+                if (board < (second ? layout.boards : layout.first_boards)) {
+                    Number* cells = boards.data() + (seats > 1 ? board * room : 0);
+                    if (look % seats == 0)
+                        unpack(layout, octets, words.data() + (lane * layout.boards + board) * stored, cells);
+                    out.put(cells, bytes);
+                    ++board;
+                } else {
+                    std::fill(same.begin(), same.end(), static_cast<Number>(numbers[value++]));
+                    out.put(same.data(), bytes);
                 }
-            } else {
-                for (int64_t lane = 0; lane < lanes; ++lane) {
-                    const auto number = static_cast<Number>(layout.numbers[(first + lane) * layout.values + value]);
-                    std::fill(cells.begin(), cells.begin() + size, number);
-                    put(out + lane * all * size, cells.data(), bytes, far);
-                }
-                ++value;
             }
         }
     }
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
+    out.finish();
 }
 
 CELLGAMES_DISPATCH
@@ -112,16 +151,16 @@ void write_floats(const Layout& layout, float* seen, int64_t from, int64_t to) {
 
 }  // namespace
 
-// planes: for each board its words for either seat, int64 [rows + 1][words][games]; seat int64 [games]; numbers int16
-// [games][values]; seen int16 [games][boards + values][rows][cols], or float32. The first boards come first, then the
-// first values, then the other boards and values.
-CELLGAMES_EXPORT void cellgames_planes_seen(int64_t games, int64_t threads, int64_t rows, int64_t cols, int64_t words,
-                                            int64_t width, int64_t boards, int64_t values, int64_t first_boards,
-                                            int64_t first_values, int64_t floats, const void* planes,
+// sizes: the numbers of `Layout`, rows to first_values. planes: for each board its words for either seat, int64
+// [stored][games]; where several seats of a game look, all see the same boards. seat int64 [games][seats]; numbers int16
+// [games][seats][values]; seen int16 [games][seats][boards + values][rows][cols], or float32. The first boards come
+// first, then the first values, then the other boards and values.
+CELLGAMES_EXPORT void cellgames_planes_seen(const void* sizes, int64_t threads, int64_t floats, const void* planes,
                                             const int64_t* seat, const int16_t* numbers, void* seen) {
-    const Layout layout{rows,   cols,         words,        width, games, boards, values,
-                        first_boards, first_values, static_cast<const Plane*>(planes), seat, numbers};
-    const int64_t tiles = (games + kTile - 1) / kTile;
+    Layout layout{};
+    std::memcpy(&layout, sizes, 12 * sizeof(int64_t));
+    layout.planes = static_cast<const Plane*>(planes), layout.seat = seat, layout.numbers = numbers;
+    const int64_t games = layout.games, tiles = (games + kTile - 1) / kTile;
     cellgames::in_parallel(tiles, threads, [&](int64_t from, int64_t to) {
         const int64_t end = to * kTile < games ? to * kTile : games;
         floats ? write_floats(layout, static_cast<float*>(seen), from * kTile, end)

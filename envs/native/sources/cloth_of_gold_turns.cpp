@@ -3,6 +3,7 @@
 //
 // Eight games stand side by side, as in `cloth_of_gold.cpp`.
 #include "cloth_of_gold.h"
+#include "random.h"
 #include "threefry.h"
 
 namespace {
@@ -400,34 +401,6 @@ struct Given {
     float* rewards;    // [2][B]
     bool *terminated, *truncated;
 };
-
-// The sum of eight bytes, each 0 or 1, or of their sums over a few.
-CELLGAMES_INLINE int64_t sum_bytes(uint64_t eight) { return static_cast<int64_t>(eight * 0x0101010101010101 >> 56); }
-
-CELLGAMES_INLINE uint64_t eight_bytes(const uint8_t* from) {
-    uint64_t eight;
-    std::memcpy(&eight, from, sizeof eight);
-    return eight;
-}
-
-// The legal action that stands behind `bits * all >> 31` others: `sampling.random_legal`. `counts`: room.
-CELLGAMES_INLINE int64_t random_legal(const uint8_t* mask, int64_t actions, int64_t bits, uint8_t* counts) {
-    constexpr int64_t kChunk = 64;
-    int64_t all = 0, chunks = 0, at = 0;
-    for (; at + kChunk <= actions; at += kChunk) {
-        uint64_t sum = 0;
-        for (int64_t byte = 0; byte < kChunk; byte += 8) sum += eight_bytes(mask + at + byte);
-        all += counts[chunks++] = static_cast<uint8_t>(sum_bytes(sum));
-    }
-    for (; at < actions; ++at) all += mask[at];
-    if (all == 0) return 0;
-    int64_t rank = bits * all >> 31;
-    at = 0;
-    for (int64_t chunk = 0; chunk < chunks && rank >= counts[chunk]; ++chunk, at += kChunk) rank -= counts[chunk];
-    for (int64_t count; at + 8 <= actions && rank >= (count = sum_bytes(eight_bytes(mask + at))); at += 8) rank -= count;
-    for (;; ++at)
-        if (mask[at] && rank-- == 0) return at;
-}
 
 CELLGAMES_DISPATCH
 void draw_actions(const Given& step, int64_t actions, int64_t from, int64_t to) {
