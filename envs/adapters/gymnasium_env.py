@@ -15,6 +15,8 @@ from cellgames.envs.core import Game, State
 
 from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, position_of
 from .opponents import Opponents
+from .seat_solo import SeatSolo, ending_of
+from .seats import SeatVector
 from .window import Rendered, RenderMode
 
 
@@ -53,6 +55,22 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         self.observation_space, self.action_space = self._set_up(1, opponents, weights=weights, seat=seat)
         self._set_render_mode(render_mode)
         self._final: State | None = None  # the game that is over, until the next one is asked for
+        self._solo = SeatSolo.of(self._vector)
+        self._lent = False  # whether somebody else may hold the vector
+
+    @property
+    @override
+    def vector(self) -> SeatVector:
+        """The game as a vector of one env; once it has been asked for, steps go through it."""
+        self._lent = True
+        return self._given_back()
+
+    def _given_back(self) -> SeatVector:
+        solo, self._solo = self._solo, None
+        return self._vector if solo is None else solo.give_back()
+
+    def _take_over(self) -> None:
+        self._solo = None if self._lent else SeatSolo.of(self._vector)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -65,37 +83,56 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
             options: {"position": a line as `game.state_to_string` writes it} starts from there.
         """
         super().reset(seed=seed)
-        observation, self._final = self._begin(seed, position_of(self.game, options)), None
+        position = position_of(self.game, options)
+        if self._solo is None or seed is not None or position is not None or not self._fresh:
+            self._given_back()
+            self._begin(seed, position)
+            self._take_over()
+        self._fresh, self._final = False, None
         self._draw()
-        return observation, self._info(int(self.vector.player[0]))
+        return self._observation(), self._info(self._player)
 
     def step(self, action: Any) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
         """Let the learner act, and then the others, until it is the learner's turn again or the game is over."""
         if self._final is not None:
             raise ResetNeeded(f"{self.game.id}: the game is over; call reset() before step()")
-        player = int(self.vector.player[0])
-        moved = self.vector.step(as_tensor(self.game, action)[None])
+        player = self._player
         info: dict[str, Any] = {}
-        if moved.ended is None:
+        if self._solo is not None and self._solo.is_legal(action):
+            reward, ended = self._solo.step(action)
+            ends = (False, False) if ended is None else (ended.terminated, ended.truncated)
+            if ended is not None:
+                self._final, observation, info = ending_of(self.game, ended, player)
+        else:
+            moved = self._given_back().step(as_tensor(self.game, action)[None])
+            reward, ends = float(moved.rewards[0]), (bool(moved.terminated[0]), bool(moved.truncated[0]))
+            if moved.ended is not None:
+                self._final = moved.ended.state
+                ((_, observation, info),) = endings(moved.ended)
+            if moved.faults:
+                info["illegal_action"] = moved.faults[0]
+            self._take_over()
+        if self._final is None:
             observation = self._observation()
         else:
-            self._final, self._fresh = moved.ended.state, True  # the next game stands ready
-            ((_, observation, info),) = endings(moved.ended)
-        if moved.faults:
-            info["illegal_action"] = moved.faults[0]
+            self._fresh = True  # the next game stands ready
         self._draw()
-        ends = bool(moved.terminated[0]), bool(moved.truncated[0])
-        return observation, float(moved.rewards[0]), *ends, self._info(player) | info
+        return observation, reward, *ends, self._info(player) | info
+
+    @property
+    def _player(self) -> int:
+        """The learner's seat."""
+        return int(self._vector.player[0]) if self._solo is None else self._solo.player
 
     @override
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the learner's legal actions, bool [A]; components of an action one after the other."""
-        masks: npt.NDArray[np.bool_] = super().action_masks()[0]
+        masks: npt.NDArray[np.bool_] = super().action_masks()[0] if self._solo is None else self._solo.mask.copy()
         return masks if self._final is None else np.zeros_like(masks)
 
     @override
     def _observation(self) -> npt.NDArray[Any]:
-        observation: npt.NDArray[Any] = super()._observation()[0]
+        observation: npt.NDArray[Any] = super()._observation()[0] if self._solo is None else self._solo.observe()
         return observation
 
     def _info(self, player: int) -> dict[str, Any]:
@@ -103,8 +140,9 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
 
     @override
     def core_state(self) -> State:
-        state: State = self.vector.state if self._final is None else self._final
-        return state
+        if self._final is not None:
+            return self._final
+        return self._vector.state if self._solo is None else self._solo.state()
 
     @override
     def _repr_html_(self) -> str | None:
@@ -113,6 +151,5 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
     @override
     def __repr__(self) -> str:
         state = self.core_state()
-        player = self.game.info.players[int(self.vector.player[0])]
         step = f"over after {int(state.turn)} steps" if self._final else f"{int(state.turn)} steps played"
-        return f"{type(self).__name__}({self.game!r}, learner is {player}, {step})"
+        return f"{type(self).__name__}({self.game!r}, learner is {self.game.info.players[self._player]}, {step})"

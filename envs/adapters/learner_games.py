@@ -37,11 +37,15 @@ class LearnerGames:
 
     Attributes:
         game: the rules.
-        vector: the games.
     """
 
     game: Game
-    vector: SeatVector
+    _vector: SeatVector
+
+    @property
+    def vector(self) -> SeatVector:
+        """The games."""
+        return self._vector
 
     def _make(self, game: Game | str, parameters: Mapping[str, Any]) -> None:
         """Take the rules, or make those of an id with its parameters."""
@@ -61,7 +65,7 @@ class LearnerGames:
             options: others of `SeatVector`.
         """
         seeds = env_seeds(self.game, seed, max(num_envs, 0))
-        self.vector = SeatVector(self.game, num_envs, opponents, seed=seeds, illegal="forfeit", **options)
+        self._vector = SeatVector(self.game, num_envs, opponents, seed=seeds, illegal="forfeit", **options)
         self._fresh = True  # no step has been made since the games began
         return box_of(self.game.info.observation), action_space_of(self.game)
 
@@ -70,19 +74,19 @@ class LearnerGames:
     ) -> npt.NDArray[Any]:
         """Start new games, with the seeds that follow if there is none, and return the observation."""
         if seed is not None:
-            self.vector.reset(env_seeds(self.game, seed, self.vector.num_envs), position=position)
+            self._vector.reset(env_seeds(self.game, seed, self._vector.num_envs), position=position)
         elif not self._fresh or position is not None:
-            self.vector.reset(position=position)
+            self._vector.reset(position=position)
         self._fresh = False
         return self._observation()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the learner's legal actions, bool [B, A]; components of an action one after the other."""
-        masks: npt.NDArray[np.bool_] = self.vector.action_mask.numpy(force=True).copy()
+        masks: npt.NDArray[np.bool_] = self._vector.action_mask.numpy(force=True).copy()
         return masks
 
     def _observation(self) -> npt.NDArray[Any]:
-        observation: npt.NDArray[Any] = self.vector.observation.numpy(force=True)
+        observation: npt.NDArray[Any] = self._vector.observation.numpy(force=True)
         return observation
 
     def _repr_html_(self) -> str | None:
@@ -90,7 +94,7 @@ class LearnerGames:
         return self.game.draw_batch(self.vector.state)._repr_html_()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.game!r}, {self.vector.num_envs} envs)"
+        return f"{type(self).__name__}({self.game!r}, {self._vector.num_envs} envs)"
 
 
 def env_seeds(game: Game, seed: int | Sequence[int | None] | None, num_envs: int) -> Tensor:

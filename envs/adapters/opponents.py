@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -73,6 +75,11 @@ class Uniform:
         bits = chance.draw(state.seed[:, None], _PLAY, counter) & _BITS
         actions = game.random_actions(state, bits.view(-1, *shape))
         return actions[env_ids, players] if at_once else actions
+
+    def choose(self, seed: int, turn: int, mask: npt.NDArray[np.bool_]) -> int:
+        """Return the choice of `pick` in one game in turns, by its mask, bool [A]."""
+        legal = mask.nonzero()[0]
+        return int(legal[(chance.draw_one(seed, _PLAY, turn) & _BITS) * len(legal) >> 31])
 
 
 UNIFORM = Uniform()

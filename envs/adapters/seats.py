@@ -26,9 +26,9 @@ from .opponents import Opponent, Opponents, as_bounds, as_pool, as_seat
 
 # Streams of a game's seed, below those of the games (`chance.USER`) and beside that of `opponents`: the learner's seat,
 # who sits on the others, and, of the first env's first game, the generator of the opponents.
-_SEAT, _OPPONENT, _GENERATOR = range(2, 5)
+SEAT, _OPPONENT, _GENERATOR = range(2, 5)
 _SAVED = ("player", "returns", "lengths", "owed")
-_PATIENCE = 1000  # games in a row that end before the learner's first turn
+PATIENCE = 1000  # games in a row that end before the learner's first turn
 
 Illegal = Literal["raise", "forfeit"]
 
@@ -226,14 +226,14 @@ class SeatVector(Generic[S]):
 
     def _replace(self, done: Tensor, given: tuple[Tensor, S] | None = None) -> None:
         """New games where bool [B] says so, up to the learner's first turn; from the positions given for some envs."""
-        for _ in range(_PATIENCE):
+        for _ in range(PATIENCE):
             if not done.any():
                 return
             self._state = self._starts.restart(self._state, done)
             self._to_first_turns(done, given)
             done = self._state.done
         raise RuntimeError(
-            f"{self.game.id}: {_PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}; "
+            f"{self.game.id}: {PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}; "
             "does this seat ever act?"
         )
 
@@ -251,7 +251,7 @@ class SeatVector(Generic[S]):
         seeds, seats = self._state.seed[env_ids], self.game.info.num_players
         player = torch.full_like(seeds, self._fixed_seat)
         if self._fixed_seat < 0:
-            player = chance.uniform_int(chance.draw(seeds, _SEAT, torch.zeros_like(seeds)), seats)
+            player = chance.uniform_int(chance.draw(seeds, SEAT, torch.zeros_like(seeds)), seats)
         who = torch.zeros((len(env_ids), seats), dtype=torch.int64, device=self.device)
         if len(self._bounds) > 1:
             bits = chance.draw(seeds[:, None], _OPPONENT, torch.arange(seats, device=self.device))

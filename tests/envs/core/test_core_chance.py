@@ -193,3 +193,9 @@ def test_random_actions_are_even_over_the_legal_ones() -> None:
     counts = torch.bincount(drawn, minlength=130)
     assert int(counts[legal].sum()) == count
     assert float(((counts[legal] - count / 10) ** 2 / (count / 10)).sum()) < 35  # chi-square, 9 degrees of freedom
+
+
+@pytest.mark.parametrize("seed", [0, 1, -1, 1 << 61, -(1 << 63), (1 << 63) - 1])
+def test_a_single_draw_is_one_of_many(seed: int) -> None:
+    for counter in (0, 7, (1 << 32) - 1):
+        assert chance.draw_one(seed, 21, counter) == int(chance.draw(torch.tensor(seed), 21, torch.tensor(counter)))
