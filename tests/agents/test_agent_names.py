@@ -14,7 +14,6 @@ from cellgames.agents.agent_names import MOST_NAME, by_name, split_name
 from cellgames.agents.identity import identities, identity
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
-from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.registry import REGISTRY
 from cellgames.runs.run_folder import RunError
@@ -165,14 +164,6 @@ def test_a_run_goes_on_under_its_names_and_by_identities(folder: Path, monkeypat
         round_robin(GAME, ["you=one_bots:Bot", "random"], PAIR, out=folder / "run")
     grown = round_robin(GAME, ["me=one_bots:Bot", "random", "last=arena_bots:Last"], PAIR, out=folder / "run")
     assert grown.played == 8
-
-
-def test_names_travel_to_workers() -> None:
-    parcel = Parcel.pack(GAME, by_name({"a": First("own"), "b": "random", "c": "arena_bots:Last"}))
-    _, agents = parcel.unpack()
-    assert list(agents) == ["a", "b", "c"]
-    assert [agent.name for agent in agents.values()][1:] == ["b", "c"]
-    assert parcel.identities["c"] == identity("arena_bots:Last")
 
 
 # ---------------------------------------------------------------- the command line

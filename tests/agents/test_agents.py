@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -308,12 +306,6 @@ def test_a_policys_bad_answer_is_explained(answer: Any) -> None:
 # ---------------------------------------------------------------- specs
 
 
-def test_the_list_of_agents_needs_no_torch() -> None:
-    code = "import sys; from cellgames.agents import AGENTS, load; assert 'torch' not in sys.modules, 'torch'"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
@@ -402,8 +394,3 @@ def test_the_moves_of_a_record_are_read_back_as_the_actions(game: Game) -> None:
         names = moves(game, played, env_id)
         read = torch.stack([parse_move(game, name) for name in names])
         assert torch.equal(read, played.actions[: len(names), env_id])
-
-
-def test_a_move_with_too_few_actions_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected 3 actions in a turn, got 1"):
-        parse_move(Sealed(), "0/none")

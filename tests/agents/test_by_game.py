@@ -94,15 +94,6 @@ def test_games_without_an_entry_get_the_default_or_are_refused(listed: Callable[
             refused(CUP)
 
 
-def test_checks_of_the_agent_are_made(listed: Callable[..., None]) -> None:
-    listed(torus="Last", cup="Last", cloth="First")
-    agent: Any = by_game("mine")
-    agent.check_game(TORUS)
-    agent.check_game(CLOTH)  # its agent has no objections to make
-    with pytest.raises(ValueError, match="last plays torus-v0, got toroidal-cup-v0"):
-        agent.check_game(CUP)
-
-
 def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
     """By states where that one gets them, and in other games by observations."""
     listed(torus="Last", cup="First", cloth="First")

@@ -66,11 +66,6 @@ def test_an_illegal_action_gets_no_gradient() -> None:
     assert logits.grad[0, 0] != 0
 
 
-def test_probabilities_are_for_one_component() -> None:
-    with pytest.raises(ValueError, match="one component, got 2"):
-        Choices(LOGITS, MASK, NVEC).probabilities()
-
-
 def test_several_actions_of_a_row_have_the_probabilities_that_each_has_alone() -> None:
     logits = torch.randn(3, 5, generator=torch.Generator().manual_seed(4))
     choices = Choices(logits, MASK.expand(3, -1), NVEC, follow)

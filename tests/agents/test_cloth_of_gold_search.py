@@ -18,7 +18,6 @@ from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
 from cellgames.agents.cloth_of_gold.values import CANDIDATES
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.play_loop import play
-from cellgames.arena.analyse.search_analysis import analyse
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds
@@ -77,17 +76,6 @@ def test_a_turn_that_wins_is_played(spec: str, tmp_path: Path) -> None:
     wins = value[:, 0] > GAME.cells  # more than any lead
     assert 0 < wins.sum() < len(going)
     assert torch.equal(GAME.outcome(GAME.play_turn(going, turns))[:, 1] > 0, wins)
-
-
-def test_an_analysis_has_first_units_and_the_whole_turn() -> None:
-    state = late(1)[0]
-    found = analyse(GAME, state, load("mcts:32", GAME), seed=1)
-    assert found.visits == 32
-    assert len({move.action for move in found.moves}) == len(found.moves) > 1
-    assert sum(move.policy for move in found.moves) == pytest.approx(1)
-    assert found.chosen == found.line[0].name
-    assert found.line[-1].name == "end"
-    assert {move.player for move in found.line} == {int(state.current_player)}
 
 
 def test_searches_play_whole_games_and_need_a_network_of_turns(tmp_path: Path) -> None:

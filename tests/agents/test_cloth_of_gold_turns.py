@@ -139,8 +139,8 @@ def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(name: st
     assert max(sizes) > 3 or game.max_units == 1 or game.radius == 1  # where a shape does not fit
 
 
-@pytest.mark.parametrize("max_units", [1, 2, 3, 9])
-@pytest.mark.parametrize("acts_left", [0, 1, 2, 5])
+@pytest.mark.parametrize("max_units", [1, 3])
+@pytest.mark.parametrize("acts_left", [0, 1, 5])
 def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts_left: int) -> None:
     """After units that were placed and taken back again and again, with one of them on the board or none."""
     game = make(height=16, width=20, max_units=max_units, radius=6)
@@ -154,20 +154,6 @@ def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts
     must = acts % 2 == 0
     assert sizes.min() >= must
     assert sizes.max() <= max(int(must), min(acts_left, max_units - acts % 2))
-
-
-def test_a_turn_of_chance_depends_on_its_games_seed_and_not_on_the_games_beside() -> None:
-    game = make(**GAMES["thirty units"])
-    state, lots = list(walk(game, 6, 12, seed=2))[-1], seeds(3, 6)
-    turns = random_turns(game, state, lots, 5, border=True)
-    for env_id in range(6):
-        alone = random_turns(game, state[env_id], lots[[env_id]], 5, border=True)
-        assert torch.equal(alone[0], turns[env_id])
-    order = torch.tensor([4, 2, 0])
-    assert torch.equal(random_turns(game, state[order], lots[order], 5, border=True), turns[order])
-    assert not torch.equal(random_turns(game, state, seeds(4, 6), 5, border=True), turns)
-    assert len(turns.flatten(0, 1).unique(dim=0)) > 20
-    assert random_turns(game, state[:0], lots[:0], 5).shape == (0, 5, 30)
 
 
 # ---------------------------------------------------------------- agents that plan a turn

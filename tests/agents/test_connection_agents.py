@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import random
-from itertools import product
 
 import pytest
 import torch
@@ -118,19 +117,3 @@ def test_the_network_plays_both_colours_of_hex_alike() -> None:
     order = [*game.layout.mirrored, game.layout.cells]
     assert torch.allclose(mirrored[:, order], logits, atol=1e-5)
     assert torch.allclose(same, value, atol=1e-5)
-
-
-def test_the_network_sees_whether_a_swap_is_possible() -> None:
-    game = Hex(size=4)
-    before = game.observe(game.string_to_state(".x../..../..../.... w"), 1)
-    after = game.observe(game.string_to_state("..../o.../..../.... b"), 0)
-    assert not torch.allclose(answers(game, before)[1], answers(game, after)[1])
-
-
-@pytest.mark.parametrize(("kind", "tiling"), [*product([Hex, Y], ["hexagons", "octagons"])])
-def test_weights_play_all_sizes(kind: type[ConnectionGame], tiling: str) -> None:
-    shapes = [
-        {name: weight.shape for name, weight in ConnectionNetwork(game, Size(8, 1)).state_dict().items()}
-        for game in (kind(4, tiling), kind(6, tiling))  # type: ignore[arg-type]  # a tiling
-    ]
-    assert shapes[0] == shapes[1]

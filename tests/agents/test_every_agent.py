@@ -43,7 +43,6 @@ GAMES: dict[str, Game] = {
     ),
 }
 SPECS = ("random", "greedy", "rollout:2", "mcts:4")
-every_agent = pytest.mark.parametrize("spec", SPECS[1:])
 every_pair = pytest.mark.parametrize(
     ("spec", "game"),
     slow_except(
@@ -104,15 +103,6 @@ def test_it_goes_on_from_the_middle_in_envs_that_are_not_started_again(spec: str
         else:
             actions[going] = select(agent, game, state, going, generator())
         state = game.step(state, actions)
-
-
-@every_agent
-@pytest.mark.parametrize("name", ["cloth", "grid", "cup"])
-def test_who_was_not_started_says_so(name: str, spec: str) -> None:
-    game, seats = GAMES[name], torch.zeros(1, dtype=torch.int64)
-    seat = seats if game.info.simultaneous else None
-    with pytest.raises(ValueError, match=f"'{spec}' must be started before it acts"):
-        select(load(spec, game), game, game.init(seeds(0, 1)), torch.arange(1), generator(), seat)
 
 
 @pytest.mark.parametrize("id", [id for id in cellgames.games() if "small" not in id])

@@ -290,18 +290,6 @@ def test_an_agent_that_cannot_start_forfeits_its_games() -> None:
     assert len(played.actions) == 0
 
 
-def test_the_same_seed_gives_the_same_games_whoever_fails() -> None:
-    class Moody(RandomAgent):
-        def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-            actions = super().act(observation, action_mask, env_ids, generator)
-            return torch.where(actions % 7 == 3, 99, actions)
-
-    one, other = (run(TORUS, [Moody("moody"), RandomAgent("random")], 40) for _ in range(2))
-    assert one.failures == other.failures
-    assert 0 < len(one.failures) < 40
-    assert torch.equal(one.actions, other.actions)
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_what_ends_the_process_is_nobodys_forfeit(error: type[BaseException]) -> None:
     def end(actions: Tensor, env_ids: Tensor) -> Any:
@@ -422,25 +410,6 @@ def test_a_finished_game_cannot_be_forfeited() -> None:
     (record, *_) = match(TORUS, Steady("a"), Steady("b"), MatchOptions(games=2)).records
     with pytest.raises(ReplayError, match="forfeited by seat 1, but the game is over"):
         replay(replace(record, result=replace(record.result, forfeit=Forfeit(0, "x"))))
-
-
-@pytest.mark.parametrize(
-    "forfeit",
-    [
-        '"x"',
-        '{"seat": 0}',
-        '{"seat": -1, "reason": ""}',
-        '{"seat": 0, "reason": 1}',
-        '{"seat": 0, "reason": "two\\nlines"}',
-        json.dumps({"seat": 0, "reason": "x" * 2000}),
-        '{"seat": 0, "reason": "", "also": ["b"]}',
-    ],
-)
-def test_a_bad_forfeit_in_a_file_is_explained(forfeit: str) -> None:
-    data = forfeited().to_data()
-    data["result"]["forfeit"] = json.loads(forfeit)
-    with pytest.raises(ValueError, match="forfeit"):
-        Record.from_json(json.dumps(data))
 
 
 # ---------------------------------------------------------------- tables and runs

@@ -93,33 +93,6 @@ def test_stones_to_win_is_the_cheapest_walk_on_larger_boards(size: int) -> None:
     assert found == [[cheapest_walk(board, size, player) for player in (0, 1)] for board in boards]
 
 
-# Black's octagons make a bracelet and an l-helix but for the cell where they cross, octagon b2.
-CROSSING = """
-. B . . . .
- . . . . . .
-B . B B B B
- . . . . . .
-. B . . . .
- . . . . . .
-B B . . . .
- . . . . . B
-. . . . B B
- . . . B . .
-. . B B . .
- . B . . . .
-"""
-
-
-def test_a_cycle_that_crosses_itself_in_a_free_octagon_is_overestimated() -> None:
-    board, size = ref.board_from_text(CROSSING)
-    crossing = size + 1
-    assert not ref.wins(0, ref.cells_of_player(board, 0, size), size)
-    board[crossing] = 1
-    assert ref.wins(0, ref.cells_of_player(board, 0, size), size)
-    board[crossing] = 0
-    assert stones_to_win(observe([board], size, 0))[0, 0] == 2  # not 1: the octagon counts for each strand
-
-
 # ---------------------------------------------------------------- moves
 
 # Black has the ring of column b but for one octagon; White has nothing near.
@@ -171,18 +144,6 @@ def test_winning_comes_before_blocking() -> None:
     board[3 * size + 1] = 0  # now White is one from a bracelet, Black two from the ring
     assert choose(board, size, 0) == {3 * size + 1}
     assert choose(board, size, 1) == {3 * size + 1}
-
-
-def test_ties_are_broken_by_the_generator_alone() -> None:
-    size = 4
-    empty = [0] * 32
-    octagons = choose(empty, size, 0, times=300)
-    assert octagons == set(range(16)), "on the empty board all octagons are equally good, squares worse"
-    observation = observe([empty] * 50, size, 0)
-    mask = torch.ones(50, 32, dtype=torch.bool)
-    one, same, other = (TorusGreedy().act(observation, mask, torch.arange(50), generator(seed)) for seed in (1, 1, 2))
-    assert torch.equal(one, same)
-    assert not torch.equal(one, other)
 
 
 @pytest.mark.parametrize("size", [4, 5])

@@ -24,8 +24,6 @@ from cellgames.agents.views import View, views_of
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
 
-httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
-
 GAMES = ("torus-small-v0", "cloth-of-gold-small-v0", "grid-adaptation-small-v0", "toroidal-cup-small-v0")
 TORUS = cellgames.make("torus-v0", size=2)
 
@@ -306,8 +304,3 @@ def test_a_run_that_reaches_its_limit_goes_on_without_paying_twice(
     assert len(chat.requests) == 3 * calls, "a run that starts over asks anew"
     for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
         assert KEY.encode() not in path.read_bytes()
-
-
-def test_limits_do_not_go_with_a_cluster(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert round_robin(tmp_path, "--max-calls", "3", "--ray=local") == 2
-    assert "do not go with --ray" in capsys.readouterr().err

@@ -81,20 +81,6 @@ def test_playouts_end_every_game_with_its_own_outcome_wherever_it_stands() -> No
     assert finish(TORUS, state[:0], generator()).shape == (0, 2)
 
 
-def test_playouts_report_the_actions_of_games_that_go_on_and_only_those() -> None:
-    state = midway(TORUS, 64, 12)
-    replay = state.clone()
-    steps: list[tuple[Tensor, Tensor, Tensor]] = []
-    outcome = finish(TORUS, state, generator(), lambda *step: steps.append(step))
-    for places, players, actions in steps:
-        assert not replay.done[places].any()
-        assert torch.equal(players, replay.current_player[places])
-        assert (~replay.done).sum() == len(places)
-        every = torch.zeros(64, dtype=torch.int64).index_put((places,), actions)
-        replay = TORUS.step(replay, every)
-    assert torch.equal(TORUS.outcome(replay), outcome)
-
-
 def test_playouts_of_games_with_dice_have_dice_of_their_own() -> None:
     game = Race()
     state = game.init(chance.seeds(3, 1).expand(200).clone())
@@ -107,7 +93,7 @@ def test_playouts_of_games_with_dice_have_dice_of_their_own() -> None:
 # ---------------------------------------------------------------- the number of playouts
 
 
-@pytest.mark.parametrize("playouts", [1, 2, 3, 7, 16, 50, 64, 200])
+@pytest.mark.parametrize("playouts", [1, 3, 64, 200])
 def test_rollout_spends_exactly_n_playouts_on_every_move(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = counted(monkeypatch, rollout)
     state = midway(TORUS, 6, 7)
@@ -175,18 +161,3 @@ def test_strength_from_both_seats(spec: str, other: str, share: float) -> None:
     played = play(game, agents, seats, seeds(0, games), [generator(2), generator(3)], opening=opening)
     won = game.outcome(played.state).gather(1, seats.argmin(1, keepdim=True)) == 1
     assert won.float().mean() > share
-
-
-@pytest.mark.parametrize("agent", [RolloutAgent(16), AmafAgent(4)], ids=lambda agent: agent.name)
-def test_a_game_with_one_legal_action_beside_one_with_many(agent: Searcher) -> None:
-    """Every env gets an action that is legal there, however many the others have."""
-    game = cellgames.make("torus-v0", size=2)
-    games, random = game.init(seeds(0, 200)), generator(5)
-    for _ in range(7):
-        games = game.step(games, random_legal(game.packed_legal_actions(games), random_bits(200, random)))
-    full = (~games.done).nonzero()[0, 0]
-    state = State.cat([games[int(full)], game.init(seeds(0, 1))])
-    assert game.legal_actions(state).sum(1).tolist() == [1, 8]
-    for seed in range(20):
-        actions = ask(agent, game, state, seed)
-        assert game.legal_actions(state).gather(1, actions[:, None]).all()

@@ -18,10 +18,8 @@ import torch
 from torch import Tensor, nn
 
 import cellgames
-from cellgames.agents import Network, SB3Agent, Size, load, play
+from cellgames.agents import SB3Agent, load
 from cellgames.agents.identity import digest, identity
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
 from cellgames.envs import seeds
@@ -156,38 +154,6 @@ def test_a_model_in_memory_is_an_agent(models: dict[str, Any], folder: Path) -> 
         SB3Agent(3)
 
 
-def test_models_of_the_packages_own_policy_are_agents() -> None:
-    from cellgames.training.maskable import BoardPolicy, LearnerVecEnv
-
-    kwargs: dict[str, Any] = {"game": GAME, "size": Size(4, 1)}
-    model = MaskablePPO(BoardPolicy, LearnerVecEnv(GAME, 2, seed=1), policy_kwargs=kwargs, **SHORT)
-    network = model.policy.network
-    assert isinstance(network, Network)
-    seen, mask, env_ids = positions()
-    agent = SB3Agent(model, "model")
-    agent.start(GAME, torch.zeros_like(env_ids), env_ids)
-    chosen = agent.act(seen, mask, env_ids, torch.Generator())
-    expected, _ = model.predict(seen.numpy(), action_masks=mask.numpy(), deterministic=True)
-    assert chosen.tolist() == expected.tolist()
-    with torch.no_grad():
-        assert torch.equal(chosen, network.policy_and_value(seen, mask).choices.mode())
-
-
-def test_observations_in_one_row_are_the_games(folder: Path, models: dict[str, Any]) -> None:
-    """As gymnasium's FlattenObservation gives them."""
-    import gymnasium
-
-    import cellgames.envs.adapters  # noqa: F401  # registers
-
-    env = gymnasium.wrappers.FlattenObservation(gymnasium.make("cellgames/torus-v0", size=2))
-    model = DQN("MlpPolicy", env, policy_kwargs=TINY, buffer_size=10)
-    model.save(folder / "flat.zip")
-    players = [load("flat.zip", GAME), load("random", GAME)]
-    seats, generators = torch.tensor([[0, 1], [1, 0]]), [torch.Generator(), torch.Generator()]
-    assert play(GAME, players, seats, seeds(0, 2), generators).state.done.all()
-    assert match(GAME, "flat.zip", "random", MatchOptions(games=2)).tally.games == 2
-
-
 # ---------------------------------------------------------------- where it plays
 
 
@@ -280,16 +246,6 @@ def saved(weights: Any) -> bytes:
     data = io.BytesIO()
     torch.save(weights, data)
     return data.getvalue()
-
-
-def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
-    with zipfile.ZipFile("ppo.zip") as old, zipfile.ZipFile("bad.zip", "w") as new:
-        weights = torch.load(io.BytesIO(old.read("policy.pth")), weights_only=True)
-        next(iter(weights.values())).view(-1)[0] = torch.nan
-        new.writestr("data", old.read("data"))
-        new.writestr("policy.pth", saved(weights))
-    with pytest.raises(ValueError, match="finite"):
-        load("bad.zip", GAME)
 
 
 def test_weights_that_are_pickled_run_nothing(folder: Path) -> None:

@@ -19,7 +19,6 @@ from cellgames.agents.search.tree import CLOSED, ILLEGAL, OPEN, Tree
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
-from cellgames.envs.kernels.compiling import Compile, planned
 
 SMALL = cellgames.make("torus-v0", size=3)
 KINDS = ("uct", "gumbel")
@@ -123,17 +122,6 @@ def test_a_search_of_many_positions_equals_searches_of_each_alone(kind: str) -> 
         assert torch.equal(alone.chosen[0], together.chosen[env_id])
         torch.testing.assert_close(alone.value[0], together.value[env_id])
         assert alone.lines[0] == together.lines[env_id]
-
-
-def test_compiled_searches_find_what_others_do() -> None:
-    state = midway(SMALL, 30, 5)
-    plans: tuple[Compile, ...] = ("never", "always")
-    found = []
-    for compile in plans:
-        with planned(compile, 1):
-            found.append(UCTSearch(SMALL, 40).run(state, generator()))
-    assert torch.equal(found[0].visits, found[1].visits)
-    torch.testing.assert_close(found[0].value, found[1].value)
 
 
 @pytest.mark.gpu

@@ -120,19 +120,6 @@ def test_a_dominant_bid_is_found() -> None:
     assert found.dense(found.visits, 5)[0, 0].nonzero().flatten().tolist() == [1, 3]
 
 
-def test_the_same_generator_gives_the_same_search_and_more_candidates_than_the_width_are_drawn() -> None:
-    state = GOOFSPIEL.init(seeds(0, 4))
-    one, same = (RegretMatching(GOOFSPIEL, 40, width=3).run(state, generator(3)) for _ in range(2))
-    assert all(
-        torch.equal(a.nan_to_num(9), b.nan_to_num(9))
-        for a, b in zip(vars(one).values(), vars(same).values(), strict=True)
-    )
-    assert one.actions.shape == (4, 2, 3)
-    assert len({tuple(sorted(row)) for row in one.actions.flatten(0, 1).tolist()}) > 1
-    assert torch.equal(one.visits.sum(2), torch.full((4, 2), 40))
-    assert torch.allclose(one.policy.sum(2), torch.ones(4, 2))
-
-
 # ---------------------------------------------------------------- the agent
 
 

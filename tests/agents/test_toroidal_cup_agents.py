@@ -12,7 +12,6 @@ from toy_games import Sealed, random_actions
 
 import cellgames
 from cellgames.agents import load, select
-from cellgames.agents.base import Seats
 from cellgames.agents.play_loop import Played
 from cellgames.agents.play_loop import play as play_agents
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
@@ -57,15 +56,6 @@ def ask(agent: Searcher, game: ToroidalCup, state: State, seat: int, seed: int =
 
 
 # ---------------------------------------------------------------- seats
-
-
-def test_seats_are_told_by_env_and_by_the_order_within_it() -> None:
-    held = Seats()
-    held.start(THREE, torch.tensor([2, 0, 1, 2]), torch.tensor([0, 3, 3, 5]))
-    assert held.of(torch.tensor([0, 3, 3, 5])).tolist() == [2, 0, 1, 2]
-    assert held.of(torch.tensor([3, 3])).tolist() == [0, 1]
-    held.start(THREE, torch.tensor([2, 1]), torch.tensor([3, 9]))  # others go on
-    assert held.of(torch.tensor([0, 3, 5, 9])).tolist() == [2, 2, 2, 1]
 
 
 # ---------------------------------------------------------------- positions out of observations

@@ -118,13 +118,6 @@ def test_damaged_files_are_refused(path: Path, content: str | dict[str, Any], me
         load(f"champion:{path}", GAME)
 
 
-def test_missing_files_games_and_patterns_are_named(path: Path) -> None:
-    with pytest.raises(ValueError, match="No such file"):
-        load("champion:nowhere.json", GAME)
-    with pytest.raises(ValueError, match="has no design for donutpi; it has some for randys"):
-        load(f"champion:{path}", ToroidalCup(pattern="donutpi"))
-
-
 def test_the_shipped_champions_play_their_presets() -> None:
     files = sorted(CHAMPIONS.glob("*.json"))
     assert [file.stem for file in files] == ["toroidal-cup-small-v0", "toroidal-cup-v0"]

@@ -64,8 +64,8 @@ def test_winners_of_random_games_are_the_same(size: int) -> None:
         assert torch.equal(native, filling.winners.reference(stones, player, lots))
 
 
-@pytest.mark.parametrize("games", [0, 1, 3, 4097])
-@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("games", [0, 3, 4097])
+@pytest.mark.parametrize("threads", [1, 4])
 def test_winners_in_any_number_on_any_threads(games: int, threads: int) -> None:
     native_library()
     stones = torch.randint(3, (18, games), generator=generator(), dtype=torch.int8).t()  # not contiguous

@@ -17,7 +17,6 @@ from slow import slow_except
 from cellgames.agents.torus.proof_search import Progress, ProofSearch
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import seeds
-from cellgames.envs.native import without_native
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState
 
@@ -232,16 +231,3 @@ def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match="is damaged: its length"):
         ProofSearch(4, table=path)
-
-
-def test_what_it_refuses() -> None:
-    with pytest.raises(ValueError, match="serves Torus of size 3 to 6, got 7"):
-        ProofSearch(7)
-    with pytest.raises(ValueError, match="expected at least 32768 bytes for the table, got 100"):
-        ProofSearch(4, memory=100)
-    with pytest.raises(RuntimeError, match=r"there is no memory for a table of .* MiB; ask for less"):
-        ProofSearch(4, memory=1 << 60)
-    with pytest.raises(ValueError, match="expected positions of 32 cells for size 4, got 18"):
-        search(4).solve(Torus(3).init(seeds(0, 1)))
-    with without_native(), pytest.raises(RuntimeError, match="size 4 needs the native library, but it is turned off"):
-        ProofSearch(4)

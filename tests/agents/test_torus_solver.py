@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from functools import cache, partial
+from functools import cache
 
 import pytest
 import torch
@@ -134,28 +134,7 @@ def test_the_first_player_wins_by_opening_on_an_octagon_and_loses_by_opening_on_
     assert not squares.any()
 
 
-@pytest.mark.parametrize("size", [2, 3])
-def test_a_quarter_turn_with_colours_swapped_keeps_winning_paths(size: int) -> None:
-    """In all sets of stones; who is to move cannot be swapped, since Black has begun."""
-    quarter = partial(ref.rotate90, size=size)
-    turned = torch.zeros(1, dtype=torch.int64)
-    for cell in range(2 * size * size):  # set number s + 2^cell is set s with that cell
-        turned = torch.cat((turned, turned | 1 << quarter(cell)))
-    black, white = solver(size).holds
-    assert torch.equal(white[turned], black)
-    assert torch.equal(black[turned], white)
-    assert not torch.equal(black, white)
-
-
 # ---------------------------------------------------------------- what it refuses
-
-
-def test_other_sizes_are_refused() -> None:
-    for size in (1, 4):
-        with pytest.raises(ValueError, match=f"solved for sizes 2 and 3, got {size}"):
-            solver(size)
-    with pytest.raises(ValueError, match="expected positions of 18 cells for size 3, got 8"):
-        solver(3).winning_moves(Torus(2).init(seeds(0, 1)))
 
 
 @pytest.mark.parametrize(

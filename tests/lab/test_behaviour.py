@@ -17,7 +17,6 @@ from training_runs import network_for
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import AnyAgent, BaseAgent
-from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.records.replays import ReplayError, replay
 from cellgames.envs.core import Game
@@ -62,13 +61,6 @@ def test_positions_are_those_of_the_games_and_none_comes_twice() -> None:
     assert not found.state.done.any()
 
 
-def test_all_positions_are_found_if_as_many_are_asked_for_but_not_forced_ones() -> None:
-    records = [dataclasses.replace(record, opening=2) for record in GAMES[:3]]
-    found = draw_positions(TORUS, records, 10_000, 0)
-    assert len(found) == sum(len(record.moves) - 2 for record in records)
-    assert min(found.plies) == 2
-
-
 def test_where_turns_are_several_actions_positions_are_those_where_they_begin() -> None:
     records = played(CLOTH, ["random"], 3)
     found = draw_positions(CLOTH, records, 10_000, 0)
@@ -88,30 +80,6 @@ def test_a_record_that_does_not_reproduce_is_named() -> None:
 # ---------------------------------------------------------------- answers
 
 
-def test_networks_and_chance_tell_their_chances() -> None:
-    positions = draw_positions(TORUS, GAMES, 12, 0)
-    legal = TORUS.legal_actions(positions.state)
-    answers = ask(TORUS, RandomAgent(), positions, 2, 0)
-    assert answers.exact
-    assert torch.allclose(answers.shares[0], legal / legal.sum(1, keepdim=True))
-    assert answers.entropy is not None
-    assert torch.allclose(answers.entropy, legal.sum(1).double().log())
-    assert torch.allclose(answers.samples.sum(2), torch.ones(2, 12))
-    assert (answers.samples * 2).long().equal(answers.samples * 2)
-    network = network_for(TORUS)
-    answers = ask(TORUS, network.agent("net", sample=True), positions, 2, 0)
-    with torch.no_grad():
-        expected = network.policy_and_value(
-            TORUS.observe(positions.state, positions.players), legal
-        ).choices.probabilities()
-    assert torch.allclose(answers.shares[1], expected)
-    agent = NetworkAgent(network, sample=False)
-    sure = ask(TORUS, agent, positions, 2, 0)
-    assert sure.exact
-    assert sure.shares[0].argmax(1).equal(expected.argmax(1))
-    assert sure.shares.max() == 1
-
-
 @pytest.mark.parametrize(("game", "kind"), [(TORUS, "policy"), (CUP, "policy"), (CUP, "placements")])
 @pytest.mark.parametrize("sample", [True, False])
 def test_networks_tell_the_chances_by_which_they_play(game: Game, kind: str, sample: bool) -> None:
@@ -129,16 +97,6 @@ def test_networks_tell_the_chances_by_which_they_play(game: Game, kind: str, sam
     actions = agent.act(seen[rows], mask[rows], rows, torch.Generator().manual_seed(0))
     drawn = torch.nn.functional.one_hot(actions, mask.shape[1]).view(len(mask), count, -1).double().mean(1)
     assert (drawn - answers.shares[0]).abs().max() < (0.05 if sample else 1e-6)
-
-
-def test_others_are_asked_as_often_as_said_and_never_do_what_is_illegal() -> None:
-    positions = draw_positions(TORUS, GAMES, 12, 0)
-    answers = ask(TORUS, load("greedy", TORUS), positions, 5, 0)
-    assert not answers.exact
-    assert answers.entropy is None
-    assert torch.allclose(answers.shares.sum(2), torch.ones(2, 12))
-    assert not answers.shares[:, ~TORUS.legal_actions(positions.state)].any()
-    assert (answers.shares * 5).round().allclose(answers.shares * 5)
 
 
 # ---------------------------------------------------------------- distances
@@ -220,13 +178,6 @@ def test_places_in_the_plane_keep_distances_that_fit_in_it() -> None:
     places, kept = embed(distance)
     assert np.allclose(np.linalg.norm(places[:, None] - places[None], axis=2), distance)
     assert kept == pytest.approx(1)
-
-
-def test_the_map_of_equal_agents_is_a_point() -> None:
-    places, kept = embed(np.zeros((3, 3)))
-    assert np.allclose(places, 0)
-    assert kept == 1
-    assert np.isfinite(embed(np.array([[0, np.nan], [np.nan, 0]]))[0]).all()
 
 
 def test_the_section_names_the_nearest_and_the_farthest() -> None:

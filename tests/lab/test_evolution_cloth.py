@@ -21,8 +21,6 @@ from cellgames.envs.core import seeds
 from cellgames.lab.evolution.cloth_space import ClothSpace
 from cellgames.lab.evolution.evolution import evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
-from cellgames.lab.evolution.family import FamilyRun
-from cellgames.runs.comparing import different_files
 
 pytest.importorskip("ribs")
 
@@ -87,21 +85,6 @@ def test_agents_that_do_not_decide_on_whole_turns_are_refused(tmp_path: Path) ->
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.slow
-def test_a_run_that_was_stopped_ends_with_the_same_bytes(whole: Path, tmp_path: Path) -> None:
-    seen: list[int] = []
-
-    def stop(family: FamilyRun, number: int, total: int) -> None:
-        seen.append(family.iteration)
-        if len(seen) == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        evolve(GAME, TINY, tmp_path / "run", report=stop)
-    evolve(GAME, TINY, tmp_path / "run")
-    assert different_files(whole, tmp_path / "run") == []
-
-
 def test_the_command_writes_a_champion_that_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     words = ["evolve", "cloth-of-gold-small-v0", "--out", str(out), "--quiet", "--agents", "random", "--rounds", "1"]
@@ -135,18 +118,6 @@ def test_the_champion_opens_by_its_design_and_goes_on_as_greedy(path: Path) -> N
     table = torch.zeros(8, 2, dtype=torch.int64)
     whole = play(game, [agent], table, seeds(3, 8), [generator]).state
     assert bool(whole.done.all())
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"neutral_density": 0.2}, {"height": 8, "width": 12}, {"initial_placement": False}, {"max_units": 4}],
-)
-def test_it_is_legal_where_its_design_does_not_fit(path: Path, parameters: dict[str, object]) -> None:
-    game = ClothOfGold(**{"height": 20, "width": 20, "generations": 6, "max_rounds": 2, **parameters})  # type: ignore[arg-type]
-    table = torch.zeros(6, 2, dtype=torch.int64)
-    assert bool(
-        play(game, [ClothChampion(path)], table, seeds(3, 6), [torch.Generator().manual_seed(1)]).state.done.all()
-    )
 
 
 def test_the_shipped_champion_plays_its_world() -> None:

@@ -18,14 +18,13 @@ import cellgames
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.cli.main import main
-from cellgames.envs.connection import ConnectionGame, Hex, Y
+from cellgames.envs.connection import ConnectionGame, Hex
 from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.core.drawing import to_svg
 from cellgames.lab import Explanation, Options, explain, explain_world
 from cellgames.lab.interventions.cloth_world import cloth_world
 from cellgames.lab.interventions.cup_world import CupWorld
 from cellgames.lab.interventions.worth_pictures import draw_worth
-from cellgames.lab.solving.connection_solver import ConnectionSolver
 
 CUP = cellgames.make("toroidal-cup-small-v0")
 CLOTH = cellgames.make("cloth-of-gold-small-v0", generations=6, max_rounds=3, max_units=4)
@@ -196,21 +195,6 @@ def test_stones_of_hex_that_connect_are_worth_the_game_and_a_swap_is_a_move() ->
     assert all(effect.worth == 2 and not effect.cells for effect in swaps)
     for kind in found.kinds:
         assert "Hex" in to_svg(draw_worth(found, kind))
-
-
-@pytest.mark.parametrize("game", [Y(size=3), Hex(size=2, tiling="octagons", swap=False)], ids=str)
-def test_effects_in_y_and_on_octagons_are_what_the_solver_says(game: ConnectionGame) -> None:
-    (record,) = played(game, ["random"], 1, seed=3)
-    found = explain(record, ("move",))
-    states: list[Any] = replay(record)
-    for effect in found.effects:
-        other = effect.name.rpartition(" -> ")[2]
-        values = []
-        for action in (record.moves[effect.turn], other):
-            after = game.step(states[effect.turn], torch.tensor([game.string_to_action(action)]))
-            lost = bool(after.terminated) or not ConnectionSolver(game).wins(after)
-            values.append(1 if lost else -1)
-        assert effect.worth == values[0] - values[1]
 
 
 def test_explanations_repeat_and_are_drawn(records: dict[str, Record]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -27,13 +26,11 @@ from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.payoffs import Payoffs, payoffs_of
 from cellgames.cli.main import main
 from cellgames.lab import LeagueOptions, train_league
-from cellgames.lab.populations.league import LeagueProgress
 from cellgames.lab.populations.league_agent import LeagueAgent
-from cellgames.lab.populations.league_plan import league_round, psro_round
+from cellgames.lab.populations.league_plan import league_round
 from cellgames.runs.comparing import different_files
 from cellgames.runs.run_folder import RunError
 from cellgames.training import PPOArguments
-from cellgames.training.runs.interrupts import Stopped
 
 TINY: dict[str, Any] = {
     **{"num_envs": 8, "num_steps": 8, "num_epochs": 1, "minibatch_size": 32, "channels": 4, "layers": 1},
@@ -73,14 +70,6 @@ def table(scores: dict[tuple[str, str], float]) -> Payoffs:
 # ---------------------------------------------------------------- plans
 
 
-def test_a_round_of_psro_answers_the_meta_strategy() -> None:
-    (planned,) = psro_round(3, {"random": 0.004, "psro-001": 0.249, "psro-002": 0.747}, warm_start=True)
-    assert planned.name == "psro-003"
-    assert planned.after == "psro-002"
-    assert planned.mix == {"psro-001": 0.25, "psro-002": 0.75}
-    assert psro_round(1, {"random": 1.0}, warm_start=True)[0].after == ""
-
-
 def test_a_round_of_a_league_has_three_kinds_of_members() -> None:
     (first,), (exploiter, league_exploiter) = league_round(1, ["random"], None, warm_start=True)
     assert first.mix == {"self": 1.0}
@@ -104,24 +93,6 @@ def test_a_round_of_a_league_has_three_kinds_of_members() -> None:
 
 
 # ---------------------------------------------------------------- runs
-
-
-def test_a_league_that_is_stopped_in_each_training_ends_alike(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)  # as in a new process
-    signals: list[int] = []
-
-    def stop(progress: LeagueProgress) -> None:
-        if progress.training is not None and progress.training.steps > 20 and progress.round not in signals:
-            signals.append(progress.round)
-            signal.raise_signal(signal.SIGINT)
-
-    for _ in range(2):
-        with pytest.raises(Stopped):
-            train_league(BASE, tmp_path, OPTIONS, report=stop)
-    train_league(BASE, tmp_path, OPTIONS)
-    assert different_files(finished, tmp_path) == []
 
 
 def test_files_of_a_round_are_mended_or_refused_by_name(finished: Path, tmp_path: Path) -> None:

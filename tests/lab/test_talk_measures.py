@@ -58,16 +58,6 @@ def test_a_population_that_tells_its_sequence_tells_all_of_it_and_nothing_else()
     assert [(claim.word, claim.value, claim.lies) for claim in said] == [(word, word - 1, 0.0) for word in range(1, 9)]
 
 
-def test_a_population_that_tells_its_next_space_is_seen() -> None:
-    found = transcript()
-    found = replace(found, words=np.minimum(found.zone, 7)[..., None] + 1)
-    about = told(found)
-    assert about["next space"].bits > 2.5
-    assert about["next space"].p < 0.01
-    assert abs(about["sequence"].bits) < 0.1
-    assert {claim.about for claim in claims(found)} == {"next space"}
-
-
 def test_words_that_are_the_same_in_the_rounds_of_a_game_are_no_evidence() -> None:
     """240 words a seat, but only 60 games: what is said has nothing to do with the sequence, and p says so."""
     small = 0

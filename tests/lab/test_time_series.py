@@ -145,19 +145,6 @@ def test_the_final_census_is_that_of_the_final_boards() -> None:
         assert losers == pytest.approx(sum(lost[board] == owner > 0 for board, owner in of) / decided, abs=1e-4)
 
 
-def test_plots_are_drawn() -> None:
-    pytest.importorskip("matplotlib")
-    from matplotlib.figure import Figure
-
-    for id in GAMES:
-        for section in time_series.sections(the_game(id), played(id)):
-            for plot in section.plots:
-                figure = Figure()
-                plot.draw(figure)
-                assert figure.axes
-                assert plot.caption.endswith(".")
-
-
 @pytest.mark.parametrize(
     ("moves", "message"),
     [

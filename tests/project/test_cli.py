@@ -152,13 +152,6 @@ def test_errors_are_one_line_without_a_traceback(
     assert (foreign / "file").read_text() == "not a record\n"
 
 
-def test_a_failing_agent_forfeits_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Broken", "--out", str(tmp_path / "run")]
-    assert main([*words, "--quiet"]) == 0
-    assert "arena_bots:Broken forfeited" in (out := capsys.readouterr().out)
-    assert "ZeroDivisionError: the bot's own fault" in out
-
-
 def test_an_unexpected_error_is_one_line_and_debug_shows_where(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,16 +303,6 @@ def test_a_game_in_which_all_act_at_once(
     assert "The game is over after 3 turns: team_1 (you)" in capsys.readouterr().out
 
 
-def test_undo_takes_back_the_answers_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "game.jsonl"
-    typed(monkeypatch, "a1", "b1", "undo", "position", "a2", "a3")
-    assert main(["play", *SMALL, "--in-process", "--agents", "arena_bots:Last", "--out", str(file)]) == 0
-    assert "x../.../... .../.../..o b" in capsys.readouterr().out
-    assert read_records(file).records[0].moves == ("a1", "c3+", "a2", "b3+", "a3")
-
-
 def test_the_other_seat_and_a_position(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -342,14 +325,6 @@ def test_the_other_seat_and_a_position(
     assert replay(record)
     assert main(["play", *SMALL, "--position", "xxx/xxx/xxx .../.../... b"]) == 2
     assert "the game is over in the position" in capsys.readouterr().err
-
-
-def test_the_end_of_the_input_leaves_politely(tmp_path: Path) -> None:
-    file = tmp_path / "game.jsonl"
-    ended = python("-m", "cellgames", "play", *SMALL, "--out", str(file), stdin="a1\n")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.endswith("You left the game.\nThe game is not finished, so it is not saved.\n")
-    assert not file.exists()
 
 
 def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -379,33 +354,6 @@ def test_a_command_makes_its_own_parser_alone() -> None:
         assert commands(name) == [name]
     code = "import sys; from cellgames.cli.main import parser; parser('list'); print(*sys.modules)"
     assert "cellgames.cli.commands.train_command" not in python("-c", code).stdout.split()
-
-
-def test_watching_agents_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "game.jsonl"
-    words = ["play", *SMALL, "--watch", "--in-process", "--agents", "arena_bots:First", "random"]
-    assert main([*words, "--out", str(file)]) == 0
-    shown = capsys.readouterr().out
-    assert "black (arena_bots:First) plays a1" in shown
-    assert "white (random) plays" in shown
-    assert "your move" not in shown
-    assert re.search(rf"^Saved: .*cellgames replay {re.escape(str(file))}$", shown, re.MULTILINE)
-    assert main(words) == 0
-    assert capsys.readouterr().out in shown  # the same seed, the same game
-    assert main([*words, "--seed", "1"]) == 0
-    assert capsys.readouterr().out not in shown
-
-
-def test_a_file_that_could_not_take_the_record_is_refused_before_the_game(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "game.jsonl"
-    file.write_text('{"game": "tor')
-    assert main(["play", *SMALL, "--watch", "--out", str(file)]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "line 1: dropped a torn line" in err
-    assert file.read_text() == '{"game": "tor'
 
 
 # ---------------------------------------------------------------- round-robin
@@ -664,11 +612,3 @@ def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
         *("check-bot", "import", "solve", "league", "exploit"),
     }
     assert metavars["--agents"] == {"AGENT"}
-
-
-def test_replay_reports_a_torn_line_and_checks_the_rest(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    recorded.write_bytes(recorded.read_bytes()[:-20])
-    assert main(["replay", str(recorded)]) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith("All 2 games")
-    assert "line 3: dropped a torn line" in err

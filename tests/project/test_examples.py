@@ -31,9 +31,7 @@ try:
     pytest.importorskip("tianshou")
     from examples import sweep, tianshou_dqn, torchrl_ppo
     from tensordict import TensorDict
-    from tianshou.data import Batch, Collector, VectorReplayBuffer
-    from tianshou.env import DummyVectorEnv
-    from tianshou.utils.torch_utils import policy_within_training_step
+    from tianshou.data import Batch, VectorReplayBuffer
     from torchrl.modules import ValueOperator
     from torchrl.objectives.value import GAE
 finally:
@@ -258,23 +256,3 @@ def test_two_steps_are_a_move_and_the_answer() -> None:
     black, white = returns["black"].returns.flatten(), returns["white"].returns.flatten()
     torch.testing.assert_close(black, torch.tensor([0.99**2 * best, 1.0]))
     torch.testing.assert_close(white, torch.tensor([-0.99]))  # it lost with the answer
-
-
-def test_exploration_is_legal_and_is_asked_for_by_eps_inference() -> None:
-    """Tianshou's policy of several players leaves theirs without the word that training is on."""
-    algorithm = tianshou_dqn.make_algorithm(GAME)
-    policy = tianshou_dqn.policy_of(algorithm)
-    first = {}
-    for rates in ((1.0, 0.0), (0.0, 1.0)):
-        policy.set_eps_training(rates[0])
-        policy.set_eps_inference(rates[1])
-        buffer = VectorReplayBuffer(400, 4)
-        envs = DummyVectorEnv([lambda: tianshou_dqn.make_env(GAME)] * 4)
-        collector = Collector(algorithm, envs, buffer, exploration_noise=True)
-        collector.reset()
-        with policy_within_training_step(algorithm.policy):
-            collector.collect(n_step=200)
-        held, _ = buffer.sample(0)
-        assert held.obs.mask[range(len(held)), held.act].all()
-        first[rates] = len(set(held.act[held.obs.mask.all(1)].tolist()))
-    assert first == {(1.0, 0.0): 1, (0.0, 1.0): 8}

@@ -10,7 +10,7 @@ import pytest
 import torch
 from benchmarks.gpu import __main__ as gpu
 from benchmarks.gpu import equality
-from benchmarks.gpu.lines import Line, Work, speed
+from benchmarks.gpu.lines import Line
 
 import cellgames
 
@@ -39,18 +39,6 @@ def test_a_game_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(equality, "_same", off)
     assert not equality.play(game, CPU, 4, 3, "never")
-
-
-def test_speeds_count_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-
-    def run() -> None:
-        nonlocal now
-        now += 0.5
-
-    monkeypatch.setattr("time.perf_counter", lambda: now)
-    line = speed(Work("work", "units", 10.0, run, target=15.0), CPU, 3.0)
-    assert line.found == pytest.approx(20.0)
 
 
 def test_a_run_writes_a_page_that_is_no_measurement(tmp_path: Path) -> None:

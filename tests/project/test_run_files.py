@@ -97,15 +97,6 @@ def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_difference_is_found(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    for name, content in (("a.csv", "1"), ("timing.csv", "2"), ("tensorboard/events", "3"), ("deep/b.csv", "4")):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content)
-    assert different_files(tmp_path, runs[0] / "nothing") == ["a.csv", "deep/b.csv"]
-    assert different_files(runs[0] / "robin", runs[0] / "free")
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="the processes are forked")
 def test_an_evaluation_that_was_killed_is_repeated_alike(runs: tuple[Path, Path], tmp_path: Path) -> None:
     moments = ["evaluation.json", "evaluation.md", "games.jsonl"]

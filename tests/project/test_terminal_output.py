@@ -146,16 +146,3 @@ def test_an_export_that_is_stopped_leaves_no_file(
         assert main(words) == 130
         assert capsys.readouterr().err == "\nStopped.\n"
         assert [path.name for path in tmp_path.iterdir()] == ["runs"]
-
-
-def test_a_proof_that_is_checked_for_long_says_how_far_it_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("cellgames.lab.commands.solve_command._SILENT", 0.0)
-    proof = ROOT / "results" / "proofs" / "torus-n4-square.proof"
-    assert main(["solve", "--verify", str(proof)]) == 0
-    shown = capsys.readouterr()
-    assert shown.out.startswith("proved: ")
-    assert re.match(r"checked 256 of [\d,]+ moves in 0\.\d s\n", shown.err)
-    assert main(["solve", "--verify", str(proof), "--quiet"]) == 0
-    assert capsys.readouterr().err == ""

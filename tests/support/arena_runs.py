@@ -131,19 +131,6 @@ def _die() -> None:
     os.kill(os.getpid(), KILL)
 
 
-def die_after(number: int, append: Append) -> Append:
-    """`append`, but the process dies after the `number`-th call."""
-    calls: list[PathLike] = []
-
-    def append_and_die(path: PathLike, games: Sequence[Line]) -> None:
-        calls.append(path)
-        append(path, games)
-        if len(calls) == number:
-            _die()
-
-    return append_and_die
-
-
 def die_writing(name: str, write: Write) -> Write:
     """`write`, but the process dies when half of the file called `name` is written."""
 

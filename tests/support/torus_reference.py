@@ -268,11 +268,6 @@ def translate(cell: int, dr: int, dc: int, size: int) -> int:
     return _moved(cell, size, lambda x, y: (x + 2 * dc, y + 2 * dr))
 
 
-def rotate180(cell: int, size: int) -> int:
-    """The index that `cell` takes in a half turn about the centre of octagon (0, 0): keeps both goals."""
-    return _moved(cell, size, lambda x, y: (-x, -y))
-
-
 def rotate90(cell: int, size: int) -> int:
     """The index that `cell` takes in a quarter turn clockwise about octagon (0, 0): exchanges the goals.
 

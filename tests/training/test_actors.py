@@ -308,23 +308,6 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message:
         tiny(**settings)
 
 
-@pytest.mark.parametrize(
-    "refused",
-    [{"opponents": "nobody"}, {"eval_opponents": ("rnadom",)}, {"clip_range": 0.1}],
-    ids=" ".join,
-)
-def test_what_is_cheap_to_refuse_is_refused_before_there_is_a_cluster(
-    refused: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "other"
-    if "clip_range" in refused:
-        folder = train(tiny(total_steps=1), tmp_path / "run").out
-    monkeypatch.setattr("cellgames.training.selfplay.actors.connected", pytest.fail)
-    with pytest.raises(ValueError, match=r"nobody|rnadom|clip_range: expected 0\.2, got 0\.1"):
-        train(tiny(actors=2, **refused), folder)
-    assert not (tmp_path / "other").exists()
-
-
 def test_actors_end_with_the_run(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if the run fails."""
 

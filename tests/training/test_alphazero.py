@@ -272,13 +272,6 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
     assert not equal(before, dict(learner.network.state_dict()))
 
 
-def test_games_of_variants_that_actors_cannot_share_are_refused() -> None:
-    with pytest.raises(
-        ValueError, match="variant_envs must be a multiple of actors, who share them alike; got 3 games"
-    ):
-        tiny(actors=2, variant_envs=3)
-
-
 @pytest.mark.parametrize(
     ("variants", "message"),
     [
@@ -293,11 +286,6 @@ def test_games_of_variants_that_actors_cannot_share_are_refused() -> None:
 def test_variants_that_cannot_be_learned_are_refused(variants: tuple[str, ...], message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         learner_of(tmp_path, variants=variants, opponents="self")
-
-
-def test_variants_do_not_meet_snapshots_which_play_one_size(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"snapshots in the pool play .*ask for opponents=self"):
-        learner_of(tmp_path, variants=("size=3",))
 
 
 # ---------------------------------------------------------------- refusals

@@ -166,20 +166,6 @@ def test_the_last_evaluation_is_made_up_for(tmp_path: Path, monkeypatch: pytest.
     assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
-def test_games_of_opponents_with_a_memory_start_over_and_the_run_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`mcts` keeps its trees from move to move."""
-    arguments = arguments_of("ppo", opponents="self=0.5,mcts:4=0.5", total_steps=80)
-    with monkeypatch.context() as patch:
-        signalling(patch, ALGORITHMS["ppo"].learner, "iterate", signal.SIGINT, {2}, after=False)
-        with pytest.raises(Stopped) as stopped:
-            train(arguments, tmp_path)
-    assert not stopped.value.exact
-    finished = train(arguments, tmp_path)
-    assert finished.before == stopped.value.steps > 0
-
-
 @pytest.mark.parametrize("opponent", ["mcts:4", "weights"])
 def test_a_run_that_must_be_exact_ends_alike_whatever_its_opponents_remember(
     opponent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

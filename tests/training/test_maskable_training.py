@@ -216,19 +216,6 @@ def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     assert compare(game, agent, other, 100, 7).ahead > 0.65
 
 
-def test_a_policy_of_sb3_is_saved_and_loaded(tmp_path: Path) -> None:
-    model = new_model(env := LearnerVecEnv(TORUS, 8, seed=1))
-    model.learn(64)
-    model.save(tmp_path / "model.zip")
-    again = MaskablePPO.load(tmp_path / "model.zip", env=env, device="cpu")
-    assert equal_weights(again.policy, model.policy)
-    model.policy.save(str(tmp_path / "policy.pt"))
-    alone = BoardPolicy.load(str(tmp_path / "policy.pt"), device="cpu")
-    seen, masks = env.reset(), env.action_masks()
-    expected, _ = model.predict(seen, deterministic=True, action_masks=masks)
-    assert (alone.predict(seen, deterministic=True, action_masks=masks)[0] == expected).all()
-
-
 # --- stopping and going on ----------------------------------------------------------------------------------------
 
 

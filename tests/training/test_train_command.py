@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import count_batches
 from training_runs import block_extras, content, equal, network_for
 
 import cellgames
@@ -24,12 +22,9 @@ from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, read_records
 from cellgames.cli.commands import train_command
-from cellgames.cli.commands.evaluate_command import _FILES
-from cellgames.cli.commands.train_command import _report, arguments_given
+from cellgames.cli.commands.train_command import arguments_given
 from cellgames.cli.main import main, parser
-from cellgames.cli.shared_options import make_game
 from cellgames.envs.registry import plugin_of
-from cellgames.training import Finished, PPOArguments
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.ppo.ppo_learner import PPOLearner
 
@@ -92,42 +87,6 @@ def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out.startswith("Nothing to do: results/train/torus-v0-size=2-ppo-seed=0")
 
 
-def test_what_comes_next_is_a_command_for_the_game_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
-    game = ["grid-adaptation-small-v0", "--size", "6", "--param", "flip_rounds=[3, 5]", "--param", "rounds=6"]
-    arguments = parser().parse_args(["train", *game])
-    asked = PPOArguments.fitted(make_game(arguments), eval_opponents=("random",))
-    last = {"random": 0.5, "random decided": 1.0}
-    _report(Finished(Path("my run"), Path("my run/agent.safetensors"), 9, 0, 1.0, (last,)), asked, arguments)
-    lines = capsys.readouterr().out.splitlines()
-    (line,) = [line for line in lines if " play " in line]
-    words = shlex.split(line)
-    again = parser().parse_args(words[words.index("play") :])
-    assert (again.game, again.agents) == ("grid-adaptation-small-v0", ["my run/agent.safetensors"])
-    assert make_game(again) == cellgames.make(asked.game, **asked.parameters)
-    assert make_game(again).parameters["flip_rounds"] == (3, 5)
-
-
-def test_the_folder_is_named_by_what_cannot_change(capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "train",
-        "torus-small-v0",
-        "--size",
-        "2",
-        "--total-steps",
-        "1",
-        "--quiet",
-        "--num-steps",
-        "4",
-        "--eval-games",
-        "2",
-    ]
-    assert main([*words, "--num-envs", "128", "--device", "cpu", "--threads", "1", "--seed", "3"]) == 0
-    (folder,) = Path("results/train").iterdir()
-    assert (
-        folder.name == "torus-small-v0-size=2-ppo-seed=3-num_steps=4-eval_games=2"
-    )  # 128 environments are the preset's
-
-
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,13 +112,6 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     assert main(words) == 0
     assert re.match(r"Learned from \d+ steps, \d+ of them before\.", capsys.readouterr().out)
     assert equal(content(Path("my run")), content(Path("undisturbed")))
-
-
-def test_progress_comes_in_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*TINY.split(), "--total-steps", "200"]) == 0
-    lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("cellgames: ")]
-    assert re.fullmatch(r"  0%  0 steps, 0 games, \d+ % against random", lines[0])
-    assert re.fullmatch(r"100%  \d+ steps( in \d+ s)?, [\d,]+ a second, \d+ games, \d+ % against random", lines[-1])
 
 
 @pytest.mark.parametrize(
@@ -225,23 +177,6 @@ def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str
         assert f"| {other} | {100 * row['score']:.1f} |" in Path("table/evaluation.md").read_text()
     assert len(read_records("table/games.jsonl").records) == 40
     assert main(["replay", "table/games.jsonl"]) == 0
-
-
-def test_an_evaluation_leaves_other_runs_alone_and_plays_no_game_first(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = "evaluate torus-v0 --size 2 --agents greedy random --games 2 --out table --quiet"
-    batches = count_batches(monkeypatch)
-    Path("table").mkdir()
-    Path("table/games.jsonl").write_text("of a round robin\n")
-    assert main(words.split()) == 2
-    assert "holds no evaluation.json, but games.jsonl" in capsys.readouterr().err
-    assert batches == []
-    assert Path("table/games.jsonl").read_text() == "of a round robin\n"
-    Path("table/games.jsonl").unlink()
-    for _ in range(2):  # an evaluation may take the place of another
-        assert main(words.split()) == 0
-    assert sorted(path.name for path in Path("table").iterdir()) == sorted(_FILES)
 
 
 def test_larger_games_are_shared(capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,14 +78,6 @@ def test_a_run_that_is_older_than_a_setting_goes_on(started: Path) -> None:
         train(tiny(total_steps=before + 1, lag=1, actors=2), started)
 
 
-def test_an_older_checkpoint_is_refused(started: Path) -> None:
-    changed(started, lambda data: data.update(format=FORMAT - 1, cellgames="0.0.1"))
-    with pytest.raises(
-        RunError, match=rf"expected a checkpoint of format {FORMAT}, got {FORMAT - 1} of cellgames 0.0.1"
-    ):
-        train(tiny(total_steps=1), started)
-
-
 def test_a_shorter_run_is_refused(tmp_path: Path) -> None:
     train(tiny(total_steps=100), tmp_path)
     with pytest.raises(RunError) as error:

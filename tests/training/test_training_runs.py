@@ -130,12 +130,6 @@ def test_memory_of_large_tensors_is_kept_for_the_next_ones() -> None:
     assert int(done.stdout) < 2000
 
 
-def test_another_seed_learns_something_else(whole: Finished, tmp_path: Path) -> None:
-    train(tiny(seed=1, total_steps=1), tmp_path)
-    one, other = (load_network(folder / "pool" / f"{0:012d}.safetensors").network for folder in (whole.out, tmp_path))
-    assert not equal(one.state_dict(), other.state_dict())
-
-
 def test_every_purpose_and_number_has_chance_of_its_own() -> None:
     drawn = [derive(seed, purpose, number) for seed in (0, 1) for purpose in Purpose for number in range(5)]
     assert len(set(drawn)) == len(drawn)
@@ -240,17 +234,6 @@ def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
     assert first.steps in [event.step for event in found]
 
 
-def test_a_run_reports_every_iteration(tmp_path: Path) -> None:
-    seen: list[Progress] = []
-    train(tiny(total_steps=300), tmp_path, report=seen.append)
-    assert [progress.steps for progress in seen] == sorted({progress.steps for progress in seen})
-    assert seen[0].steps == 0
-    assert math.isnan(seen[0].steps_per_second)
-    assert seen[-1].steps >= seen[-1].total == 300
-    assert all(list(progress.shares) == ["random"] for progress in seen)
-    assert all(progress.steps_per_second > 0 for progress in seen[1:])
-
-
 # ---------------------------------------------------------------- killed and continued
 
 
@@ -302,17 +285,6 @@ def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: 
     train(arguments, tmp_path / "run")
     first = load_network(tmp_path / "run" / "pool" / f"{0:012d}.safetensors").network
     assert equal(dict(first.state_dict()), dict(load_network(whole.agent).network.state_dict()))
-
-
-def test_what_a_run_began_with_is_not_needed_to_go_on(whole: Finished, tmp_path: Path) -> None:
-    copy = tmp_path / "w.safetensors"
-    copy.write_bytes(whole.agent.read_bytes())
-    train(tiny(total_steps=1, start_from=str(copy)), tmp_path / "run")
-    copy.unlink()
-    more = tiny(total_steps=100, start_from=str(copy))
-    assert train(more, tmp_path / "run").before > 0
-    with pytest.raises(ValueError, match=r"w\.safetensors: expected a file of weights, found none"):
-        train(more, tmp_path / "run", resume=False)
 
 
 @pytest.mark.gpu

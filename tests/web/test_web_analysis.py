@@ -13,7 +13,7 @@ from web_server import served
 
 import cellgames
 from cellgames.arena.records.record_lines import append
-from cellgames.web.analysis_board import AnalysisBoard, Wish, engines, positions
+from cellgames.web.analysis_board import AnalysisBoard, Wish
 
 httpx = pytest.importorskip("httpx")
 
@@ -94,15 +94,6 @@ def test_a_game_from_a_position_is_a_record_that_reproduces(client: Any) -> None
     assert Record.from_json(line) == record
 
 
-def test_lines_of_records_keep_their_variations(client: Any) -> None:
-    line = client.get("/api/analysis/record", params={"file": "games.jsonl", "number": 2}).json()["record"]
-    assert json.loads(line)["variations"] == [[-1, "a1", "a comment"]]
-    assert client.get("/api/analysis/record", params={"file": "../x.jsonl"}).status_code == 400
-    assert client.get("/api/analysis/record", params={"game": "none"}).status_code == 404
-    assert client.get("/api/analysis/record", params={"store": 1}).status_code == 404
-    assert client.post("/api/replay", json={"record": line}).status_code == 200  # readers ignore them
-
-
 @pytest.mark.parametrize(
     ("body", "why"),
     [
@@ -167,14 +158,6 @@ def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyP
         board.submit(Wish("torus-small-v0", {}), "mcts", 500)
     assert all(one.result(60)["chances"] for one in kept)
     board.close()
-
-
-def test_every_game_in_turns_has_an_engine() -> None:
-    for id in ("torus-v0", "hex-v0", "y-small-v0", "cloth-of-gold-small-v0"):
-        game = cellgames.make(id)
-        offered = positions(Wish(id, {}))["engines"]
-        assert offered == [{"name": engine.name, "efforts": list(engine.efforts)} for engine in engines(game)] != []
-        assert all((engine["efforts"][0] == 0) == id.startswith("cloth") for engine in offered)
 
 
 @pytest.mark.parametrize(("id", "known"), [("cloth-of-gold-small-v0", True), ("cloth-of-gold-wild-v0", False)])

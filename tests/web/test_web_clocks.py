@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
 from typing import Any
@@ -16,8 +15,6 @@ import cellgames
 from cellgames.agents import BaseAgent, load
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.time_control import TimeControl
-from cellgames.arena.play.match import match
-from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import replay
 from cellgames.web import agent_seats, live_game
@@ -136,17 +133,6 @@ def test_where_all_act_at_once_every_seat_has_a_clock() -> None:
     record = one.record()
     assert [len(own) for own in record.seconds] == [len(record.moves)] * 3
     assert [len(times) for times in replay_data(record)["record"]["seconds"]] == [3] * len(record.moves)
-
-
-def test_the_viewer_gets_the_time_of_each_move_but_forced_ones() -> None:
-    record = match(GAME, "greedy", "random", MatchOptions(games=2, opening_plies=2, clock="60")).records[0]
-    data = replay_data(record)["record"]
-    assert len(data["seconds"]) == len(record.moves)
-    first = record.opening
-    assert data["seconds"][:first] == [[]] * first
-    assert data["seconds"][first] == [record.seconds[first % 2][0]]
-    assert data["seconds"][first + 1] == [record.seconds[1 - first % 2][0]]
-    assert "seconds" not in replay_data(dataclasses.replace(record, seconds=()))["record"]
 
 
 def test_a_game_with_a_clock_on_a_phone(site: str, chromium: Any) -> None:

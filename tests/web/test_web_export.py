@@ -11,9 +11,7 @@ import pytest
 from browser import DESKTOP, PHONE, page
 from web_records import SMALL, recorded
 
-import cellgames
 from cellgames.arena.records.record_lines import Record, append
-from cellgames.arena.records.replays import replay
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.cup_replays import CupRecord, board_at
 from cellgames.arena.season.games import Fixture
@@ -161,21 +159,6 @@ def test_a_game_is_scrubbed_stepped_and_entered_at_any_move(
         assert shown.get_by_role("button", name="Pause").is_visible()
         shown.locator("body").press(" ")
         assert shown.get_by_role("button", name="Play", exact=True).is_visible()
-        assert not complaints
-
-
-def test_frames_in_the_browser_are_the_positions(
-    chromium: Any, files: dict[str, Path], records: dict[str, Record], packed: dict[str, dict[str, Any]]
-) -> None:
-    id = "cloth-of-gold-v0"
-    data, states = packed[id], replay(records[id])
-    game = cellgames.make(id, **records[id].parameters)
-    with page(chromium, offline=True) as (shown, complaints):
-        show(shown, files[id])
-        boards = shown.evaluate("viewer.frames.map((frame) => Array.from(Cellgames.planes(frame).cells))")
-        last = {turn: place for place, turn in enumerate(data["marks"])}
-        for turn, state in enumerate(states):
-            assert boards[last[turn]] == game.board(state)[0].flatten().tolist()
         assert not complaints
 
 

@@ -39,14 +39,6 @@ def test_the_measured_levels_rise_and_have_numbers(id: str) -> None:
     assert measured["command"] == "python -m benchmarks.agents.levels"
 
 
-def test_other_boards_have_the_levels_without_numbers() -> None:
-    game = cellgames.make("torus-v0", size=11)
-    found = levels("torus-v0", game.id, plain(game.parameters))
-    assert [level.name for level in found] == list(NAMES[len(found)])
-    assert {level.elo for level in found} == {level.seconds for level in found} == {None}
-    assert levels("goofspiel-v0", "goofspiel-v0", {}) == ()
-
-
 def test_the_form_offers_levels_first(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/play/torus-small-v0")

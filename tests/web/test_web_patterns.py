@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from life_reference import Cell, next_cells
 
-import cellgames
-from cellgames.web.views import view_of
 from cellgames.web.views.patterns import patterns
 
 OFFERED = {
@@ -47,9 +45,3 @@ def test_patterns_come_back_after_their_periods(group: str) -> None:
 @pytest.mark.parametrize(("name", "generations", "left"), [("die hard", 130, 0), ("Pi-heptomino", 173, 55)])
 def test_methuselahs_leave_as_many_cells_as_they_are_known_to(name: str, generations: int, left: int) -> None:
     assert len(lived(OFFERED["Methuselahs"][name], generations)) == left
-
-
-def test_games_without_free_cells_offer_no_patterns() -> None:
-    assert view_of(cellgames.make("cloth-of-gold-v0")).patterns() == patterns()
-    for id in ("torus-v0", "toroidal-cup-v0", "grid-adaptation-v0"):
-        assert view_of(cellgames.make(id)).patterns() == []

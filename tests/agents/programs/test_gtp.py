@@ -96,13 +96,6 @@ def test_the_end_of_a_game_has_a_score() -> None:
     assert session(engine, "boardsize 2", "cellgames-position") == ["=", "= ../.. ../.. b"]
 
 
-def test_the_same_position_comes_back_from_its_line() -> None:
-    engine = server()
-    line = "x../.o./... .../.../... b"
-    assert session(engine, f"cellgames-position {line}", "cellgames-position") == ["=", f"= {line}"]
-    assert session(engine, "cellgames-position nonsense")[0].startswith("?")
-
-
 def test_turns_of_several_actions_are_moves_of_one_colour() -> None:
     engine = server("random", "cloth-of-gold-small-v0")
     movers = []
@@ -218,8 +211,3 @@ def test_the_command_speaks_gtp() -> None:
     first, second, third = done.stdout.split("\n\n")[:3]
     assert first == third == "="
     assert second.startswith("= ")
-
-
-def test_a_game_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bot", "random", "--protocol", "gtp"]) == 2
-    assert "--protocol gtp needs --game GAME" in capsys.readouterr().err

@@ -292,13 +292,6 @@ def test_a_program_that_nobody_knows_any_more_is_ended(bots: Callable[..., str])
     assert not running(pid)
 
 
-def test_a_program_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "torus-small-v0", "--agents", "exec:/no/such/bot", "random", "--games", "2"]) == 2
-    said = capsys.readouterr().err
-    assert "'/no/such/bot' cannot be started: No such file or directory" in said
-    assert "Traceback" not in said
-
-
 @pytest.mark.slow
 def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
     """A run that is interrupted while a program thinks leaves no process."""

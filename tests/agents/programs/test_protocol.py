@@ -17,7 +17,7 @@ import cellgames
 from cellgames.agents.base import BaseAgent
 from cellgames.agents.programs import protocol
 from cellgames.agents.programs.process import Limits
-from cellgames.agents.programs.protocol import ProtocolError, Ready, SaidError
+from cellgames.agents.programs.protocol import ProtocolError, Ready
 from cellgames.agents.programs.serving import serve
 from cellgames.agents.views import View, Views, views_of
 from cellgames.envs.core import Game, seeds
@@ -79,19 +79,6 @@ def test_actions_are_numbers_or_names(id: str) -> None:
 def test_wrong_answers_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ProtocolError):
         protocol.read_action({"type": "action", "id": 4, "action": 1} | wrong, cellgames.make("torus-small-v0"), 4)
-
-
-def test_a_program_that_says_why_goes_on() -> None:
-    with pytest.raises(SaidError, match="out of ideas"):
-        protocol.checked({"type": "error", "message": "out of ideas"}, "action")
-
-
-@pytest.mark.parametrize(
-    "more", [{"protocol": 2}, {"protocol": True}, {"name": 3}, {"arrays": "yes"}, {"observation": "xml"}]
-)
-def test_a_wrong_greeting_is_refused(more: dict[str, object]) -> None:
-    with pytest.raises(ProtocolError):
-        protocol.read_ready({"type": "ready", "protocol": 1, **more})
 
 
 VALUES = st.recursive(

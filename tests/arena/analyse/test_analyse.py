@@ -21,8 +21,7 @@ from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import result
 from cellgames.cli.main import main
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Shape, Text
-from cellgames.envs.stones.annotated import draw_annotated
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Shape, Text
 from cellgames.envs.torus.rendering import View
 
 TORUS: Game = cellgames.make("torus-v0", size=3)
@@ -54,26 +53,12 @@ def file(tmp_path: Path) -> Path:
 # ---------------------------------------------------------------- what is told
 
 
-def test_moves_are_told_from_the_most_visited_on(found: analysis.Analysis) -> None:
-    assert [(move.name, move.visits) for move in found.moves] == [("a2", 4), ("b2", 2), ("c1", 1), ("c2", 0)]
-    assert [move.action for move in found.moves] == [3, 4, 2, 5]
-    assert [move.share for move in found.moves] == pytest.approx([4 / 7, 2 / 7, 1 / 7, 0])
-    assert [move.policy for move in found.moves] == pytest.approx([0.6, 0.2, 0.1, 0.1])
-    assert found.visits == 7
-
-
 def test_win_chances_are_those_of_the_player_to_move(found: analysis.Analysis) -> None:
     assert [move.win_chance for move in found.moves[:3]] == [0.5, 0.25, 0.75]
     assert math.isnan(found.moves[3].win_chance)
     assert (found.player, found.mover, found.turn) == (1, "white", 3)
     assert found.value == (-0.25, 0.25)
     assert found.win_chance == 0.625
-
-
-def test_the_line_names_the_moves_and_who_makes_them(found: analysis.Analysis) -> None:
-    assert found.chosen == "a2"
-    assert [(move.name, move.player) for move in found.line] == [("a2", 1), ("b3+", 0), ("a3+", 1)]
-    assert analysis.line_text(found) == "a2 b3+ a3+"
 
 
 def test_among_equally_visited_moves_the_one_to_play_comes_first() -> None:
@@ -197,16 +182,6 @@ def test_finished_games_and_batches_are_refused() -> None:
         analysis.analyse(TORUS, TORUS.init(seeds(0, 2)), Planned())
 
 
-def test_positions_of_a_record(file: Path) -> None:
-    record = positions.pick(file, 1)
-    for ply, moves in ((None, WON[:-1]), (0, ()), (2, WON[:2]), (5, WON)):
-        assert TORUS.state_to_string(positions.at_ply(record, ply)) == TORUS.state_to_string(after(*moves))
-    for ply in (-1, 6):
-        with pytest.raises(ValueError, match=f"expected a ply from 0 to 4, got {ply}; the game is over after 5"):
-            positions.at_ply(record, ply)
-    assert positions.pick(file, 2).moves[0] == "b1"
-
-
 # ---------------------------------------------------------------- what is drawn
 
 
@@ -236,11 +211,6 @@ def test_win_chances_and_the_line_stand_in_their_cells(found: analysis.Analysis)
     assert written(shapes, 3) == {"a2": ["50", "1"], "b2": ["25"], "c1": ["75"], "b3+": ["2"], "a3+": ["3"]}
     stones = [shape.fill for shape in shapes if isinstance(shape, Circle)][-3:]
     assert stones == ["#ffffff", "#25282d", "#ffffff"]  # White moves first
-
-
-def test_notes_of_taken_cells_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"notes of free cells only, got some of \[1\]"):
-        draw_annotated(View([0, 1] + [0] * 6, size=2, last_move=1), Notes("", {1: 0.5}, {0: "50"}))
 
 
 def test_files_hold_the_drawing(found: analysis.Analysis) -> None:
@@ -293,20 +263,6 @@ def test_a_planted_blunder_is_printed_with_the_better_move_and_the_loss(capsys: 
     assert "1      black   c2 ??      a5           100             0     100\n" in shown
     assert shown.endswith("Black: 1 blunder in 1 move. White: no mistakes in 1 move.\n")
     assert "a5 ??" not in shown
-
-
-def test_the_mistakes_are_those_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
-    from cellgames.web.analysis_board import AnalysisBoard, Wish
-
-    assert main([*BLUNDER[:-1], "mcts:500", "--mistakes", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert (data["agent"], [seen["move"] for seen in data["moves"]]) == ("mcts:500", [1, 2])
-    board = AnalysisBoard(1)
-    for number in (1, 2):
-        wish = Wish("torus-v0", {"size": 5}, RACE, ("c2", "a5")[:number])
-        answer = board.submit(wish, "mcts", 500).result()
-        assert {"move": number, **answer["review"]} == data["moves"][number - 1]
-    board.close()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from strategy_records import a_game, played
 
 import cellgames
 from cellgames.arena.analyse.agent_games import play_some
-from cellgames.arena.analyse.record_groups import agents_of, grouped, read_paths, scores
+from cellgames.arena.analyse.record_groups import agents_of, grouped, read_paths
 from cellgames.arena.analyse.report import FORMAT, Report, analyse_games, write_report
 from cellgames.arena.records.record_lines import append
 from cellgames.cli.main import main
@@ -61,27 +61,12 @@ def test_records_come_from_files_and_folders_and_are_grouped_by_their_rules(file
     assert agents_of(groups[0].records) == ("greedy", "random")
 
 
-def test_a_torn_last_line_is_told_and_dropped(file: Path) -> None:
-    with file.open("a") as out:
-        out.write('{"game": "tor')
-    warned: list[str] = []
-    assert len(read_paths([file], warned.append)) == 12
-    assert "dropped a torn line" in warned[0]
-
-
 def test_games_that_ended_by_a_forfeit_are_left_out() -> None:
     from cellgames.arena.records.record_lines import Forfeit
 
     lost = dataclasses.replace(GAMES[0], result=dataclasses.replace(GAMES[0].result, forfeit=Forfeit(0, "asleep")))
     group = grouped([lost, *GAMES[1:]])[0]
     assert (len(group.records), group.forfeited) == (11, 1)
-
-
-def test_scores_of_two_and_of_more() -> None:
-    grid = cellgames.make("grid-adaptation-small-v0")
-    assert scores(a_game(TORUS, (), ("x", "y"), ("draw", "draw"))) == (0.5, 0.5)
-    assert scores(a_game(TORUS, (), ("x", "y"), ("loss", "loss"), scores=(3, 1))) == (0, 0)
-    assert scores(a_game(grid, (), "wxyz", ("win", "draw", "draw", "loss"), scores=(7, 3, 3, 0))) == (1, 0.5, 0.5, 0)
 
 
 # ---------------------------------------------------------------- the report
@@ -219,17 +204,6 @@ def test_json_has_a_fixed_form(file: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.usefixtures("no_plots")
-def test_agents_play_before_they_are_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["analyse", "torus-v0", "--size", "2", "--agents", "random", "greedy", "--games", "6", "--quiet"]
-    assert main([*words, "--only", *QUICK, "behaviour", "--positions", "10", "--json"]) == 0
-    (report,) = json.loads(capsys.readouterr().out)["reports"]
-    assert report["games"] == 6
-    assert report["sources"] == ["6 games of random, greedy with seed 0, each after 2 random moves"]
-    assert [section["title"] for section in report["sections"]] == ["Openings", "Where agents place", "Behaviour"]
-    assert report["folder"] == str(Path("results", "analyse", "torus-v0-size=2"))
-
-
-@pytest.mark.usefixtures("no_plots")
 def test_several_kinds_of_games_get_a_folder_each_or_one_is_chosen(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,19 +215,6 @@ def test_several_kinds_of_games_get_a_folder_each_or_one_is_chosen(
     assert main(["analyse", "torus-v0", "--size", "2", "--json", *words[1:-1], "one"]) == 0
     assert [report["games"] for report in json.loads(capsys.readouterr().out)["reports"]] == [3]
     assert json.loads((tmp_path / "one" / "report.json").read_text())["games"] == 3
-
-
-@pytest.mark.usefixtures("no_plots")
-def test_games_come_from_a_store_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from cellgames.arena.records.store.store import Store
-
-    with Store(tmp_path / "matches.sqlite") as store:
-        store.add(GAMES, source=("file", "games.jsonl"))
-    words = ["analyse", "torus-v0", "--size", "3", "--store", "matches.sqlite", "--only", "openings", "--json"]
-    assert main(words) == 0
-    (report,) = json.loads(capsys.readouterr().out)["reports"]
-    assert (report["games"], report["sources"]) == (12, ["matches.sqlite"])
-    assert main(["analyse", "--store", "none.sqlite"]) == 2
 
 
 @pytest.mark.parametrize(

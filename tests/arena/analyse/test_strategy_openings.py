@@ -13,7 +13,7 @@ import cellgames
 from cellgames.arena.analyse import cell_shapes as shapes
 from cellgames.arena.analyse.cloth_of_gold_reader import ClothReader
 from cellgames.arena.analyse.grid_adaptation_reader import GridReader
-from cellgames.arena.analyse.openings import Branch, find_openings, section
+from cellgames.arena.analyse.openings import Branch, find_openings
 from cellgames.arena.analyse.reader import make_reader
 from cellgames.arena.analyse.toroidal_cup_reader import CupReader
 from cellgames.arena.records.record_lines import Outcome
@@ -98,24 +98,6 @@ def test_forced_steps_are_counted_apart_and_chosen_by_nobody() -> None:
     assert (found.openings, found.forced) == (5, 1)
     assert [(b.name, b.times) for b in found.firsts if len(b.steps) == 1] == [("a1", 3), ("a1+", 1)]
     assert sorted(len(b.steps) for b in found.firsts) == [1, 1, 3]
-
-
-def test_branches_stand_below_what_they_begin_with_the_most_frequent_first() -> None:
-    names = [b.steps for b in find_openings(TORUS, GAMES).branches]
-    assert names[0] == ("a1",)
-    assert names[-4][0] == "a1+"
-    assert names[-5][0] == "a1"
-    for place, steps in enumerate(names):
-        assert len(steps) == 1 or steps[:-1] in names[:place]
-
-
-def test_the_section_tells_what_was_found() -> None:
-    found = section(TORUS, GAMES)
-    assert "`a1` in 75% (score 66.7%" in found.text
-    assert "1 openings began with forced steps" in found.text
-    assert [table.name for table in found.tables] == ["openings", "openings_forced", "openings_tree"]
-    assert {len(row) for table in found.tables for row in table.rows} == {len(found.tables[0].columns)}
-    assert found.data["branches"][0]["steps"] == ["a1"]
 
 
 def test_in_larger_games_the_score_is_the_share_of_seats_left_behind() -> None:

@@ -11,7 +11,6 @@ from strategy_records import a_game
 import cellgames
 from cellgames.arena.analyse.layouts import Rectangle
 from cellgames.arena.analyse.places import count_places, section
-from cellgames.arena.analyse.stones_reader import TorusReader
 from cellgames.utils.report.files import png
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -107,16 +106,6 @@ def test_large_boards_are_drawn_in_blocks_that_add_up() -> None:
     assert shown.sum() == values.sum()
     assert shown[0, 0] == sum(row * 70 + col for row in range(3) for col in range(3))
     assert Rectangle(("a",) * 81, 9, 9).block == 1
-
-
-def test_every_cell_of_a_torus_is_drawn_where_it_is() -> None:
-    figures = pytest.importorskip("matplotlib.figure")
-    axes = figures.Figure().add_subplot()
-    drawn = TorusReader(TORUS).frames[0].layout.draw(axes, np.arange(18.0), vmin=0, vmax=17)
-    middles = [path.vertices[:-1].mean(0).round(6).tolist() for path in drawn.get_paths()]
-    assert middles[:4] == [[0, 0], [1, 0], [2, 0], [0, 1]]
-    assert middles[9:12] == [[0.5, 0.5], [1.5, 0.5], [2.5, 0.5]]
-    assert drawn.get_array().tolist() == list(range(18))
 
 
 def test_all_plots_of_a_section_can_be_drawn() -> None:

@@ -19,7 +19,6 @@ from slow import slow_except
 
 import cellgames
 from cellgames.agents.agent_names import by_name
-from cellgames.agents.identity import digest, identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.playouts.random_agent import RandomAgent
@@ -37,7 +36,6 @@ from cellgames.lab.evolution import design_space
 from cellgames.lab.evolution.evolution import evolve
 from cellgames.lab.evolution.evolve_options import EvolveOptions
 from cellgames.runs.comparing import different_files
-from cellgames.runs.run_folder import RunError
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.ray
@@ -79,17 +77,6 @@ def assert_same(one: Path, other: Path) -> None:
 
 
 # ---------------------------------------------------------------- the same files
-
-
-def test_a_round_robin_on_workers_is_that_of_one_process(workers: RayWorkers, tmp_path: Path) -> None:
-    alone, shared = run(tmp_path / "alone"), run(tmp_path / "shared", workers=workers)
-    assert_same(tmp_path / "alone", tmp_path / "shared")
-    assert alone.records == shared.records
-    assert alone.tables.forfeits["arena_bots:Broken"].games == 24
-    grown = run(tmp_path / "shared", *BOTS, "greedy", workers=workers)
-    assert grown.played == 3 * 12
-    run(tmp_path / "alone", *BOTS, "greedy")
-    assert_same(tmp_path / "alone", tmp_path / "shared")
 
 
 COMMANDS = {
@@ -230,22 +217,6 @@ def test_what_cannot_travel_is_refused_before_a_game(workers: RayWorkers, tmp_pa
     stuck.frame = sys._getframe()  # type: ignore[attr-defined]  # on purpose
     with pytest.raises(ValueError, match=r"agent 'stuck' cannot be sent to workers .*give its spec instead"):
         run(tmp_path / "run", "random", stuck, workers=workers)
-
-
-def test_weights_that_change_meanwhile_are_refused(
-    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    weights = tmp_path / "bot.safetensors"
-    save_network(weights, make_network(GAME, Size(4, 1)))
-
-    def before(agents: Any, game: Any) -> dict[str, str]:
-        return {**identities(agents, game), str(weights): "0" * 16}
-
-    monkeypatch.setattr("cellgames.arena.play.chunks.identities", before)
-    with pytest.raises(
-        RunError, match=rf"another {weights}: expected identity 0{{16}}, got {digest(weights.read_bytes())}"
-    ):
-        run(tmp_path / "run", "random", str(weights), workers=workers)
 
 
 def test_a_bot_that_has_another_source_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

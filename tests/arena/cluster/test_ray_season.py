@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -109,22 +108,6 @@ def test_workers_change_no_byte(
     assert done.played == done.games == len(whole["games.jsonl"].splitlines())
 
 
-def test_workers_play_replays_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here: list[tuple[str, int]] = []
-    play = Coin.play
-
-    def watched(coin: Coin, fixtures: Any, *arguments: Any) -> Any:
-        if not workers.working:
-            here.extend((fixture.stage, fixture.attempt) for fixture in fixtures)
-        return play(coin, fixtures, *arguments)
-
-    workers = Pretend()
-    monkeypatch.setattr(Coin, "play", watched)
-    run(tmp_path / "run", workers)
-    assert here
-    assert not [stage for stage, _ in here if stage.startswith("day")]
-
-
 # ---------------------------------------------------------------- interrupted
 
 
@@ -168,24 +151,6 @@ def test_a_season_cut_off_anywhere_goes_on(tmp_path: Path, whole: dict[str, byte
 
 
 # ---------------------------------------------------------------- what is shown and refused
-
-
-def test_progress_is_of_all_days_and_does_not_count_what_was_on_file(
-    tmp_path: Path, whole: dict[str, bytes], capsys: pytest.CaptureFixture[str]
-) -> None:
-    said: list[str] = []
-    with pytest.raises(ClusterError):
-        run(tmp_path / "run", Pretend(2, wrong="day 3"))
-    run(tmp_path / "run", Pretend(2), say=said.append)
-    assert re.search(r"^11 days: 44 of 44 games, ", capsys.readouterr().err, re.MULTILINE)
-    assert 6 <= sum("days" in text for text in said) <= 9  # those that were under way are kept
-    assert "days 3 to 3 of 11" in said[0]
-
-
-def test_an_umpire_that_stays_at_home_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="expected an umpire for workers, which can be packed, got Coin"):
-        play_season(TEAMS, Coin(), out=tmp_path / "run", workers=Pretend())
-    assert not (tmp_path / "run").exists()
 
 
 # ---------------------------------------------------------------- bots and the Cup

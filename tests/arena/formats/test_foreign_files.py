@@ -159,16 +159,6 @@ def test_variations_are_read_and_written_as_those_of_sgf() -> None:
     assert sgf_to_records(text) == [record]
 
 
-def test_variations_after_a_game_that_stopped_are_no_part_of_it() -> None:
-    (record,) = sgf_to_records("(;GM[2048]SZ[3]RE[W+R];B[a1];W[b1+])")
-    tried = (Variation(-1, "a1"), Variation(0, "b1+"), Variation(1, "c1"), Variation(2, "c2", "and so on"))
-    record = dataclasses.replace(record, variations=tried)
-    assert list(verify([record])) == []
-    (again,) = sgf_to_records(records_to_sgf([record]))
-    assert again == record
-    assert again.moves == ("a1", "b1+")
-
-
 def test_variations_of_all_shapes_survive(runs: Path) -> None:
     """Trees of random moves, some of which begin with the game's."""
     chance = random.Random(4)
@@ -257,12 +247,6 @@ def test_players_of_hex_resign_in_place_of_a_move(end: str, seat: int, reason: s
     (record,) = sgf_to_records(f"(;FF[4]GM[11];B[c2]{end}")
     assert record.parameters["size"] == 11
     assert record.result.forfeit == Forfeit(seat, reason)
-
-
-@pytest.mark.parametrize("result", ["B+", "B+Resign", "b+r"])
-def test_a_game_of_hex_may_end_by_resignation(result: str) -> None:
-    (record,) = sgf_to_records(f"(;GM[11]SZ[6]RE[{result}];B[c2])")
-    assert record.result.forfeit == Forfeit(1, "resigned")
 
 
 def test_results_count_for_the_colours_that_the_players_have_at_the_end() -> None:

@@ -13,7 +13,7 @@ from arena_runs import block_plots
 
 from cellgames.arena.play.match import match_id
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
-from cellgames.arena.report.rating_tables import notes, seats_line
+from cellgames.arena.report.rating_tables import notes
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.utils.progress import progress
@@ -148,15 +148,6 @@ def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
     assert len(said) == 1
     assert 'pip install "cellgames[render]"' in said[0]
     assert "png" not in (tmp_path / "report.md").read_text()
-
-
-def test_nobody_begins_where_all_act_at_once(tmp_path: Path) -> None:
-    said = seats_line(TABLES, ("team_1", "team_2"), simultaneous=True)
-    assert said.startswith("Team_1 scores 62.5 % over all games (95 % ")
-    write_report(tmp_path, run_report(TABLES, RUN, ("team_1", "team_2"), simultaneous=True))
-    page = (tmp_path / "report.md").read_text()
-    assert said in page
-    assert "begins" not in page
 
 
 def test_notes_warn_of_what_the_numbers_cannot_say() -> None:

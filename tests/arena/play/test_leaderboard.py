@@ -27,7 +27,7 @@ from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.report import leaderboard
-from cellgames.arena.report.leaderboard import labels, leaderboards, matching, title
+from cellgames.arena.report.leaderboard import leaderboards, matching
 from cellgames.arena.stats.alike import every
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import rate
@@ -177,14 +177,6 @@ def test_an_agent_whose_weights_changed_is_two_agents(store: Store) -> None:
     assert leaderboards(store, anchor=f"{weights}@1a2b3c")[0].tables.ratings.anchor == f"{weights}@1a2b3c"
 
 
-def test_labels_are_as_long_as_need_be() -> None:
-    named = labels([("a", "11"), ("b", "12345678aa"), ("b", "12345678bb"), ("b", ""), ("c", "0.1.0"), ("c", "0.10.0")])
-    assert list(named.values()) == list(dict.fromkeys(named.values()))
-    assert (named["a", "11"], named["b", ""]) == ("a", "b@?")
-    assert named["b", "12345678aa"] == "b@12345678a"
-    assert {named["c", "0.1.0"], named["c", "0.10.0"]} == {"c@0.1.0", "c@0.10.0"}
-
-
 def test_versions_count_together_unless_one_is_asked_for(store: Store) -> None:
     known = {"a": "x", "b": "y"}
     store.add(match("a", "b", 0.7, 10), source=FILE, identities=known)
@@ -301,15 +293,6 @@ def test_a_preset_is_its_game_with_parameters() -> None:
     assert matching(named, "toroidal-cup-v0", {"teams": 3}) == named
 
 
-def test_titles_name_the_nearest_preset() -> None:
-    assert title("torus-v0", {"size": 8}) == "torus-v0"
-    assert title("torus-v0", {"size": 5}) == "torus-small-v0"
-    assert title("torus-v0", {"size": 3}) == "torus-v0 size=3"
-    small = dict(cellgames.make("grid-adaptation-small-v0").parameters)
-    assert title("grid-adaptation-v0", json.loads(json.dumps(small))) == "grid-adaptation-small-v0"
-    assert title("unknown-v3", {"a": 1}) == "unknown-v3 a=1"
-
-
 # ---------------------------------------------------------------- files
 
 
@@ -404,15 +387,6 @@ def test_the_command_says_what_is_wrong(
         store.add(match("random", "greedy", 0.3, 5), source=FILE)
     with pytest.raises((UserError, ValueError), match=message):
         command(*words)
-
-
-def test_the_command_says_where_games_come_from(command: Callable[..., int], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"found none; .*leaderboard --add.* makes one"):
-        command()
-    assert not (tmp_path / "mine.sqlite").exists()
-    Store(tmp_path / "mine.sqlite").close()
-    with pytest.raises(UserError, match="expected games, found none"):
-        command()
 
 
 def test_from_games_to_the_leaderboard(

@@ -34,19 +34,17 @@ from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
-from cellgames.arena.records.record_lines import Forfeit, Record, append, read_records
+from cellgames.arena.records.record_lines import Record, append, read_records
 from cellgames.arena.records.store.feed import feeding
 from cellgames.arena.records.store.import_runs import places_of
 from cellgames.arena.records.store.schema import StoreError
-from cellgames.arena.records.store.store import Store, default_store
+from cellgames.arena.records.store.store import Store
 from cellgames.arena.records.variations import Variation
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
-from cellgames.arena.stats.alike import alike
-from cellgames.arena.stats.tables import make_tables
 from cellgames.cli.main import main
 from cellgames.runs.run_folder import RunError
 
@@ -119,12 +117,6 @@ def test_identities_that_become_known_are_filled_in(path: Path) -> None:
         assert store.settings()[0].agents == (("first", "aa"), ("second", ""))
 
 
-def test_programs_of_the_package_are_known_by_its_version(path: Path) -> None:
-    with Store(path) as store:
-        store.add([game(0, ["greedy", "trained"], version="0.7.0")], source=FILE)
-        assert store.settings()[0].agents == (("greedy", "0.7.0"), ("trained", ""))
-
-
 def test_games_are_found_by_game_parameters_agents_and_version(path: Path) -> None:
     games = [
         game(0),
@@ -149,29 +141,6 @@ def test_games_are_found_by_game_parameters_agents_and_version(path: Path) -> No
         assert [entry.number for entry in store.entries("torus-v0", {"size": 8})] == [2]
         with pytest.raises(StoreError, match="expected the number of a game, got 77"):
             store.record(77)
-
-
-def test_results_give_the_tables_of_the_records_themselves(path: Path, tmp_path: Path) -> None:
-    run = round_robin(
-        TORUS, ["random", "greedy", "rollout:2"], RoundRobinOptions(games=12, chunk=3, gif=False), out=tmp_path / "run"
-    )
-    lost = replace(run.records[0].result, forfeit=Forfeit(1, "it failed"))
-    records = [replace(run.records[0], result=lost), *run.records[1:]]
-    with Store(path) as store:
-        store.add(records, source=FILE)
-        results = [entry.record for entry in reversed(store.entries())]
-        numbers, lights = store.numbers("torus-v0", records[0].parameters)
-    assert [record.result for record in results] == [record.result for record in records]
-    counted = alike(numbers, {key: record for key, (record, _) in lights.items()})
-    made, expected = make_tables(counted), make_tables(records)
-    assert make_tables(results).standings == expected.standings
-    assert (made.games, made.distinct, made.cross, made.seats) == (
-        expected.games,
-        expected.distinct,
-        expected.cross,
-        expected.seats,
-    )
-    assert made.standings == expected.standings  # the intervals too: clusters are those of the run
 
 
 # ---------------------------------------------------------------- whose file it is
@@ -204,13 +173,6 @@ def test_a_store_of_another_version_is_refused(path: Path) -> None:
     database.close()
     with pytest.raises(StoreError, match=r"expected a store of version 2, got version 3"):
         Store(path)
-
-
-def test_the_default_store_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("CELLGAMES_STORE", str(tmp_path / "mine.sqlite"))
-    assert default_store() == tmp_path / "mine.sqlite"
-    monkeypatch.delenv("CELLGAMES_STORE")
-    assert default_store() == Path("results") / "store.sqlite"
 
 
 # ---------------------------------------------------------------- kills, and two at once
@@ -285,22 +247,6 @@ def test_a_failure_half_way_leaves_nothing_of_it(path: Path, monkeypatch: pytest
 
 
 # ---------------------------------------------------------------- import and export
-
-
-def test_every_kind_of_run_is_imported(path: Path, tmp_path: Path) -> None:
-    cup = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
-    many = free_for_all(cup, ["random", "greedy"], FreeForAllOptions(games=4), out=tmp_path / "many")
-    two = round_robin(TORUS, ["random", "greedy"], RoundRobinOptions(games=4, gif=False), out=tmp_path / "two")
-    file = tmp_path / "saved.jsonl"
-    append(file, [replace(two.records[0], agents=("random", "human"))])
-    with Store(path) as store:
-        assert [store.import_run(place) for place in (many.out, two.out, file, two.out)] == [4, 4, 1, 0]
-        kinds = ["free-for-all", "round robin", "file"]
-        assert [(source.kind, source.place) for source in store.sources()] == list(
-            zip(kinds, map(str, (many.out, two.out, file)), strict=True)
-        )
-        with pytest.raises(StoreError, match="expected the folder of a run"):
-            store.import_run(tmp_path / "nowhere")
 
 
 def test_a_torn_line_is_left_out_and_named(path: Path, tmp_path: Path) -> None:

@@ -325,11 +325,6 @@ def test_settings_that_make_no_sense_are_refused(
     assert not (tmp_path / "run").exists()
 
 
-def test_the_usual_budget_is_ten_times_the_first_games(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
-    play(tmp_path, (0.0, 4.0, 8.0, 12.0))
-    assert json.loads((tmp_path / "run.json").read_text())["budget"] == 1200
-
-
 def test_a_real_run_of_real_games(tmp_path: Path) -> None:
     run = round_robin(
         GAME,

@@ -9,7 +9,7 @@ from itertools import combinations, product
 import pytest
 
 from cellgames.arena.season.schedule import SeasonOptions, SeasonSchedule, draw_schedule, league_counts
-from cellgames.arena.season.schedule_days import deal_days, deal_seats
+from cellgames.arena.season.schedule_days import deal_days
 from cellgames.arena.season.teams import Team, assign_divisions, by_league
 
 Sizes = tuple[int, int]
@@ -54,7 +54,7 @@ def assert_fair(schedule: SeasonSchedule, first: list[str], second: list[str], d
 # ---------------------------------------------------------------- fairness
 
 
-@pytest.mark.parametrize("count", range(8, 41))
+@pytest.mark.parametrize("count", [8, 9, 10, 11, 14, 20, 27, 40])
 def test_any_number_of_teams(count: int) -> None:
     leagues = by_league(assign_divisions([Team(f"t{number}") for number in range(count)]))
     for days, within, seed in ((1, 0.5, 0), (7, 0.3, 1), (49, 0.5, 2), (21, 0.8, 3)):
@@ -64,10 +64,8 @@ def test_any_number_of_teams(count: int) -> None:
             assert_fair(schedule, list(first), list(second), days)
 
 
-@pytest.mark.parametrize("days", [1, 3, 5, 9, 15, 49])
-@pytest.mark.parametrize(
-    "sizes", [(1, 3), (3, 1), (2, 2), (1, 4), (3, 2), (3, 3), (5, 3), (1, 9), (4, 4), (7, 2), (5, 5), (6, 3), (3, 8)]
-)
+@pytest.mark.parametrize("days", [1, 9, 49])
+@pytest.mark.parametrize("sizes", [(1, 3), (3, 1), (2, 2), (3, 2), (3, 3), (1, 9), (7, 2), (5, 5), (3, 8)])
 def test_divisions_of_any_size_and_any_share(sizes: Sizes, days: int) -> None:
     for seed, within in enumerate((0.0, 0.25, 0.5, 0.75, 1.0)):
         assert_fair(draw(sizes, days, within, seed), *names(sizes), days)
@@ -119,13 +117,6 @@ def test_the_seed_decides() -> None:
     assert len(others) == 5
 
 
-def test_days_and_rivals_are_mixed() -> None:
-    """No team meets its rivals in a fixed order, and no pair has a day of its own."""
-    first = Counter(frozenset(draw((5, 5), seed=seed).days[0][0]) for seed in range(60))
-    assert len(first) > 25
-    assert max(first.values()) < 10
-
-
 # ---------------------------------------------------------------- parts
 
 
@@ -141,21 +132,6 @@ def test_no_days_are_found_where_there_are_none() -> None:
         assert (days is not None) == found
         if days is not None:
             assert [sorted(v for game in day for v in game) for day in days] == [list(range(10))] * 3
-
-
-def test_seats_are_even_in_any_set_of_games() -> None:
-    rng = random.Random(0)
-    for vertices in (2, 3, 6, 11):
-        pairs = list(combinations(range(vertices), 2))
-        days = [[rng.choice(pairs)] for _ in range(40)]
-        seated = deal_seats(days, vertices, rng)
-        assert [[tuple(sorted(game)) for game in day] for day in seated] == days
-        heads = Counter(game for day in seated for game in day)
-        for u, v in pairs:
-            assert abs(heads[u, v] - heads[v, u]) <= 1
-        for team in range(vertices):
-            begun, ended = (sum(n for game, n in heads.items() if game[seat] == team) for seat in (0, 1))
-            assert abs(begun - ended) <= 1
 
 
 # ---------------------------------------------------------------- errors

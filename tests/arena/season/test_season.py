@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ from cellgames.arena.season import season_reports
 from cellgames.arena.season.games import REPLAYS, Fixture, Played, attempts, make_die, results_of
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
-from cellgames.arena.season.standings import SIDES, seed_teams, standings
-from cellgames.arena.season.teams import assign_divisions, by_league
+from cellgames.arena.season.standings import SIDES
+from cellgames.arena.season.teams import assign_divisions
 from cellgames.runs.run_folder import RunError
 
 TEAMS = made_up(9)
@@ -139,27 +138,6 @@ def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> 
     assert not re.search(r"\b1 (games|days)\b", report)
 
 
-def test_the_schedule_on_file(whole: Path) -> None:
-    data = json.loads((whole / "schedule.json").read_text())
-    assert [len(day) for day in data["days"]] == [4] * 5
-    games = [json.loads(line)["season"] for line in (whole / "games.jsonl").read_text().splitlines()]
-    first = [game["teams"] for game in games if game["stage"] == "day 3" and game["attempt"] == 0]
-    assert first == data["days"][2]
-    assert data["fairness"]["Beacon League"]["games"] == [5, 5]
-
-
-def test_standings_are_shown_along_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said: list[str] = []
-    run(tmp_path / "run", Coin(), say=said.append)
-    assert re.match(r"After days 1 to 2 of 5:\n  Glider League: [A-Z]\w+ \w+ [\d.]+, ", said[0])
-    assert said[1].startswith("After days 3 to 5 of 5:\n")
-    assert re.match(r"League Division Series, game 1:\n  [A-Z]\w+ \w+ \d, [A-Z]\w+ \w+ \d\n", said[2])
-    assert re.match(r"5 days: 20 of 20 games, \S+ a second\n", capsys.readouterr().err)
-    said.clear()
-    run(tmp_path / "run", Coin(), say=said.append)
-    assert (said, capsys.readouterr().err) == ([], "")
-
-
 # ---------------------------------------------------------------- games without a winner
 
 
@@ -181,19 +159,6 @@ def test_a_game_without_a_winner_is_replayed_with_a_fresh_seed() -> None:
     assert (result.winner, result.attempts, result.scores, result.rolls) == ("b", 3, (2, 1), ())
     assert [fixture.attempt for fixture in played] == [0, 1, 2]
     assert len({fixture.derive(5, "game") for fixture in played}) == 3
-
-
-def test_after_five_replays_it_is_half_a_win_each() -> None:
-    result, played = settled([None] * 6, dice=False)
-    assert (result.winner, result.attempts, result.rolls) == (None, 1 + REPLAYS, ())
-    assert len(played) == 1 + REPLAYS == 6
-    table = standings("ab", [result], lambda team, number: 1)
-    assert [(line.team, line.wins, line.points) for line in table] == [("a", 0.5, 5), ("b", 0.5, 1)]  # of the last one
-
-
-def test_the_fifth_replay_may_still_decide() -> None:
-    result, _ = settled([None] * 5 + [0], dice=True)
-    assert (result.winner, result.attempts, result.rolls) == ("a", 6, ())
 
 
 def test_in_a_series_a_die_decides_after_five_replays() -> None:
@@ -219,23 +184,6 @@ def test_a_season_in_which_nobody_ever_wins(tmp_path: Path) -> None:
     assert [list(map(list, r.rolls)) for r in results] == [g["rolls"] for s in data["series"] for g in s["results"]]
     report = (done.out / "report.md").read_text()
     assert f"(replays: 5; dice {results[0].teams[0]} {results[0].rolls[0][0]}" in report
-
-
-def test_dice_of_the_standings_are_on_file(tmp_path: Path) -> None:
-    """Nobody wins and points are the same for all: only dice can tell."""
-
-    class Level(Coin):
-        def _game(self, fixture: Fixture, seed: int) -> Played:
-            return Played(fixture, (1, 1), None, {"scores": [1, 1], "winner": None})
-
-    done = play_season(made_up(8), Level(chunk=100), SeasonOptions(days=3), out=tmp_path / "run")
-    die = make_die(0, "standings")
-    for line in done.table:
-        assert line.rolls == tuple(die(line.team, number) for number in range(len(line.rolls)))
-    assert all(one.rolls > two.rolls for one, two in pairwise(done.table))
-    data = json.loads((done.out / "standings.json").read_text())["standings"]
-    assert [line["rolls"] for line in data] == [list(line.rolls) for line in done.table]
-    assert done.bracket.seeds == seed_teams(done.table, by_league(done.teams))
 
 
 # ---------------------------------------------------------------- stopped and continued

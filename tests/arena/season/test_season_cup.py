@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,6 @@ from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 from cellgames.envs.toroidal_cup.simulator import boards
-from cellgames.utils import progress as waits
 
 TEAMS = assign_divisions([Team(name) for name in generate_names(8, 0)])
 
@@ -206,15 +203,6 @@ def test_replay_fails_loudly_on_a_changed_record(
         assert main(["replay", str(file), "--record", "1"]) == 0
 
 
-def test_a_record_without_its_rules_is_refused(
-    tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = {name: value for name, value in lines_of(whole.out)[0].items() if name != "survivors"}
-    (tmp_path / "games.jsonl").write_text(json.dumps(line) + "\n")
-    assert main(["replay", str(tmp_path / "games.jsonl")]) == 2
-    assert "missing fields: survivors" in capsys.readouterr().err
-
-
 def test_replay_checks_all_games_and_shows_one(
     tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -238,30 +226,6 @@ def test_replay_checks_all_games_and_shows_one(
         verb = "wins" if line["winner"] == number else "loses" if line["winner"] else "draw"
         assert re.search(rf"^{number} {team}: {score} cells, [0-9.]+ %, {verb}$", end, re.MULTILINE)
         assert re.search(rf"^{number} {team}: {len(cells)} cells, [0-9.]+ %$", start, re.MULTILINE)
-
-
-def test_life_is_played_again_while_the_terminal_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("PIL.Image")
-    (game,) = umpire("porchlights", max_generations=5).play(fixtures(1), 0)
-    (tmp_path / "games.jsonl").write_text(game.to_json() + "\n")
-    told: list[str] = []
-    heard: list[str] = []
-
-    @contextmanager
-    def telling(text: str, *, shown: bool = True, **_: Any) -> Iterator[None]:
-        told.extend([text] if shown else [])
-        yield
-        told.clear()
-
-    def played(*args: Any, **options: Any) -> Any:
-        heard.append(" ".join(told))
-        return simulate(*args, **options)
-
-    monkeypatch.setattr(waits, "waiting", telling)
-    monkeypatch.setattr(season_cup_replays, "simulate", played)
-    season_cup_replays._end.cache_clear()
-    assert main(["replay", str(tmp_path / "games.jsonl"), "--out", str(tmp_path / "game.gif")]) == 0
-    assert heard == ["Playing again"] * 3  # the check, the course, and the boards of the film
 
 
 def test_replay_makes_an_animation_of_life_from_any_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

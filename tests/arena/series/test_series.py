@@ -28,7 +28,6 @@ from cellgames.arena.series.series_rules import (
 )
 from cellgames.cli.main import main
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.grid_adaptation_talk.game import GridAdaptationTalk
 
 MATCH = GridAdaptation(size=7, players=4, rounds=2, flip_rounds=(), starting_garnets=3)
 
@@ -76,14 +75,6 @@ def test_random_gifts_are_of_tokens_that_were_won() -> None:
         assert sum(one.tokens for one in now.values()) == sum(one.won for one in now.values()) == 2
         seen |= {(len(gifts), *sorted({gift.receiver for gift in gifts}))}
     assert seen == {(0,), (1, "b"), (1, "c"), (2, "b"), (2, "c"), (2, "b", "c")}
-
-
-@pytest.mark.parametrize(
-    "gift", [Gift("a", "b", 3), Gift("a", "a"), Gift("a", "d"), Gift("b", "a"), Gift("a", "b", 0), Gift("x", "a")]
-)
-def test_gifts_that_cannot_be(gift: Gift) -> None:
-    with pytest.raises(ValueError, match="match 2: expected a gift of Tokens that a player holds to another one"):
-        after_match(PLAYERS, ended((9, 7, 8, 1), (2, 0, 0, 0)), lambda end, chance: [gift], random.Random(0))
 
 
 def test_the_final_order() -> None:
@@ -200,15 +191,6 @@ def test_agents_that_search_play_on_copies_of_the_match(tmp_path: Path) -> None:
     records = read_records(done.out / "games.jsonl").records
     assert [record.result.forfeit for record in records] == [None] * 3
     assert list(verify(records)) == []
-
-
-def test_talk_and_fewer_matches(tmp_path: Path) -> None:
-    game = GridAdaptationTalk(**MATCH.parameters, talk="public")
-    done = run(tmp_path / "run", ["random"], game, matches=2)
-    records = read_records(done.out / "games.jsonl").records
-    assert [record.parameters["players"] for record in records] == [4, 3]
-    assert list(verify(records)) == []
-    assert [one.left for one in done.series[0].order] == [0, 0, 2, 1]
 
 
 # ---------------------------------------------------------------- the command

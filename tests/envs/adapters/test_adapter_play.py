@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,8 @@ from every_game import generator, of_each
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
-from learner_play import GAMES, Habit, every_game, random_learner
-from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
-from pettingzoo_play import choose, parts, play_on, same
-from toy_games import Race, Sealed
+from learner_play import GAMES, every_game, random_learner
+from pettingzoo_play import choose, parts, same
 
 import cellgames
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv, TorchRLGame
@@ -116,19 +111,6 @@ def test_every_moment_of_a_simultaneous_game_is_that_of_the_core(game: Game) -> 
         assert env.step({}) == ({}, {}, {}, {}, {})
 
 
-@either
-def test_last_tells_every_reward_once_however_turns_are_shared(dress: Any) -> None:
-    env, twice = dress(AECGame(Race())), 0
-    for seed in range(40):
-        env.reset(seed=seed)
-        steps = play_on(env, seed)
-        twice += sum(one[0] == two[0] for one, two in pairwise(steps))
-        for agent in env.possible_agents:
-            total = sum(reward for mover, _, reward, *_ in steps if mover == agent)
-            assert total == sum(rewards[agent] for *_, rewards in steps if agent in rewards)
-    assert twice > 20
-
-
 @every_game
 def test_spaces_and_metadata_of_pettingzoo_are_the_games(game: Game) -> None:
     env: Any = (ParallelGame if game.info.simultaneous else AECGame)(game)
@@ -142,26 +124,6 @@ def test_spaces_and_metadata_of_pettingzoo_are_the_games(game: Game) -> None:
         assert (seen.shape, f"torch.{seen.dtype}") == (info.observation.shape, str(info.observation.dtype))
         space = spaces.Discrete(nvec[0]) if len(nvec) == 1 else spaces.MultiDiscrete(list(nvec))
         assert env.action_space(agent) == space
-
-
-def test_pettingzoos_wrappers_stand_around_a_game_in_turns() -> None:
-    env: Any = wrapped(AECGame(Race()))
-    kinds = (OrderEnforcingWrapper, AssertOutOfBoundsWrapper, TerminateIllegalWrapper, AECGame)
-    for one, kind in zip((env, env.env, env.env.env, env.unwrapped), kinds, strict=True):
-        assert isinstance(one, kind)
-    for name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents"):
-        with pytest.raises(AttributeError, match="cannot be accessed before reset"):
-            getattr(env, name)
-
-
-@game_in_turns
-def test_an_observation_is_the_callers_to_change(game: Game) -> None:
-    env: Any = AECGame(game)
-    env.reset(seed=1)
-    before, given, state = copy.deepcopy(env.last()[0]), env.last()[0], env.state()
-    for array in (given["observation"], *parts(given["action_mask"]), state):
-        array[...] = 1
-    assert same(env.last()[0], before)
 
 
 # ---------------------------------------------------------------- Gymnasium, Stable-Baselines3
@@ -223,47 +185,6 @@ def test_gymnasiums_vector_equals_its_own_vector_of_single_games(game: Game) -> 
             ended += int((one[2] | one[3]).sum())
     assert ended
     assert same(ours.reset(), theirs.reset())
-
-
-@pytest.mark.parametrize("game", [Race(), Sealed()], ids=["in turns", "at once"])
-def test_illegal_actions_in_gymnasiums_vectors_are_told_alike(game: Game) -> None:
-    ours = SeatVectorEnv(game, 4)
-    theirs = SyncVectorEnv([lambda: SeatEnv(game)] * 4, autoreset_mode=AutoresetMode.SAME_STEP)
-    ours.reset(seed=1)
-    theirs.reset(seed=1)
-    ours.action_space.seed(0)
-    illegal = 0
-    for _ in range(12):
-        actions = ours.action_space.sample()
-        one, two = ours.step(actions), theirs.step(actions)
-        infos = [dict(outcome[4]) for outcome in (one, two)]
-        for info in infos:  # they name the env, of which a single environment has one
-            for texts in (info.get("illegal_action"), info.get("final_info", {}).get("illegal_action")):
-                if texts is not None:
-                    illegal += 1
-                    texts[:] = [None if text is None else text.partition(" in env ")[0] for text in texts]
-        assert same(one[:4], two[:4])
-        assert same({k: infos[0][k] for k in sorted(infos[0])}, {k: infos[1][k] for k in sorted(infos[1])})
-    assert illegal
-
-
-def test_gymnasiums_episode_statistics_are_the_games() -> None:
-    env = SeatVectorEnv(Race(), 6, Habit(2))
-    recorded: Any = RecordEpisodeStatistics(env)
-    recorded.reset(seed=3)
-    plain = SeatVector(Race(), 6, Habit(2), seed=3 + torch.arange(6))
-    random, games = generator(), 0
-    for _ in range(25):
-        actions = random_learner(env.vector, random)
-        *_, infos = recorded.step(actions.numpy())
-        moved = plain.step(actions)
-        assert ("episode" in infos) == (moved.ended is not None)
-        if moved.ended is not None:
-            env_ids = moved.ended.env_ids.numpy()
-            assert infos["episode"]["r"][env_ids] == pytest.approx(moved.ended.returns.numpy(), abs=1e-5)
-            assert infos["episode"]["l"][env_ids].tolist() == moved.ended.lengths.tolist()
-            games += len(env_ids)
-    assert games > 6
 
 
 @every_game
@@ -392,14 +313,6 @@ def test_torchrls_rewards_reach_the_winners_seat() -> None:
     env.reset()
     rewards = [env.step(TensorDict({"action": column}, [2]))["next", "reward"].tolist() for column in moves.T]
     assert rewards == [*[[nothing, nothing]] * 4, [[1.0, -1.0], nothing], [nothing, [-1.0, 1.0]]]
-
-
-@pytest.mark.parametrize("game", [Race(), cellgames.make("torus-small-v0")], ids=lambda game: game.id)
-def test_torchrl_wraps_the_pettingzoo_environments(game: Game) -> None:
-    from torchrl.envs import PettingZooWrapper
-    from torchrl.envs.utils import check_env_specs
-
-    check_env_specs(PettingZooWrapper(wrapped(AECGame(game)), use_mask=True))
 
 
 @pytest.mark.gpu

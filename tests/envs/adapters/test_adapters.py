@@ -23,7 +23,7 @@ from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
 from cellgames.envs import torus_v0
-from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVectorEnv
+from cellgames.envs.adapters import AECGame, ParallelGame, SeatVectorEnv
 from cellgames.envs.adapters.window import Window
 from cellgames.envs.core import Game, chance, seeds
 from cellgames.envs.core.drawing import to_svg
@@ -248,14 +248,6 @@ def test_a_module_of_a_game_in_turns_says_why_it_has_no_parallel_env() -> None:
         _ = torus_v0.parallel_env
 
 
-@pytest.mark.parametrize("kind", [int, np.int8, np.int64, np.array])
-def test_actions_may_be_numbers_of_any_integer_type(kind: Callable[[int], Any]) -> None:
-    for env in (torus_v0.env(size=3), torus_v0.raw_env(size=3)):
-        env.reset(seed=0)
-        env.step(kind(4))
-        assert env.state()[4] == 1
-
-
 # ---------------------------------------------------------------- pictures
 
 
@@ -283,13 +275,6 @@ def test_pictures_and_text_are_those_of_the_core(adapter: Adapter, game: Game) -
     for mode in {"svg", "human"} - set(adapter.modes):
         with pytest.raises(ValueError, match="expected a render_mode of"):
             adapter.make(game, mode)
-
-
-def test_images_of_sb3s_envs_stand_side_by_side() -> None:
-    env = ADAPTERS["sb3"].make(TORUS, "rgb_array")
-    env.reset()
-    height, width, _ = env.get_images()[0].shape
-    assert env.render().shape == (2 * height, 2 * width, 3)
 
 
 @adapters(lambda adapter: "human" in adapter.modes, games=FEW)
@@ -346,25 +331,6 @@ def test_nothing_graphical_is_imported_unless_asked() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_representations() -> None:
-    env: Any = torus_v0.raw_env(size=3)
-    assert repr(env) == "AECGame(Torus(size=3), not yet reset)"
-    assert env._repr_html_() is None
-    with pytest.raises(AttributeError, match="did you forget to call reset"):
-        env.state()
-    env.reset(seed=1)
-    env.step(0)
-    assert repr(env) == "AECGame(Torus(size=3), 1 steps played, white to act)"
-    one = SeatEnv("torus-v0", seat="white", size=3)
-    assert repr(one) == "SeatEnv(Torus(size=3), learner is white, 1 steps played)"
-    many = SeatVectorEnv("torus-small-v0", 3)
-    assert repr(many) == "SeatVectorEnv(Torus(size=5), 3 envs)"
-    assert many._repr_html_() == many.game.draw_batch(many.vector.state)._repr_html_()
-    wrapped: Any = torus_v0.env(size=3)
-    wrapped.reset(seed=1)
-    assert wrapped._repr_html_().startswith("<svg")
-
-
 # ---------------------------------------------------------------- copies, bad arguments
 
 COPIES: dict[str, Callable[[Any], Any]] = {
@@ -395,17 +361,6 @@ def test_a_copy_goes_on_from_where_the_game_is(adapter: Adapter, game: Game, dup
     for one in (env, twin):
         adapter.reset(one)  # the seeds that follow are copied too
     assert core_state(env).equal(core_state(twin))
-
-
-@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
-def test_a_copy_has_action_spaces_of_its_own(duplicate: Callable[[Any], Any]) -> None:
-    env: Any = torus_v0.env()
-    env.action_space("black").seed(3)
-    twin = duplicate(env)
-    drawn = [twin.action_space("black").sample() for _ in range(5)]
-    assert [env.action_space("black").sample() for _ in range(5)] == drawn
-    spaces = [env.action_space(agent) for agent in env.possible_agents]
-    assert spaces[0] is not spaces[1]  # each is seeded for itself
 
 
 @pytest.mark.parametrize("name", ["gymnasium vector", "sb3", "torchrl"])

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from every_game import GAMES
 
 import cellgames
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import Game
-from cellgames.envs.core.solo import Solo
 
 pytest.importorskip("pyspiel")
 
@@ -126,23 +123,3 @@ def test_python_ends_well() -> None:
     """OpenSpiel frees what it knows of Python after Python's end."""
     code = "from cellgames.envs.adapters import openspiel; openspiel.register(); openspiel.OpenSpielGame('torus-v0')"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_copies_of_single_games_are_stepped_apart(game: Game) -> None:
-    def position(solo: Solo) -> list[Any]:
-        return [field.tolist() for field in solo.state().tensors()]
-
-    state = game.init(torch.tensor([3]))
-    generator = torch.Generator().manual_seed(0)
-    first, twin = game.solo(state), None
-    for _ in range(4):
-        if bool(state.done):
-            break
-        twin, before = first.copy(), position(first)
-        actions = game.random_actions(state, generator)
-        first.step(actions[0].numpy())
-        state = game.step(state, actions)
-        assert position(twin) == before
-        twin.step(actions[0].numpy())
-        assert position(twin) == position(first)

@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from every_game import generator
-from learner_play import REGISTERED, random_learner
-from toy_games import Race, Sealed
+from learner_play import REGISTERED
 
 import cellgames
 from cellgames.envs.core import Game
@@ -26,31 +23,6 @@ from cellgames.envs.adapters.sb3 import SeatVecEnv
 
 TORUS = cellgames.make("torus-v0", size=2)
 GRID = REGISTERED["grid-adaptation-small-v0"]
-CHECKED = [*REGISTERED.values(), Race(), Sealed()]
-
-
-def run(env: Any, batch: SeatVecEnv, steps: int, seed: int = 3) -> list[Any]:
-    """What random legal actions lead to; `batch` is the environment below `env`'s wrappers."""
-    random = generator(seed)
-    return [env.step(random_learner(batch.vector, random).numpy()) for _ in range(steps)]
-
-
-def test_infos_are_every_envs_own() -> None:
-    env = SeatVecEnv("torus-small-v0", 5, seed=3)
-    env.reset()
-    for _, _, _, infos in run(env, env, 30):
-        assert len({id(info) for info in infos}) == 5
-        infos[0]["mine"] = True
-        assert all("mine" not in info for info in infos[1:])
-
-
-@pytest.mark.parametrize("game", [Race(limit=4), TORUS], ids=["limit", "no limit"])
-def test_games_that_were_cut_off_say_so(game: Game) -> None:
-    env = SeatVecEnv(game, 20, seed=3)
-    env.reset()
-    cut = [info["TimeLimit.truncated"] for step in run(env, env, 10) for info in step[3] if info]
-    assert any(cut) == isinstance(game, Race)
-    assert not all(cut)
 
 
 def test_envs_have_attributes_and_methods() -> None:
@@ -103,13 +75,3 @@ def test_maskable_ppo_learns_on_it_and_plays_no_illegal_action(game: Game) -> No
     assert model.num_timesteps == 128
     assert any((weight != before[name]).any() for name, weight in model.policy.state_dict().items())
     assert len(model.ep_info_buffer or ()) > 5
-
-
-def test_an_illegal_action_has_no_chance_in_the_policy() -> None:
-    env = SeatVecEnv(GRID, 3, seed=1)
-    observation, masks = env.reset(), env.action_masks()
-    model = MaskablePPO("MlpPolicy", env, n_steps=8, seed=3)
-    distribution = model.policy.get_distribution(torch.as_tensor(observation).float(), masks)
-    probabilities = torch.cat([part.probs for part in distribution.distributions], 1)  # type: ignore[attr-defined]  # of MultiDiscrete
-    assert (probabilities[torch.as_tensor(~masks)] < 1e-12).all()
-    assert (probabilities[torch.as_tensor(masks)] > 0).any()

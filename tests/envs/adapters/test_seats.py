@@ -227,25 +227,6 @@ def test_many_envs_equal_each_env_alone(game: Game) -> None:
     assert ended
 
 
-@every_game
-def test_every_env_waits_for_the_learner_and_the_mask_is_its_own(game: Game) -> None:
-    vector = SeatVector(game, 6, seed=2)
-    players = set()
-    for _ in range(20):
-        state, env_ids = vector.state, torch.arange(6)
-        assert not state.done.any()
-        legal = game.legal_actions(state)
-        if game.info.simultaneous:
-            legal = legal[env_ids, vector.player]
-        else:
-            assert torch.equal(state.current_player, vector.player)
-        assert torch.equal(vector.action_mask, legal)
-        assert torch.equal(vector.observation, game.observe(state, vector.player))
-        players |= set(vector.player.tolist())
-        vector.step(random_learner(vector, generator(3)))
-    assert len(players) > 1  # seats are drawn
-
-
 def test_opponents_in_one_env_never_see_anothers_games() -> None:
     """`Habit` fails when it is asked about a seat that is not its own, or before it was told of the game."""
     for game in (GAMES["torus-small-v0"], Race(), Sealed()):
@@ -318,32 +299,7 @@ def test_what_was_saved_by_another_vector_is_refused() -> None:
         SeatVector(TORUS, 3).load_state_dict(saved)
 
 
-def test_games_in_progress_go_on_with_the_opponents_they_began_with() -> None:
-    old, new = Habit(1), Habit(2)
-    vector = SeatVector(TORUS, 6, [old, UNIFORM], seed=3, seat=0)
-    before = vector._seating.seats.clone()
-    assert set(before[:, 1].tolist()) == {0, 1}
-    vector.set_opponents([new, UNIFORM])
-    assert vector.opponents == (new, UNIFORM, old)
-    assert vector._seating.seats[:, 1].tolist() == [2 if who == 0 else 1 for who in before[:, 1].tolist()]
-    for _ in range(12):
-        vector.step(random_learner(vector, generator()))
-    assert set(vector._seating.seats[:, 1].tolist()) == {0, 1}
-    vector.set_opponents(new)
-    assert list(vector.opponents) == [new, UNIFORM]
-    assert new.started > 0
-
-
 # ---------------------------------------------------------------- opponents
-
-
-@every_game
-def test_agents_play_as_opponents(game: Game) -> None:
-    name = "random" if game.id.startswith("toy") else "greedy"
-    vector = SeatVector(game, 3, as_opponent(name, game), seed=1)
-    assert sum(
-        len(moved.ended.env_ids) for moved in run(vector, min(30, game.info.max_turns)) if moved.ended is not None
-    )
 
 
 ENVIRONMENTS: dict[str, Callable[[Any], SeatVector]] = {
@@ -374,13 +330,6 @@ def test_opponents_are_agents_or_their_names(make: Callable[[Any], SeatVector]) 
     assert str(caught.value) == str(by_load.value)
 
 
-def test_opponents_that_cannot_play_the_game_are_refused() -> None:
-    with pytest.raises(ValueError, match="toy-sealed-v0 has no such agent; games with one"):
-        SeatVector(Sealed(), 1, "greedy")
-    with pytest.raises(ValueError, match="needs a game in turns with perfect information"):
-        SeatVector(Sealed(), 1, ["random", Peeker()])
-
-
 class Peeker(agents.BaseAgent):
     """Notes the seeds that it is shown."""
 
@@ -400,30 +349,6 @@ def test_agents_do_not_see_the_dice_to_come() -> None:
     run(vector, 3)
     assert peeker.seen
     assert not true & set(peeker.seen)
-
-
-class Cheat(agents.BaseAgent):
-    """Plays what is not there."""
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.full((len(env_ids),), 99)
-
-
-def test_agents_that_play_illegal_actions_or_other_games_are_named() -> None:
-    with pytest.raises(ValueError, match="agent 'Cheat' chose illegal action 99 as black in env 0 of torus-v0"):
-        SeatVector(TORUS, 2, AgentOpponent(Cheat()), seat=1)
-    with pytest.raises(ValueError, match="needs a game in turns with perfect information"):
-        as_opponent(Peeker(), Sealed())
-    with pytest.raises(ValueError, match="needs a game in turns with perfect information"):
-        SeatVector(Sealed(), 2, AgentOpponent(Peeker()))
-    with pytest.raises(ValueError, match="unknown agent 'gredy'"):
-        as_opponent("gredy")
-
-
-def test_uniform_opponents_play_every_legal_action_alike() -> None:
-    vector = SeatVector(TORUS, 4000, seat="white", seed=3)
-    first = torch.bincount(vector.state.last.long(), minlength=8)  # Black's first stones
-    assert (first - 500).abs().max() < 5 * 21  # sigma is 20.9
 
 
 # ---------------------------------------------------------------- bad input

@@ -8,7 +8,6 @@ import pytest
 import torch
 from every_game import generator, of_each, play
 from learner_play import REGISTERED, random_learner
-from torch import Tensor
 from toy_games import Race
 
 import cellgames
@@ -98,50 +97,6 @@ def test_a_sampler_gives_every_new_game_its_position(game: Game) -> None:
     vector.set_positions(None)
     vector.reset(3)
     assert vector.state.equal(SeatVector(game, 4, seed=3).state)
-
-
-def compilable() -> bool:
-    from cellgames.envs.kernels.compiling import compiler_found
-
-    return compiler_found("cpu")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
-@pytest.mark.parametrize("reuse", [False, True])
-def test_compiled_games_start_from_the_same_positions_as_eager_ones(reuse: bool) -> None:
-    game = Race()
-    lines = lines_of(game)
-    eager, compiled = (
-        game.vector(6, seed=2, compile=how, positions=Curriculum(lines), reuse_buffers=reuse)
-        for how in ("never", "always")
-    )
-    one, two = generator(5), generator(5)
-    for _ in range(2 * game.info.max_turns):
-        assert torch.equal(eager.step_random(one).done, compiled.step_random(two).done)
-        assert compiled.state.equal(eager.state)
-        assert torch.equal(compiled.legal_actions, eager.legal_actions)
-        strides = [[field.stride() for field in state.tensors()] for state in (compiled.state, game.init(seeds(0, 6)))]
-        assert strides[0] == strides[1]  # the compiled step relies on them
-    assert compiled.backend == "compiled"
-
-
-def test_a_saved_seat_vector_goes_on_with_its_sampler() -> None:
-    lines = lines_of(TORUS)
-    vectors = [SeatVector(TORUS, 3, seed=seed) for seed in (4, 9)]
-    for vector in vectors:
-        vector.set_positions(sampler := Curriculum(lines))
-        sampler.known = len(lines)
-        vector.reset(5)
-    random = generator(1)
-    for _ in range(5):
-        vectors[0].step(random_learner(vectors[0], random))
-    vectors[1].load_state_dict(vectors[0].state_dict())
-    for _ in range(10):
-        actions: Tensor = random_learner(vectors[0], random)
-        for vector in vectors:
-            vector.step(actions)
-        assert vectors[0].state.equal(vectors[1].state)
 
 
 def test_bad_positions_are_refused() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from cellgames.envs.boards.rle import board_to_string, string_to_board
 from cellgames.envs.cloth_of_gold import ClothOfGold
 from cellgames.envs.cloth_of_gold.notation import Position, position_to_string, string_to_position
 from cellgames.envs.core import GameError
@@ -48,12 +47,6 @@ def test_the_empty_board_and_finished_games() -> None:
         assert string_to_position(position_to_string(end), 4, 5) == end
 
 
-def test_units_placed_are_listed_row_by_row() -> None:
-    shuffled = POSITION._replace(placed=[(2, 1), (2, 0)])
-    assert position_to_string(shuffled) == LINE
-    assert string_to_position(LINE.replace("r2c0,r2c1", "r2c1,r2c0"), 4, 5) == POSITION
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -84,13 +77,3 @@ def test_units_placed_are_listed_row_by_row() -> None:
 def test_what_is_no_position_is_none(old: str, new: str) -> None:
     assert old in LINE
     assert string_to_position(LINE.replace(old, new), 4, 5) is None
-
-
-def test_runs_are_those_of_golly() -> None:
-    assert board_to_string([[0, 0], [0, 0]]) == "!"
-    assert board_to_string([[1, 1], [0, 0], [0, 0], [0, 26]]) == "2A3$.Z!"
-    assert string_to_board("2A3$.Z!", 4, 2) == [[1, 1], [0, 0], [0, 0], [0, 26]]
-    assert string_to_board("A.A!", 1, 3) == [[1, 0, 1]]
-    for wrong in ("", "2A", "0A!", "a!", "A!A", "-1A!", "99999A!"):
-        assert string_to_board(wrong, 4, 4) is None
-    assert string_to_board("E!", 1, 1, states=4) is None

@@ -175,7 +175,7 @@ def test_every_cell_with_every_neighbours_becomes_what_the_table_says(
 
 # --- random worlds ----------------------------------------------------------------------------------------------
 
-SIZES = [(8, 8), (9, 31), (20, 63), (12, 64), (11, 65), (8, 130)]
+SIZES = [(8, 8), (20, 63), (12, 64), (8, 130)]
 every_size = pytest.mark.parametrize(("rows", "cols"), SIZES)
 
 # Weights of the five states: dense and sparse, with and without neutrals and killed cells.

@@ -41,11 +41,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "combinations": {"perks": True, "combinations": True},
     "neutrals": {"neutral_density": 0.15, "neutral_stance": "aggressive"},
 }
-FAMILIES = {name: [name] for name in OPTIONS} | {
-    f"{one}-{other}": [one, other]
-    for one, other in combinations(OPTIONS, 2)
-    if {one, other} not in ({"terrain", "weather"}, {"perks", "combinations"})
-}
+PAIRS = ("terrain borders", "weather perks", "weather wildlife", "perks wildlife", "borders neutrals")
+FAMILIES = {name: name.split() for name in (*OPTIONS, *PAIRS, "wildlife neutrals")}
 ALL: dict[str, Any] = {name: value for option in OPTIONS.values() for name, value in option.items()}
 NEUTRALS = {name: ALL.pop(name) for name in OPTIONS["neutrals"]}
 SIZES = ((8, 13), (17, 9), (12, 12), (9, 66))

@@ -114,7 +114,7 @@ def test_steps_and_masks_are_the_same_and_leave_the_state_alone(options: dict[st
             assert torch.equal(native[3], game.free_spaces(state))
 
 
-@pytest.mark.parametrize("size", [5, 6, 7, 8, 9, 11, 16, 23, 31])
+@pytest.mark.parametrize("size", [5, 8, 9, 16, 31])
 def test_boards_of_every_size_are_the_same(size: int) -> None:
     game = make(size=size, players=2 + size % 7, rounds=2)
     assert all(torch.equal(game._legal(state), _in_torch(game, state)) for state, _ in both(game, 9, size % 2 == 0))

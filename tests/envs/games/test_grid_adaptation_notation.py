@@ -11,7 +11,6 @@ from cellgames.envs.grid_adaptation.notation import (
     Position,
     Stage,
     action_to_string,
-    choice_to_string,
     position_to_string,
     string_to_action,
     string_to_position,
@@ -80,17 +79,6 @@ def test_names_come_back(size: int, players: int) -> None:
 )
 def test_what_names_no_action_is_none(text: str) -> None:
     assert string_to_action(text, FIFTEEN) is None
-
-
-def test_a_choice_by_itself_tells_its_component() -> None:
-    named = [[choice_to_string(k, choice, FIFTEEN) for choice in range(count)] for k, count in enumerate(FIFTEEN)]
-    assert named[0] == named[1] == named[2]
-    assert named[0][:2] == ["r0c0", "r0c1"]
-    assert named[0][-2:] == ["r14c14", "none"]
-    assert named[3] == [f"+{space}" for space in named[0][:-1]] + ["none"]
-    assert named[4:6] == [["none", "flip:001", "flip:010", "flip:100"], ["none", "buy"]]
-    assert named[6] == [*(f"vote:{seat}" for seat in range(8)), "none"]
-    assert all(len(set(names)) == len(names) for names in named)
 
 
 # ---------------------------------------------------------------- positions

@@ -209,15 +209,3 @@ def test_every_tile_earns_a_point_for_each_digit_that_matches() -> None:
 
 
 # --- what is legal ----------------------------------------------------------------------------------------------
-
-
-def test_every_component_always_has_a_legal_choice() -> None:
-    """With a full board, without garnets and reserve tiles, too."""
-    game = make(**SMALL, reserves=0, starting_garnets=0, flip_rounds=(1,))
-    for board in ("7777777\n" * 7, ""):
-        for round in (1, 2, 8):
-            table = Table(game, board, round=round)
-            parts = game.legal_actions(table.state).split(game.info.action_nvec, -1)
-            assert all(part.any(-1).all() for part in parts)
-    full = Table(game, "7777777\n" * 7)
-    assert game.legal_actions(full.state).sum().item() == 3 * (4 + 4 + 1 + 1)

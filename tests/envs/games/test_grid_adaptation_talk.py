@@ -17,7 +17,7 @@ from grid_talk_reference import ALL, Letter, TalkMatch, random_talk
 from torch import Tensor
 
 import cellgames
-from cellgames.envs import check_game, grid_adaptation_v0
+from cellgames.envs import check_game
 from cellgames.envs.core import IllegalActionError, seeds
 from cellgames.envs.core.vector import Starts, _by_parts
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -319,12 +319,6 @@ def test_a_bad_action_is_refused(text: str) -> None:
         GridAdaptationTalk(talk="public", players=4).string_to_action(text)
 
 
-def test_choices_as_text() -> None:
-    assert GridAdaptationTalk(talk="public").choice_to_string(7, 3) == "say:3"
-    assert GridAdaptationTalk(talk="private").choice_to_string(9, 3) == "say:3@3"
-    assert GridAdaptationTalk(talk="private").choice_to_string(9, 0) == "none"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -410,15 +404,3 @@ def test_a_match_on_plain_integers_is_the_batchs(family: str) -> None:
                 assert copy.state().equal(game.step(state[[env_id]], actions[[env_id]]))
                 assert solo.state().equal(batch)
                 break
-
-
-def test_the_environment_plays_silence_for_an_illegal_word() -> None:
-    env = grid_adaptation_v0.parallel_env(talk="public", players=2, size=5, words=2)
-    env.reset(seed=1)
-    quiet = np.array([25, 25, 25, 25, 0, 0, 2, 0])
-    _, rewards, _, _, infos = env.step({"player_0": quiet, "player_1": quiet + np.array([0] * 7 + [2])})
-    assert set(rewards.values()) == {0}
-    assert infos["player_0"]["heard"] == [-1, 2]
-    _, _, _, _, infos = env.step({"player_0": quiet + np.array([0] * 7 + [1]), "player_1": quiet})
-    assert "words are said in talk steps only" in str(infos["player_0"]["illegal_action"])
-    assert infos["player_1"]["heard"] == [0, -1]

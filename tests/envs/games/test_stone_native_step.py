@@ -24,8 +24,8 @@ from cellgames.envs.torus.game import Torus
 
 SIZE_5 = Torus(size=5)
 GAMES: list[Any] = [
-    *(Torus(size=size) for size in (2, 3, 5, 8, 13, 16)),
-    *(Hex(size=size) for size in (2, 5, 11, 22)),
+    *(Torus(size=size) for size in (2, 5, 8, 16)),
+    *(Hex(size=size) for size in (2, 11, 22)),
     Hex(size=4, swap=False),
     Hex(size=6, tiling="octagons"),
     *(Y(size=size) for size in (2, 6, 13)),

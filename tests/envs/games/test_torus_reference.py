@@ -6,8 +6,6 @@ the line of squares at their lower right corners. The right edge meets the left 
 
 import random
 from collections import Counter, deque
-from collections.abc import Callable
-from functools import partial
 
 import pytest
 import torus_reference as ref
@@ -291,23 +289,3 @@ def test_min_stones_to_win() -> None:
 
 
 # --- symmetries -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [2, 3, 4])
-def test_symmetries_keep_edges_and_compose(size: int) -> None:
-    def indexed_edges(move: Callable[[int], int]) -> Counter[tuple[int, int]]:
-        return Counter(
-            (move(i), move(ref.index_of(other, size)))
-            for i in range(2 * size * size)
-            for other, _, _ in ref.neighbours(ref.cell_of(i, size), size)
-        )
-
-    edges = indexed_edges(lambda i: i)
-    assert indexed_edges(partial(ref.translate, dr=1, dc=0, size=size)) == edges
-    assert indexed_edges(partial(ref.translate, dr=0, dc=-1, size=size)) == edges
-    assert indexed_edges(partial(ref.rotate90, size=size)) == edges
-    assert indexed_edges(partial(ref.rotate180, size=size)) == edges
-    assert indexed_edges(partial(ref.mirror, size=size)) == edges
-    for i in range(2 * size * size):
-        assert ref.rotate90(ref.rotate90(i, size), size) == ref.rotate180(i, size)
-        assert ref.rotate180(ref.rotate180(i, size), size) == i

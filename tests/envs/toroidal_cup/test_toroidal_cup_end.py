@@ -9,7 +9,7 @@ import torch
 from life_reference import ends, share
 from torch import Tensor
 
-from cellgames.envs.toroidal_cup.end import FIRST_END, HISTORY, WINDOW, ended, leaders, shares
+from cellgames.envs.toroidal_cup.end import FIRST_END, HISTORY, ended, shares
 
 
 def watched(counts: Tensor, tolerance: float = 1e-12) -> Tensor:
@@ -57,48 +57,13 @@ def trajectories(generations: int, num_slots: int, teams: int, most: int, seed: 
     return counts
 
 
-@pytest.mark.parametrize("tolerance", [1e-12, 3.3e-9, 1.7e-5, 2.3e-4])
-@pytest.mark.parametrize("teams", [2, 3, 4])
+@pytest.mark.parametrize("tolerance", [1e-12, 1.7e-5])
+@pytest.mark.parametrize("teams", [2, 3])
 def test_the_end_is_by_the_rules_words(teams: int, tolerance: float) -> None:
     counts = trajectories(480, 12, teams, 60 if tolerance < 1e-6 else 2000, teams)
     expected = by_the_words(counts, tolerance)
     assert torch.equal(watched(counts, tolerance), expected)
     assert 0.02 < expected[FIRST_END - 1 :].double().mean() < 0.98
-
-
-def in_whole_numbers(counts: Tensor) -> Tensor:
-    """bool [G, W] of two teams' live cells [G, W, 2]: the leader's share is that of 240 generations ago, twice."""
-    most, total = counts.amax(-1), counts.sum(-1)
-    same = torch.zeros(counts.shape[:2], dtype=torch.bool)
-    same[WINDOW:] = most[WINDOW:] * total[:-WINDOW] == most[:-WINDOW] * total[WINDOW:]
-    settled = same & same.roll(1, 0)
-    settled[: FIRST_END - 1] = False
-    alone = (counts > 0).sum(-1) == 1
-    alone[: FIRST_END - 1] = False
-    return (settled | alone) & (counts[..., 0] != counts[..., 1])
-
-
-@pytest.mark.parametrize("most", [40, 64_000])
-def test_below_64_000_live_cells_the_end_is_a_matter_of_whole_numbers(most: int) -> None:
-    counts = trajectories(720, 1500, 2, most, most)
-    assert int(counts.sum(-1).max()) <= most
-    expected = in_whole_numbers(counts)
-    assert torch.equal(watched(counts), expected)
-    assert 0.1 < expected[FIRST_END - 1 :].double().mean() < 0.9
-
-
-@pytest.mark.parametrize(("cells", "done"), [(64_000, False), (66_000, True)])
-def test_the_smallest_change_of_the_average_exceeds_the_tolerance_up_to_64_000_cells(cells: int, done: bool) -> None:
-    """Of two shares as close as they can be and as near to 100 %; beyond, the change is too small to be seen."""
-    counts = torch.zeros(264, 2, 2, dtype=torch.int64)
-    counts[:, 0] = torch.tensor([cells - 1, 1])
-    counts[WINDOW:, 0] = torch.tensor([cells - 2, 1])
-    counts[:, 1] = torch.tensor([cells - 1, 1])  # no change at all
-    got = watched(counts)
-    assert not got[: FIRST_END - 1].any()
-    assert got[FIRST_END - 1 :, 0].unique().tolist() == [done]
-    assert got[FIRST_END - 1 :, 1].all()
-    assert not in_whole_numbers(counts)[:, 0].any()
 
 
 def constant(*counts: int) -> Tensor:
@@ -120,29 +85,12 @@ def test_level_and_empty_boards_and_a_share_of_half_go_on(counts: tuple[int, ...
     assert generations(watched(constant(*counts))) == []
 
 
-def test_an_average_of_half_does_not_end_though_the_share_moves() -> None:
-    """Of three teams the leader has 60 and 40 percent by turns."""
-    counts = torch.tensor([[6, 3, 1], [4, 3, 3]]).repeat(156, 1).unsqueeze(1)
-    assert generations(watched(counts)) == []
-    counts = torch.tensor([[6, 3, 1], [5, 3, 2]]).repeat(156, 1).unsqueeze(1)
-    assert generations(watched(counts)) == list(range(243, 313))
-
-
 @pytest.mark.parametrize("first", [1, 100, 242, 243, 244, 264, 265, 300])
 def test_the_last_team_with_cells_wins_at_generation_243_at_the_earliest(first: int) -> None:
     """Its share has moved until then."""
     counts = torch.stack((torch.arange(10, 322), torch.full((312,), 9)), 1).unsqueeze(1)
     counts[first - 1 :, 0, 1] = 0
     assert generations(watched(counts)) == list(range(max(first, 243), 313))
-
-
-@pytest.mark.parametrize("glitch", [1, 2, 3, 4, 50, 240, 241, 243])
-def test_a_change_long_ago_leaves_the_window_once(glitch: int) -> None:
-    """It changes the average when it enters and when it leaves, and each change tells for two generations."""
-    counts = constant(8, 4).clone()
-    counts[glitch - 1] = torch.tensor([9, 4])
-    changes = {glitch, glitch + 1, glitch + WINDOW, glitch + WINDOW + 1}
-    assert generations(watched(counts)) == [at for at in range(243, 313) if at not in changes]
 
 
 def test_shares_are_exact_whatever_torchs_default_type() -> None:
@@ -156,8 +104,3 @@ def test_shares_are_exact_whatever_torchs_default_type() -> None:
     finally:
         torch.set_default_dtype(before)
     assert shares(torch.tensor(cells)).dtype == torch.float64
-
-
-def test_the_leader_has_the_most_cells_alone() -> None:
-    counts = torch.tensor([[[3, 1, 2], [3, 3, 2]], [[0, 0, 0], [1, 2, 5]], [[0, 4, 4], [0, 1, 0]]])
-    assert leaders(counts).tolist() == [[1, 0], [0, 3], [0, 2]]

@@ -196,7 +196,7 @@ def test_the_most_that_a_shape_blocks_is_that_of_a_slow_count(rows: int, stride:
     assert placement.blocked_at_most(Lattice(rows, stride, stride), names) == expected
 
 
-@pytest.mark.parametrize(("size", "pattern"), [(256, "donutmethuselahs"), (512, "crabdonuts"), (512, "random")])
+@pytest.mark.parametrize(("size", "pattern"), [(256, "donutmethuselahs")])
 def test_the_room_of_the_largest_boards_is_counted_in_little_memory(size: int, pattern: str) -> None:
     """Boards of every placement, or even the cells of all placements at once, would take gigabytes here."""
     game = ToroidalCup(rows=size, cols=size, stride=1, pattern=pattern)
@@ -284,7 +284,7 @@ def test_a_bad_parameter_is_refused(name: str, value: Any, message: str) -> None
 # ---------------------------------------------------------------- dealing
 
 
-@pytest.mark.parametrize("teams", [2, 3, 4])
+@pytest.mark.parametrize("teams", [3])
 @pytest.mark.parametrize("pattern", ["random", *PLACEABLE])
 def test_all_teams_get_as_many_shapes_of_the_pattern_and_they_are_dealt_by_size(pattern: str, teams: int) -> None:
     game = ToroidalCup(pattern=pattern, teams=teams)
@@ -326,7 +326,7 @@ def test_numbers_of_shapes_and_patterns_are_as_likely_as_the_rules_say() -> None
     assert all(abs(number / (2 * num_envs) - 1 / 6) < 0.02 for number in Counter(kinds.tolist()).values())
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5, 100])
+@pytest.mark.parametrize("limit", [1, 5])
 def test_a_limit_caps_the_shapes_of_a_team(limit: int) -> None:
     free, capped = ToroidalCup(), ToroidalCup(shapes=limit)
     assert capped.info.max_turns == min(13, limit)
@@ -375,8 +375,7 @@ def starts_of(state: CupState, teams: int) -> list[list[list[int]]]:
     ]
 
 
-@pytest.mark.parametrize("teams", [2, 3, 4])
-@pytest.mark.parametrize("survivors", ["recolour", "keep"])
+@pytest.mark.parametrize(("teams", "survivors"), [(2, "recolour"), (3, "keep"), (4, "recolour")])
 def test_the_end_is_the_simulators(teams: int, survivors: Any) -> None:
     game = ToroidalCup(16, 48, teams, "donutmethuselahs", shapes=2, survivors=survivors, max_generations=300)
     state = random_game(game, 12, seed=teams)
@@ -407,18 +406,6 @@ def test_only_games_that_place_their_last_shape_run() -> None:
         left.append(int((~state.done).sum()))
     assert len(set(left)) > 2  # games of different lengths in one batch
     assert (state.turn <= game.info.max_turns).all()
-
-
-def test_a_game_that_is_cut_off_goes_to_the_leader() -> None:
-    game = ToroidalCup(16, 32, pattern="randys", shapes=2, max_generations=7)
-    state = random_game(game, 60)
-    assert state.truncated.all()
-    assert not state.terminated.any()
-    assert (state.generations == 7).all()
-    lead = (state.scores[:, 0] - state.scores[:, 1]).sign()
-    assert torch.equal(state.rewards[:, 0], lead)
-    assert torch.equal(state.rewards[:, 1], -lead)
-    assert set(lead.tolist()) == {-1.0, 0.0, 1.0}
 
 
 def test_without_a_single_leader_all_draw() -> None:
@@ -455,24 +442,6 @@ def test_rolling_the_rows_by_an_even_stride_commutes_with_play(teams: int) -> No
         assert torch.equal(state.board.roll(8, 1), lower.board)
     assert torch.equal(state.scores, lower.scores)
     assert torch.equal(state.generations, lower.generations)
-
-
-def exchanged(board: Tensor) -> Tensor:
-    return torch.where(board > 0, 3 - board, board)
-
-
-def test_on_bands_of_odd_width_exchanged_choices_give_the_exchanged_game() -> None:
-    """A band's width turns the parity of every cell, the exchange turns which team is the lower one."""
-    game = ToroidalCup(24, 50, pattern="randys", shapes=3, max_generations=400)
-    one = other = game.init(seeds(9, 8))
-    random = generator(9)
-    while not one.done.all():
-        actions = random_actions(game, one, random)
-        one, other = game.step(one, actions), game.step(other, actions.flip(1))
-    assert torch.equal(exchanged(one.board).roll(25, 2), other.board)
-    assert torch.equal(one.scores.flip(1), other.scores)
-    assert torch.equal(one.generations, other.generations)
-    assert torch.equal(one.rewards.flip(1), other.rewards)
 
 
 # ---------------------------------------------------------------- text
@@ -555,15 +524,6 @@ def test_infos_tell_scores_generations_and_shares() -> None:
     expected = {"scores": [ours, theirs], "generations": int(state.generations), "victory": pytest.approx(shares)}
     assert infos == {"team_1": {"score": ours, **expected}, "team_2": {"score": theirs, **expected}}
     assert env.agents == []
-
-
-def test_an_illegal_placement_is_replaced_and_told() -> None:
-    env = toroidal_cup_v0.parallel_env(rows=16, cols=32, pattern="randys", shapes=2, max_generations=300)
-    env.reset(seed=3)
-    env.step({"team_1": 3, "team_2": 9})
-    *_, infos = env.step({"team_1": 3, "team_2": 0})
-    assert "the rpentomino at r2c2/3 would overlap one's own cells; played" in infos["team_1"]["illegal_action"]
-    assert "illegal_action" not in infos["team_2"]
 
 
 def test_the_page_tells_the_shapes_of_every_pattern() -> None:

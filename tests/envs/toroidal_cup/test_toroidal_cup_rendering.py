@@ -17,9 +17,9 @@ from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play import match
 from cellgames.arena.records import replays
 from cellgames.envs.core import seeds
-from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text, frame_times
+from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, draw, text
+from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, text
 from cellgames.envs.toroidal_cup.state import CupState
 
 SMALL = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=2, max_generations=300)
@@ -113,15 +113,6 @@ def test_a_step_in_which_life_runs_is_an_animation_that_ends_in_the_final_pictur
     assert list(SMALL.frames(states[-1], states[-1])) == frames[-1:]
 
 
-def test_frames_begin_dense_and_reach_the_end() -> None:
-    assert frame_times(5, 120) == [0, 1, 2, 3, 4, 5]
-    shown = frame_times(2000, 120)
-    assert (shown[0], shown[-1]) == (0, 2000)
-    assert len(shown) <= 121
-    steps = np.diff(shown)
-    assert steps[0] < 3 < 20 < steps[-2]
-
-
 def test_a_record_becomes_a_gif_with_lifes_frames(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     agents = [RandomAgent()]
@@ -158,11 +149,3 @@ def test_text_shows_a_digit_a_cell_and_blocks_of_wide_boards() -> None:
 
 def view_of(board: np.ndarray, **fields: Any) -> View:
     return View(board=board, names=("team_1", "team_2"), headline="-", results=("", ""), **fields)
-
-
-def test_an_empty_board_has_no_shares() -> None:
-    counts = np.array([[3, 1], [0, 0]])
-    drawn = draw(view_of(np.zeros((8, 16), np.int8), counts=counts, last=1))
-    assert "team_1: 0 cells, -" in words(drawn)
-    one, two = (shape for shape in drawn.shapes if isinstance(shape, Polygon))
-    assert one.points[1][1] == two.points[1][1] == one.points[-1][1]

@@ -94,30 +94,6 @@ def test_games_are_those_of_the_reference(family: Family) -> None:
     assert result.board.dtype == torch.int8
 
 
-def test_the_games_that_are_compared_end_in_every_way() -> None:
-    ends = set()
-    for family in FAMILIES:
-        for past in soups(*family)[1]:
-            game = until_the_end(past, family[2])
-            alone = sum(n > 0 for n in game.counts[-1]) == 1
-            ends.add((alone, len(game.counts) - 1 > 243, game.truncated, game.winner > 0))
-    assert ends >= {
-        (True, False, False, True),  # alone before generation 243, or after
-        (True, True, False, True),
-        (False, True, False, True),  # settled
-        (False, True, True, True),  # cut off: somebody leads, or nobody
-        (False, True, True, False),
-    }
-
-
-@pytest.mark.usefixtures("either_code")
-def test_the_board_of_any_generation_can_be_kept() -> None:
-    start, histories = soups(*FAMILIES[0])
-    games = [until_the_end(past[:111], 2) for past in histories[:3]]
-    keep = range(113)
-    check(run(start[:3], 2, max_generations=110, keep=keep, trajectory=True), games, keep)
-
-
 @pytest.mark.usefixtures("either_code")
 @pytest.mark.parametrize("most", [1, 24, 25, 243, 265])
 def test_games_are_cut_off_at_exactly_the_most_generations(most: int) -> None:
@@ -139,19 +115,6 @@ def test_games_end_as_the_tolerance_says() -> None:
         ends.append(int(result.generations.sum()))
     assert ends == sorted(ends, reverse=True)
     assert len(set(ends)) > 2
-
-
-@pytest.mark.usefixtures("either_code")
-@pytest.mark.parametrize(("teams", "survivors"), [(2, "recolour"), (3, "keep")])
-def test_the_first_team_is_the_last_one_column_to_the_right(teams: int, survivors: Survivors) -> None:
-    start = soup(14, 26, *[0.35] * 8, teams=teams)
-    turned = torch.where(start > 0, teams + 1 - start, 0).roll(1, -1)
-    a = run(start, teams, max_generations=LONGEST, survivors=survivors)
-    b = run(turned, teams, max_generations=LONGEST, survivors=survivors)
-    assert torch.equal(a.scores, b.scores.flip(-1))
-    assert torch.equal(a.generations, b.generations)
-    assert torch.equal(torch.where(a.winner > 0, teams + 1 - a.winner, 0), b.winner)
-    assert torch.equal(torch.where(a.board > 0, teams + 1 - a.board, 0).roll(1, -1), b.board)
 
 
 @pytest.mark.gpu
@@ -225,11 +188,6 @@ def test_starts_are_lists_of_cells_of_any_kind_and_order() -> None:
     assert same(result, run(packed[:1], 2, keep=[0, 3]))
     assert same(result, run(packed[:1].long(), 2, keep=[0, 3]))
     assert result.winner.tolist() == [2]
-
-
-def test_the_board_is_the_cups_unless_another_is_named() -> None:
-    assert simulate([[[0], [11_199]]], max_generations=1).board.shape == (1, 40, 280)
-    assert boards([[[0], [11_199]]])[0, 39, 279] == 2
 
 
 @pytest.mark.usefixtures("either_code")
