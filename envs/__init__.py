@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         State as State,
         Transition as Transition,
         Vector as Vector,
+        sample_actions as sample_actions,
         seeds as seeds,
     )
     from .kernels.parameters import check_int as check_int

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from cellgames.envs.core.choosing import sample_actions
+
 Relation = Callable[[int, Tensor], Tensor | None]
 """Influence of earlier components on a later one: (k, int64 [L, k] chosen so far) -> logits to add, [L, nvec[k]].
 
@@ -29,13 +31,24 @@ class Choices:
     """
 
     def __init__(self, logits: Tensor, mask: Tensor, nvec: Sequence[int], relation: Relation | None = None) -> None:
-        self._parts: tuple[Tensor, ...] = logits.float().split(list(nvec), 1)
-        self._masks: tuple[Tensor, ...] = mask.split(list(nvec), 1)
+        self._all, self._mask, self._nvec = logits.float(), mask, list(nvec)
+        self._parts: tuple[Tensor, ...] = self._all.split(self._nvec, 1)
+        self._masks: tuple[Tensor, ...] = mask.split(self._nvec, 1)
         self._relation = relation
 
     def sample(self, generator: torch.Generator) -> Tensor:
         """Draw actions: int64 [L], or [L, K]; the generator is consumed."""
         return self._choose(lambda logits: logits + gumbel(logits, generator))
+
+    def sample_with_log_prob(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Draw actions, int64 [L] or [L, K], and return their log-probabilities, too, float32 [L], without gradients.
+
+        Of independent components it is many times as fast as `sample` and draws others (`envs.sample_actions`).
+        """
+        if self._relation is None:
+            return sample_actions(self._all, self._mask, generator, nvec=self._nvec)
+        actions = self.sample(generator)
+        return actions, self.evaluate_actions(actions)[0]
 
     def mode(self) -> Tensor:
         """Return the likeliest choice of each component, given those before: int64 [L], or [L, K]."""

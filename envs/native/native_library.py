@@ -175,6 +175,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_toroidal_cup": [number] * 9 + [ctypes.c_double] + [address] * 8,
         "cellgames_toroidal_cup_step": [address] * 2 + [number] * 3 + [address] * 6,
         "cellgames_toroidal_cup_seen": [number] * 10 + [address] * 5,
+        "cellgames_choose": [number] * 6 + [address] * 6,
         "cellgames_spread_bits": [address] + [number] * 2 + [address],
         "cellgames_grid_adaptation_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 4,
         "cellgames_grid_adaptation_talk_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 7,

@@ -217,8 +217,7 @@ class SelfPlay:
         """
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision):  # as when it learns
             choices, value = self.network.policy_and_value(observation, mask)
-        action = choices.sample(self.generator)
-        return action, choices.evaluate_actions(action)[0], value
+        return *choices.sample_with_log_prob(self.generator), value
 
     def _seen(self, state: State) -> tuple[Tensor, Tensor, Tensor]:
         """Return the observations, masks and seats of all rows."""

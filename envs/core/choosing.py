@@ -1,0 +1,151 @@
+"""Actions chosen by logits, such as a network's: at random, or the likeliest.
+
+Letters: `B` games, `A` choices of all components of an action, `N` of one component, `K` components.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.native import Library, operator, pointer
+from cellgames.utils.foreign_text import shown
+
+from .sampling import random_bits
+
+_LEAST = 126  # powers of two below the likeliest choice from which on a choice is never drawn
+_BITS = 24  # of the weight of the likeliest choice
+_ROOM = 32  # bits of the sum of weights, which is multiplied by 31 random ones
+_GAMES_A_THREAD = 256
+_EXP2 = [math.log(2) ** k / math.factorial(k) for k in range(7)]  # series of 2^x, exact to float32 for |x| <= 1/2
+
+
+def sample_actions(
+    logits: Tensor, mask: Tensor, generator: torch.Generator | None, *, nvec: Sequence[int] | None = None
+) -> tuple[Tensor, Tensor]:
+    """Draw legal actions from the softmax of logits, or take the likeliest.
+
+    The components of an action are drawn independently. A component without a legal choice, as in games that are over,
+    counts as if all of it were legal. Choices less likely than 2^-24 times the likeliest are never drawn (with more
+    than 256 choices, 2^-32 times their number). No gradient flows through the result.
+
+    Args:
+        logits: float [B, A], the choices of one component after those of the other.
+        mask: bool [B, A], legal choices, such as `Vector.legal_actions`.
+        generator: source of the draws, on any device; None for the likeliest choice, the first of several.
+        nvec: choices of each component (`GameInfo.action_nvec`); None for a single component.
+
+    Returns:
+        Actions, int64 [B], or [B, K] for several components, and their log-probabilities, float32 [B].
+
+    Raises:
+        ValueError: shapes or dtypes that do not fit, or logits among which no legal choice has a finite maximum.
+    """
+    widths = [logits.shape[-1]] if nvec is None else list(nvec)
+    if logits.ndim != 2 or logits.shape != mask.shape or mask.dtype != torch.bool or sum(widths) != logits.shape[1]:
+        raise ValueError(
+            f"expected logits [B, {sum(widths)}] and a mask, bool, of their shape; got logits {list(logits.shape)} and "
+            f"a mask {list(mask.shape)}, {mask.dtype}" + ("" if nvec is None else f", nvec {shown(list(nvec))}")
+        )
+    rows, components = len(logits), len(widths)
+    parts, masks = logits.detach().float().split(widths, 1), mask.split(widths, 1)
+    lots: Sequence[Tensor | None] = [None] * components
+    if generator is not None:
+        lots = random_bits(rows * components, generator, mask.device).view(components, rows).unbind()
+    drawn = [choose(*given, scale_bits(width)) for *given, width in zip(parts, masks, lots, widths, strict=True)]
+    log_prob = torch.zeros(rows, dtype=torch.float32, device=logits.device)
+    for (_, behind, total), width in zip(drawn, widths, strict=True):
+        log_prob += behind - (total.double().log() - scale_bits(width) * math.log(2)).float()
+    if not log_prob.isfinite().all():
+        row = int((~log_prob.isfinite()).nonzero()[0])
+        values = shown(logits[row].tolist(), 60)
+        raise ValueError(f"expected logits with a finite maximum among legal choices, got {values} in row {row}")
+    actions = [chosen for chosen, _, _ in drawn]
+    return actions[0] if components == 1 else torch.stack(actions, 1), log_prob
+
+
+def scale_bits(choices: int) -> int:
+    """Return the bits of the weight of the likeliest of so many choices, so that no sum of weights overflows."""
+    return min(_BITS, _ROOM - choices.bit_length())
+
+
+@operator(
+    "choose(Tensor logits, Tensor mask, Tensor? lots, int bits) -> (Tensor, Tensor, Tensor)",
+    fake=lambda logits, mask, lots, bits: (
+        logits.new_empty(len(logits), dtype=torch.int64),
+        logits.new_empty(len(logits)),
+        logits.new_empty(len(logits), dtype=torch.int64),
+    ),
+)
+def choose(logits: Tensor, mask: Tensor, lots: Tensor | None, bits: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Choose one of the legal choices of each row.
+
+    Weights are whole numbers, `2^bits` for the likeliest choice, so that their sums are exact in any order.
+
+    Args:
+        logits: float32 [B, N].
+        mask: bool [B, N].
+        lots: int64 [B], 0 to 2^31 - 1; None for the likeliest choice.
+        bits: see `scale_bits`.
+
+    Returns:
+        The choice, int64 [B]; its logit less the largest, float32 [B]; and the sum of all weights, int64 [B]. A row of
+        logits that has no finite maximum gives 0, NaN and 0.
+    """
+    legal = mask | ~mask.any(1, keepdim=True)
+    given = logits.masked_fill(~legal, -torch.inf)
+    top = given.amax(1, keepdim=True)
+    x = (given - top) * (1 / math.log(2))
+    x = torch.where(x > -_LEAST, x, -_LEAST)
+    power = (x - 0.5).to(torch.int32)  # the nearest whole number: x is not above 0
+    rest = x - power
+    series = torch.full_like(x, _EXP2[-1])
+    for coefficient in reversed(_EXP2[:-1]):
+        series = series * rest + coefficient
+    scales = _scales(bits, x.device)
+    weights = (series * scales[(power + _LEAST).long()]).long()
+    weights = weights.masked_fill(given.isnan().any(1, keepdim=True), 0)
+    total = weights.sum(1)
+    if lots is None:
+        chosen = (given == top).long().argmax(1)
+    else:
+        chosen = (weights.cumsum(1) <= (lots * total >> 31)[:, None]).sum(1)
+    chosen = chosen.masked_fill(total == 0, 0)
+    behind = (given.gather(1, chosen[:, None]) - top).squeeze(1)
+    return chosen, behind.masked_fill(total == 0, torch.nan), total
+
+
+@table
+def _scales(bits: int, device: torch.device) -> Tensor:
+    """Return `2^(bits + power)` by `power + _LEAST`, float32."""
+    return torch.tensor([2.0 ** (bits + power) for power in range(-_LEAST, 1)], dtype=torch.float32, device=device)
+
+
+@choose.native
+def _native_choose(
+    native: Library, logits: Tensor, mask: Tensor, lots: Tensor | None, bits: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return `choose`, by `sources/sampling.cpp`."""
+    rows, width = logits.shape
+    logits, mask = (x if x.stride(1) == 1 or width == 1 else x.contiguous() for x in (logits, mask))
+    chosen = torch.empty(rows, dtype=torch.int64, device="cpu")
+    behind, total = torch.empty(rows, dtype=torch.float32, device="cpu"), torch.empty_like(chosen)
+    native.cellgames_choose(
+        rows,
+        min(torch.get_num_threads(), 1 + rows // _GAMES_A_THREAD),
+        width,
+        bits,
+        logits.stride(0),
+        mask.stride(0),
+        logits.data_ptr(),
+        mask.data_ptr(),
+        None if lots is None else pointer(lots.contiguous(), torch.int64),
+        chosen.data_ptr(),
+        behind.data_ptr(),
+        total.data_ptr(),
+    )
+    return chosen, behind, total
