@@ -136,7 +136,8 @@ class SelfPlay:
         learner, others = chance.seeds(seed, 2).tolist()
         self.generator = torch.Generator(self.device).manual_seed(learner)  # the learner's
         self._draws = torch.Generator().manual_seed(others)  # of opponents and seats
-        self.vector = self.game.vector(self.num_envs, seed=seed, device=self.device)
+        dtype = self.game.info.observation.dtype
+        self.vector = self.game.vector(self.num_envs, seed=seed, device=self.device, observe=dtype)
         self._seating = Seating(self.game, torch.full((self.num_envs, players), -1, device=self.device))
         self._returns = torch.zeros((self.num_envs, players), device=self.device, dtype=torch.float32)
         self._turns = torch.zeros(self.num_envs, dtype=torch.int64, device=self.device)
@@ -221,13 +222,11 @@ class SelfPlay:
 
     def _seen(self, state: State) -> tuple[Tensor, Tensor, Tensor]:
         """Return the observations, masks and seats of all rows."""
-        game, info = self.game, self.game.info
+        info, observation, mask = self.game.info, self.vector.observation, self.vector.legal_actions
         if not info.simultaneous:
-            player = state.current_player
-            return game.observe(state, player), self.vector.legal_actions, player
-        views = torch.stack([game.observe(state, seat) for seat in range(info.num_players)], 1)
+            return observation, mask, state.current_player
         player = torch.arange(info.num_players, device=self.device).repeat(self.num_envs)
-        return views.flatten(0, 1), self.vector.legal_actions.flatten(0, 1), player
+        return observation.flatten(0, 1), mask.flatten(0, 1), player
 
     def _pick(self, number: int, env_ids: Tensor, seats: Tensor) -> Tensor:
         return self.opponents.pick(number, self.vector.state, env_ids, seats, self._draws)
