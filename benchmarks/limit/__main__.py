@@ -21,7 +21,7 @@ import torch
 
 from benchmarks.commands import typed_command
 from benchmarks.harness import NOT_INSTALLED, rounded
-from benchmarks.limit import board_rows, grid_rows, openspiel_rows, torus_rows
+from benchmarks.limit import board_rows, grid_rows, openspiel_rows, stone_rows
 from benchmarks.limit.first_steps import GAMES, LONGEST, first_step
 from benchmarks.limit.measuring import SCALING, Row, Speeds, measure, usable_cores
 from benchmarks.limit.programs import NoCompilerError, compiler_version, programs
@@ -34,8 +34,17 @@ OUT = Path("results/benchmarks/limit.md")
 IDLE = 0.95  # of a core: with less the clock says little, and two threads are judged by processor time
 
 ROWS: dict[str, Callable[[], Row]] = {
-    "torus_4096": partial(torus_rows.random_play, 4096),
-    "torus_16384": partial(torus_rows.random_play, 16384),
+    **{
+        f"{name}_{games}" + ("_observed" if observe else ""): partial(
+            stone_rows.random_play, name, games, observe=observe, target=target
+        )
+        for name, games, observe, target in (
+            *(("torus", games, False, 25e6) for games in (4096, 16384)),
+            *(("hex", games, False, target) for games, target in ((4096, 20e6), (256, 8e6))),
+            *(("torus", games, True, target) for games, target in ((4096, 8e6), (256, 4e6))),
+            *((name, games, True, target) for name in ("hex", "y") for games, target in ((4096, 6e6), (256, 4e6))),
+        )
+    },
     "life": board_rows.life,
     "cup": board_rows.cup,
     "cup_games": board_rows.cup_games,
@@ -43,7 +52,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "ground": board_rows.ground,
     "grid": partial(grid_rows.rounds, False),
     "grid_masks": partial(grid_rows.rounds, True),
-    "uct": torus_rows.uct,
+    "uct": stone_rows.uct,
     **openspiel_rows.MOVES,
 }
 FIRST = "first"

@@ -56,7 +56,8 @@ def sample_actions(
     lots: Sequence[Tensor | None] = [None] * components
     if generator is not None:
         lots = random_bits(rows * components, generator, mask.device).view(components, rows).unbind()
-    drawn = [choose(*given, scale_bits(width)) for *given, width in zip(parts, masks, lots, widths, strict=True)]
+    given = zip(parts, masks, lots, widths, strict=True)
+    drawn = [choose(part, legal, lot, scale_bits(width)) for part, legal, lot, width in given]
     log_prob = torch.zeros(rows, dtype=torch.float32, device=logits.device)
     for (_, behind, total), width in zip(drawn, widths, strict=True):
         log_prob += behind - (total.double().log() - scale_bits(width) * math.log(2)).float()

@@ -20,7 +20,21 @@ def compiler_is_missing() -> bool:
 
 @pytest.mark.slow
 @pytest.mark.skipif(compiler_is_missing(), reason="needs a C++ compiler")
-@pytest.mark.parametrize("name", ["torus_4096", "life", "cup", "cloth", "ground", "grid", "uct"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "torus_4096",
+        "torus_256_observed",
+        "hex_256_observed",
+        "y_256_observed",
+        "life",
+        "cup",
+        "cloth",
+        "ground",
+        "grid",
+        "uct",
+    ],
+)
 def test_programs_give_what_the_package_gives(name: str) -> None:
     """A row is made only after its program has been checked against the package."""
     row = limit.ROWS[name]()

@@ -1,4 +1,5 @@
-// Random play of Torus n = 8 in many games: draw, place, judge, start over, write actions, rewards, ends and masks.
+// Random play of Torus n = 8 in many games: draw, place, judge, start over, write actions, rewards, ends, masks, and what
+// the player to move sees.
 #include "torus.h"
 
 using namespace limit;
@@ -13,6 +14,7 @@ struct LimitTorus {
     float* rewards;     // [games, 2]
     u8* terminated;     // [games]
     u8* mask;           // [games, 128]
+    u8* seen;           // [games, 320], own stones, the opponent's, 1 for Black: what the player to move sees; or null
     u32* random;        // [threads, 16], not zero
 };
 
@@ -48,6 +50,22 @@ inline void draw(const LimitTorus& t, i64 first, const u32* numbers, u8* cells) 
 }
 
 #if defined(__AVX512VBMI__) && defined(__AVX512BW__)
+
+inline void look(const LimitTorus& t, i64 game) {
+    const __m512i* codes = reinterpret_cast<const __m512i*>(t.codes + game * kCells);
+    __m512i* out = reinterpret_cast<__m512i*>(t.seen + game * 320);
+    const bool black = (t.turn[game] & 1) == 0;
+    for (int half = 0; half < 2; ++half) {
+        const __m256i low = _mm512_cvtepi16_epi8(_mm512_loadu_si512(codes + 2 * half));
+        const __m256i high = _mm512_cvtepi16_epi8(_mm512_loadu_si512(codes + 2 * half + 1));
+        const __m512i colours = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+        const __mmask64 blacks = _mm512_test_epi8_mask(colours, _mm512_set1_epi8(1));
+        const __mmask64 whites = _mm512_test_epi8_mask(colours, _mm512_set1_epi8(2));
+        _mm512_storeu_si512(out + half, _mm512_maskz_set1_epi8(black ? blacks : whites, 1));
+        _mm512_storeu_si512(out + 2 + half, _mm512_maskz_set1_epi8(black ? whites : blacks, 1));
+    }
+    _mm512_storeu_si512(out + 4, _mm512_set1_epi8(black));
+}
 
 typedef __m512i Vector;
 
@@ -166,11 +184,23 @@ void step(const LimitTorus& t, i64 first, Vector& random) {
 void steps(const LimitTorus& t, i64 count, i64 from, i64 to, i64 thread) {
     Vector random = _mm512_loadu_si512(t.random + 16 * thread);
     for (i64 i = 0; i < count; ++i)
-        for (i64 first = from; first < to; first += kBlock) step(t, first, random);
+        for (i64 first = from; first < to; first += kBlock) {
+            step(t, first, random);
+            if (t.seen)
+                for (i64 game = first; game < first + kBlock; ++game) look(t, game);
+        }
     _mm512_storeu_si512(t.random + 16 * thread, random);
 }
 
 #else
+
+inline void look(const LimitTorus& t, i64 game) {
+    const int mine = 1 + (t.turn[game] & 1);
+    u8* out = t.seen + game * 320;
+    for (int i = 0; i < kCells; ++i) out[i] = (t.codes[game * kCells + i] & 3) == mine;
+    for (int i = 0; i < kCells; ++i) out[kCells + i] = (t.codes[game * kCells + i] & 3) == 3 - mine;
+    std::memset(out + 2 * kCells, mine == 1, 64);
+}
 
 void steps(const LimitTorus& t, i64 count, i64 from, i64 to, i64 thread) {
     Random random{t.random[16 * thread]};
@@ -188,6 +218,7 @@ void steps(const LimitTorus& t, i64 count, i64 from, i64 to, i64 thread) {
                 const int winner = place(t.codes + game * kCells, t.losing[game], t.turn[game]++, cell);
                 if (winner) end(t, game, winner);
                 for (int i = 0; i < kCells; ++i) t.mask[game * kCells + i] = t.free[2 * game + i / 64] >> (i % 64) & 1;
+                if (t.seen) look(t, game);
             }
         }
     t.random[16 * thread] = static_cast<u32>(random.next()) | 1;
