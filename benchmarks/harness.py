@@ -65,17 +65,18 @@ class Row:
         return version(first) + (f" ({', '.join(f'{name} {version(name)}' for name in others)})" if others else "")
 
 
-def timed(play: Callable[[], int], seconds: float) -> Work:
+def timed(play: Callable[[], int], seconds: float, clock: Callable[[], float] = time.perf_counter) -> Work:
     """Call `play` until `seconds` have passed, once at least; return its units and the seconds that they took.
 
     Args:
         play: does a piece of work to its very end (a game with its reset, a blocked call) and returns its units.
         seconds: to measure; the last piece is finished.
+        clock: gives the seconds; `time.process_time` counts those of this process on all processors.
     """
-    done, start = 0, time.perf_counter()
+    done, start = 0, clock()
     while True:
         done += play()
-        elapsed = time.perf_counter() - start
+        elapsed = clock() - start
         if elapsed >= seconds:
             return done, elapsed
 
