@@ -221,7 +221,8 @@ def _ours(name: str, about: str, num_envs: int, rival: str = "", **how: Any) -> 
 
 
 _FOUR = "pettingzoo_connect_four"
-_HEX, _SEEN = {"game": "hex-v0", "size": 11}, "observation, choice, step, mask, new games"
+_HEX: dict[str, Any] = {"game": "hex-v0", "size": 11}
+_SEEN = "observation, choice, step, mask, new games"
 
 RANDOM_PLAY = Benchmark(
     "Random legal play with observations: moves a second of one core",
@@ -229,10 +230,10 @@ RANDOM_PLAY = Benchmark(
     Path("results/benchmarks/random_play.md"),
     (
         *(_ours("torus", f"Torus n = 8: {_SEEN}", batch, game="torus-v0", size=8) for batch in BATCHES),
-        *(_ours("hex", f"Hex 11 x 11: {_SEEN}", batch, f"envpool_hex_{batch}", **_HEX) for batch in BATCHES),
+        *(_ours("hex", f"Hex 11 x 11: {_SEEN}", batch, rival=f"envpool_hex_{batch}", **_HEX) for batch in BATCHES),
         *(_ours("y", f"Y 13: {_SEEN}", batch, game="y-v0", size=13) for batch in BATCHES),
         _ours("hex_torch", f"Hex 11 x 11 in torch, without native code: {_SEEN}", 4096, native=False, **_HEX),
-        _ours("hex_unseen", "Hex 11 x 11: choice, step, mask, new games", 4096, "", observe=False, **_HEX),
+        _ours("hex_unseen", "Hex 11 x 11: choice, step, mask, new games", 4096, observe=False, **_HEX),
         *(
             _row(f"{name}_{batch}", f"Hex 11 x 11, {about}: {_SEEN}", measure, *packages, batch=batch, num_envs=batch)
             for name, about, measure, packages in (
