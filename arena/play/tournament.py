@@ -11,7 +11,7 @@ Round robins, free-for-all games, evaluations, scenarios, leagues, seasons and s
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -199,7 +199,18 @@ class Tournament(Generic[K, T]):
         total, more = (sum(len(one.games) for one in batches) for batches in (stage.batches, missing))
         shown = self.progress and bool(missing and stage.label)
         with show_progress(total, done=total - more, label=stage.label, shown=shown) as finished:
-            for played, games in self._new(missing, finished, here=stage.here):
+            work = None if stage.here else self._work
+            parts: Iterable[Any] = missing
+            if self.workers is not None and work is not None:
+                parts = self.workers.completed(work, missing)
+            for part in parts:
+                if work is None:
+                    played, games = part, self.player.play(part, finished)
+                else:
+                    played, games = part
+                    for _, why in self.player.unsound(games):  # agents may have changed the process that they played in
+                        raise RunError(f"{played}: a worker sent a game that does not replay: {why}")
+                    finished(len(played.games))
                 if self._log is not None and self.path is not None:
                     self._log.add(self.player.traces(games))
                     append(self.path, games)
@@ -214,20 +225,6 @@ class Tournament(Generic[K, T]):
         self._order += keys
         self.games += len(keys)
         return ordered
-
-    def _new(
-        self, batches: Sequence[Batch[K]], finished: Callable[[int], None], *, here: bool
-    ) -> Iterator[tuple[Batch[K], list[T]]]:
-        """Play batches, here or by workers."""
-        if here or self.workers is None or self._work is None:
-            for batch in batches:
-                yield batch, self.player.play(batch, finished)
-            return
-        for batch, games in self.workers.completed(self._work, batches):
-            for _, why in self.player.unsound(games):  # agents may have changed the process that they played in
-                raise RunError(f"{batch}: a worker sent a game that does not replay: {why}")
-            finished(len(batch.games))
-            yield batch, games
 
     def _taken(self, stage: Stage[K]) -> dict[Batch[K], list[T]]:
         """Return the games of the batches that are in the file as a whole, and that replay."""
