@@ -21,7 +21,7 @@ from cellgames.utils.report.model import Plot, Section, Table
 from cellgames.utils.report.plots import Dot, Scale, dots, matrix
 from cellgames.utils.statistics import wilson_interval
 
-from .reader import Opening, Reader, make_reader, read_all
+from .reader import Opening, make_reader, read_all
 from .record_groups import agents_of, scores
 
 if TYPE_CHECKING:
@@ -97,15 +97,14 @@ class _Count:
 _Key = tuple[tuple[str, ...], bool]
 
 
-def find_openings(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Openings:
+def find_openings(game: Game, records: Sequence[Record]) -> Openings:
     """Count the openings of games.
 
     Args:
         game: The game with its parameters.
         records: The games; those that began from a position of their own have no opening.
-        reader: The reader of the game; None for its usual one.
     """
-    reader = make_reader(game) if reader is None else reader
+    reader = make_reader(game)
     usual = _usual(records)
     counts: dict[_Key, _Count] = defaultdict(_Count)
     firsts: set[_Key] = set()
@@ -180,10 +179,9 @@ def _branch(key: _Key, count: _Count) -> Branch:
 # ---------------------------------------------------------------- the section
 
 
-def section(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Section:
+def section(game: Game, records: Sequence[Record]) -> Section:
     """Return the section on openings; the arguments are those of `find_openings`."""
-    reader = make_reader(game) if reader is None else reader
-    found = find_openings(game, records, reader)
+    reader, found = make_reader(game), find_openings(game, records)
     players = game.info.players
     chosen = [branch for branch in found.firsts if len(branch.steps) == 1]
     answers = [branch for branch in found.firsts if len(branch.steps) > 1]

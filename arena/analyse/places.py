@@ -21,7 +21,7 @@ from cellgames.utils.report.model import Cell, Plot, Section, Table
 from cellgames.utils.report.text import escape
 
 from .layouts import maps
-from .reader import Frame, Reader, make_reader, read_all
+from .reader import Frame, make_reader, read_all
 from .record_groups import agents_of, scores
 
 Counts = npt.NDArray[np.int64]
@@ -92,15 +92,14 @@ def effective(counts: Counts) -> float:
     return float(np.exp(-(part * np.log(part)).sum())) if len(part) else 0.0
 
 
-def count_places(game: Game, records: Sequence[Record], reader: Reader | None = None) -> list[Places]:
+def count_places(game: Game, records: Sequence[Record]) -> list[Places]:
     """Count the claims of games, once for each of the reader's frames; a game without frames has none.
 
     Args:
         game: The game with its parameters.
         records: The games; moves that were forced at their beginning do not count.
-        reader: The reader of the game; None for its usual one.
     """
-    reader = make_reader(game) if reader is None else reader
+    reader = make_reader(game)
     agents, players = agents_of(records), game.info.players
     number = {agent: place for place, agent in enumerate(agents)}
     found: list[list[tuple[int, ...]]] = [[] for _ in reader.frames]
@@ -131,9 +130,9 @@ def _ahead(score: float) -> int:
 # ---------------------------------------------------------------- the section
 
 
-def section(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Section | None:
+def section(game: Game, records: Sequence[Record]) -> Section | None:
     """Return the section on places, None if the game's cells are not known; arguments as of `count_places`."""
-    places = [found for found in count_places(game, records, reader) if found.counts.any()]
+    places = [found for found in count_places(game, records) if found.counts.any()]
     if not places:
         return None
     plots = [plot for found in places for plot in (_agents_plot(found), _lead_plot(found)) if plot is not None]

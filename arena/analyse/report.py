@@ -78,7 +78,6 @@ def analyse_games(
     only: Sequence[str] = PARTS,
     behaviour: Callable[[], Sequence[Section]] | None = None,
     sources: Sequence[str] = (),
-    step: Callable[[str], None] = lambda part: None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Report:
     """Analyse games and return the sections on them.
@@ -89,7 +88,6 @@ def analyse_games(
         only: Out of `PARTS`; parts that say nothing about this game are left out.
         behaviour: Makes the sections for which agents have to be asked; None leaves them out.
         sources: Sentences on where the games came from.
-        step: Called with the name of each part before its work begins.
         warn: Gets a line for each part left out since a library is missing.
 
     Raises:
@@ -104,7 +102,6 @@ def analyse_games(
     sections: list[Section] = []
     for part in PARTS:
         if part in only:
-            step(part)
             try:
                 sections += _part(part, game, records, behaviour)
             except ImportError as error:

@@ -37,8 +37,6 @@ def create_app(
     *,
     agents: Mapping[str, str] | None = None,
     hosts: tuple[str, ...] | None = LOCAL,
-    most_sessions: int = 64,
-    idle_s: float = 3600.0,
 ) -> FastAPI:
     """Return the server as an ASGI application.
 
@@ -47,8 +45,6 @@ def create_app(
         store: The file of a store of games; may be missing; None for no store.
         agents: Specs of more agents that visitors may choose, by name.
         hosts: Host names under which it answers; None for any, if it is open to a network.
-        most_sessions: Most games kept in memory.
-        idle_s: Seconds after which a game that nobody asks for is forgotten.
     """
     from cellgames.web.analysis_board import AnalysisBoard
 
@@ -66,7 +62,7 @@ def create_app(
         openapi_url="/api/openapi.json",
     )
     state = AppState(Library(results), store, agents)
-    app.state.sessions = sessions = Sessions(most_sessions, idle_s)
+    app.state.sessions = sessions = Sessions()
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
     app.add_middleware(Guard, hosts=hosts)
 
