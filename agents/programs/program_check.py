@@ -18,7 +18,7 @@ from cellgames.agents.views import View
 from cellgames.envs.core import Game, seeds
 
 from .engine import EngineError
-from .process import Limits, ProgramError
+from .process import ProgramError
 from .program_agent import ProgramAgent
 
 _PATIENCE = 5.0  # seconds in which a program must end after `quit`
@@ -44,8 +44,8 @@ class _Checked(ProgramAgent):
 
     greeting: ClassVar[Mapping[str, str]] = {"x-unknown": "fields that a program does not know are to be ignored"}
 
-    def __init__(self, command: str, limits: Limits | None) -> None:
-        super().__init__(command, limits)
+    def __init__(self, command: str) -> None:
+        super().__init__(command)
         self.times: list[float] = []
         self._fault: Exception | None = None
 
@@ -100,9 +100,7 @@ class _Checked(ProgramAgent):
         return ""
 
 
-def check_program(
-    command: str, game: Game, *, games: int = 4, seed: int = 0, limits: Limits | None = None
-) -> Iterator[Finding]:
+def check_program(command: str, game: Game, *, games: int = 4, seed: int = 0) -> Iterator[Finding]:
     """Yield the result of each check of a program; the first one that fails is the last.
 
     Args:
@@ -110,9 +108,8 @@ def check_program(
         game: that it plays, on all seats by turns, against random play.
         games: how many at the same time.
         seed: of the games.
-        limits: of the program's time; by default those of a tournament without a clock.
     """
-    agent = _Checked(command, limits)
+    agent = _Checked(command)
     plies = min(3, game.info.max_turns - 1)
     steps: list[tuple[str, Callable[[], str]]] = [
         ("it starts and answers hello by ready", lambda: agent.greet(game)),

@@ -51,19 +51,10 @@ class UCTSearch(Search):
         game: see `Search`.
         simulations: simulations of each search.
         evaluator: evaluates new nodes; by default the mean of some random playouts.
-        exploration: weight of the bound.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        simulations: int,
-        *,
-        evaluator: Evaluator | None = None,
-        exploration: float = EXPLORATION,
-    ) -> None:
+    def __init__(self, game: Game, simulations: int, *, evaluator: Evaluator | None = None) -> None:
         super().__init__(game, evaluator if evaluator is not None else PlayoutEvaluator(PLAYOUTS), simulations)
-        self.exploration = exploration
         self._orders = self._weights = torch.zeros((0, 0), dtype=torch.float32, device="cpu")
 
     @override
@@ -93,7 +84,7 @@ class UCTSearch(Search):
         self._orders = orders.to(tree.device) + _ABOVE
         most = int(tree.of_root(tree.visits).max()) + self.simulations + 1
         visits = torch.arange(most + 1, device=tree.device).clamp(min=1)
-        self._weights = self.exploration**2 * visits.float().log()
+        self._weights = EXPLORATION**2 * visits.float().log()
 
     def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
         width = max(_LEAST, 1 << (len(nodes) - 1).bit_length())  # few sizes, so that few graphs are compiled

@@ -97,12 +97,12 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def wrapped_lines(text: str, indent: str = "") -> str:
+def wrapped_lines(text: str) -> str:
     """Return a paragraph in lines that fit the terminal, of at most 100 characters; one line for a pipe."""
     width = terminal_width()
     if width is None:
-        return f"{indent}{text}"
-    fill = textwrap.TextWrapper(max(20, min(width, 100)), initial_indent=indent, subsequent_indent=indent)
+        return text
+    fill = textwrap.TextWrapper(max(20, min(width, 100)))
     fill.break_long_words = fill.break_on_hyphens = False
     return fill.fill(text)
 

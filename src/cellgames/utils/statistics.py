@@ -65,12 +65,12 @@ def wilson_interval(share: float, count: float, level: float = 0.95) -> tuple[fl
     return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half)
 
 
-def mean_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
-    """Return the normal interval of the mean of independent values; NaN for fewer than two."""
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the normal 95 % interval of the mean of independent values; NaN for fewer than two."""
     if len(values) < 2:
         return math.nan, math.nan
     mean = statistics.fmean(values)
-    margin = normal_quantile(level) * statistics.stdev(values) / math.sqrt(len(values))
+    margin = normal_quantile(0.95) * statistics.stdev(values) / math.sqrt(len(values))
     return mean - margin, mean + margin
 
 
