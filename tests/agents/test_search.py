@@ -345,7 +345,7 @@ def test_a_search_without_simulations_is_refused(spec: str) -> None:
 
 
 def test_games_that_cannot_be_searched_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"simultaneous|all players act at once|several components"):
+    with pytest.raises(ValueError, match="information is hidden"):
         load("gumbel:10", cellgames.make("grid-adaptation-small-v0"))
     with pytest.raises(ValueError, match="no trained weights"):
         load("gumbel:10", cellgames.make("cloth-of-gold-small-v0", radius=3))
