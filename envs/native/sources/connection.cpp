@@ -5,6 +5,7 @@
 
 namespace {
 
+using namespace cellgames;
 using namespace cellgames::connection;
 
 CELLGAMES_DISPATCH
@@ -17,42 +18,92 @@ void put_stones(const Board& board, int64_t from, int64_t to, const int64_t* cel
     }
 }
 
+// What stones say to their neighbours, game by game: `place` of connection.h.
+struct Stones {
+    Block group[4], shift[4], code, won;
+};
+
+CELLGAMES_INLINE void join(const Board& board, const Block (&around)[8], const Block& cell, const Block& colour,
+                           const Block& edges, Stones& stones) {
+    for (int part = 0; part < kParts; ++part) {
+        const Ints own = colour.lanes[part];
+        Ints f[4], g[4], sides = edges.lanes[part], code = own + (cell.lanes[part] << 2);
+        for (int slot = 3; slot >= 0; --slot) {
+            const Ints first = around[2 * slot].lanes[part], second = around[2 * slot + 1].lanes[part];
+            f[slot] = pick((first & kColour) == own, first, pick((second & kColour) == own, second, every(0)));
+            g[slot] = f[slot] & kGroup;
+            sides = sides | (f[slot] >> kMoreShift);
+            code = pick(f[slot] != 0, f[slot], code);
+        }
+        code = (code & kGroup) + (sides << kMoreShift);
+        for (int slot = 0; slot < 4; ++slot) {  // the group that takes the others over is in the first slot that is not 0
+            Flags known = (g[slot] == 0) | (f[slot] == code);
+            for (int other = 0; other < slot; ++other) known = known | (g[slot] == g[other]);
+            stones.shift[slot].lanes[part] = pick(known, every(0), code - f[slot]);
+            stones.group[slot].lanes[part] = g[slot];
+        }
+        const Ints goal = pick(own == 1, every(static_cast<uint32_t>(board.goals[0])), every(static_cast<uint32_t>(board.goals[1])));
+        stones.won.lanes[part] = pick((sides & goal) == goal, every(1), every(0));
+        stones.code.lanes[part] = code;
+    }
+}
+
+template <int kCells>  // 0: any number
 CELLGAMES_INLINE void step_block(const Board& board, const Batch& batch, int64_t first, int count, bool random) {
-    const int cells = static_cast<int>(board.cells), actions = static_cast<int>(board.cells + board.swap);
+    const int cells = kCells ? kCells : static_cast<int>(board.cells), actions = cells + static_cast<int>(board.swap);
     const int64_t swap_bit = 1ll << cells % kWord;
-    Block action = {};
+    Block cell = {}, colour = {}, edges = {}, around[8] = {};
     if (random) {
-        draw_actions(batch, first, count, (actions + kWord - 1) / kWord, action);
+        draw_actions(batch, first, count, (actions + kWord - 1) / kWord, cell);
         int64_t* __restrict drawn = batch.actions + first;
-        for (int i = 0; i < count; ++i) drawn[i] = action.of[i];
+        for (int i = 0; i < count; ++i) drawn[i] = cell.of[i];
     } else {
         for (int i = 0; i < count; ++i) {  // an unchecked action off the board plays somewhere
             const int64_t given = batch.given[first + i];
-            action.of[i] = given >= 0 && given < actions ? static_cast<uint32_t>(given) : 0;
+            cell.of[i] = given >= 0 && given < actions ? static_cast<uint32_t>(given) : 0;
         }
     }
-    for (int64_t game = first; game < first + count; ++game) {
-        int32_t* codes = batch.codes + game * cells;
-        uint8_t* mask = batch.mask + game * actions;
-        int cell = static_cast<int>(action.of[game - first]);
-        if (cell == cells) {  // a swap: the board is cleared, and the mover's stone stands where the first is mirrored to
-            cell = board.mirrored[batch.last[game] > 0 ? batch.last[game] : 0];
+    for (int i = 0; i < count; ++i) {
+        const int64_t game = first + i;
+        if (cell.of[i] == static_cast<uint32_t>(cells)) {  // a swap: the mover's stone on a board that is cleared
+            cell.of[i] = static_cast<uint32_t>(board.mirrored[batch.last[game] > 0 ? batch.last[game] : 0]);
             clear(batch, game, cells, actions);
         }
-        const int colour = static_cast<int>(batch.player[game]) + 1;
-        const bool won = place(board, codes, cell, colour);
-        mask[cell] = 0;
-        batch.free[cell / kWord * batch.games + game] &= ~(1ll << cell % kWord);
+        const int32_t *codes = batch.codes + game * cells, *near = board.near + 8 * cell.of[i];
+        for (int slot = 0; slot < 8; ++slot) around[slot].of[i] = static_cast<uint32_t>(codes[near[slot]]);
+        edges.of[i] = static_cast<uint32_t>(board.sides[cell.of[i]]);
+        colour.of[i] = static_cast<uint32_t>(batch.player[game]) + 1;
+    }
+    Stones stones;
+    join(board, around, cell, colour, edges, stones);
+    for (int slot = 0; slot < 4; ++slot) {
+        const Chosen joining(stones.shift[slot], count);
+        for (int each = 0; each < joining.count; ++each) {
+            const int i = joining.game[each];
+            move_group(batch.codes + (first + i) * cells, cells, static_cast<int32_t>(stones.group[slot].of[i]),
+                       static_cast<int32_t>(stones.shift[slot].of[i]));
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        const int64_t game = first + i, at = cell.of[i];
+        uint8_t* mask = batch.mask + game * actions;
+        batch.codes[game * cells + at] = static_cast<int32_t>(stones.code.of[i]);
+        mask[at] = 0;
+        batch.free[at / kWord * batch.games + game] &= ~(1ll << at % kWord);
         if (board.swap) {  // legal in turn 1 alone
             const bool opening = batch.turn[game] == 0;
             int64_t& word = batch.free[cells / kWord * batch.games + game];
-            word = opening ? word | swap_bit : word & ~swap_bit;
+            word = (word & ~swap_bit) | (opening ? swap_bit : 0);
             mask[cells] = opening;
         }
-        batch.last[game] = cell;
+        batch.last[game] = static_cast<int32_t>(at);
         batch.turn[game] += 1;
-        batch.player[game] = 2 - colour;
-        if (won) finish(batch, game, colour, cells, actions);
+        batch.player[game] = 1 - batch.player[game];
+    }
+    const Chosen won(stones.won, count);
+    for (int each = 0; each < won.count; ++each) {
+        const int i = won.game[each];
+        finish(batch, first + i, static_cast<int>(colour.of[i]), cells, actions);
     }
 }
 
@@ -68,7 +119,11 @@ void step(const Board& board, const Batch& batch, int64_t from, int64_t to, bool
     for (int64_t first = from; first < to; first += kBlock) {
         const int count = static_cast<int>(to - first < kBlock ? to - first : kBlock);
         if (to - first >= 2 * kBlock) fetch(batch, first + kBlock, kBlock, cells, static_cast<int>(cells + board.swap));
-        step_block(board, batch, first, count, random);
+        switch (cells) {  // the usual boards, Hex 11 x 11 and Y 13, in loops of known length
+            case 121: step_block<121>(board, batch, first, count, random); break;
+            case 91: step_block<91>(board, batch, first, count, random); break;
+            default: step_block<0>(board, batch, first, count, random);
+        }
     }
 }
 

@@ -128,4 +128,15 @@ CELLGAMES_INLINE void draw_actions(const Batch& batch, int64_t first, int count,
     }
 }
 
+// Those of a block's games whose number is not 0.
+struct Chosen {
+    int32_t game[kBlock + 1], count = 0;
+    CELLGAMES_INLINE_MEMBER Chosen(const Block& numbers, int games) {
+        for (int i = 0; i < games; ++i) {
+            game[count] = i;
+            count += numbers.of[i] != 0;
+        }
+    }
+};
+
 }  // namespace cellgames::stones

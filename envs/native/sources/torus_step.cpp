@@ -40,17 +40,6 @@ CELLGAMES_INLINE void join(const Block (&around)[8], const Block& cell, const Bl
     }
 }
 
-// Those of a block's games whose number is not 0.
-struct Chosen {
-    int32_t game[kBlock + 1], count = 0;
-    CELLGAMES_INLINE_MEMBER Chosen(const Block& numbers, int games) {
-        for (int i = 0; i < games; ++i) {
-            game[count] = i;
-            count += numbers.of[i] != 0;
-        }
-    }
-};
-
 template <int kCells>  // 0: any number
 CELLGAMES_INLINE void step_block(const Geometry& board, const Batch& batch, int64_t first, int count, bool random) {
     const int cells = kCells ? kCells : board.cells, words = (cells + kWord - 1) / kWord;
