@@ -14,7 +14,7 @@ from .state import ClothState
 if TYPE_CHECKING:
     from .game import ClothOfGold
 
-_INNERMOST = frozenset({"rewards", "scores", "units", "neutral", "killed", "territory", "placed"})
+INNERMOST = frozenset({"rewards", "scores", "units", "neutral", "killed", "territory", "placed"})
 _LOTS = 1 << 32  # of a draw
 
 
@@ -44,4 +44,4 @@ def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
         round(game.neutral_density * _LOTS),
         game.shaping / game.cells,
     )
-    return steps.native_step(native.cellgames_cloth_of_gold_step, rules, _INNERMOST, players=2)
+    return steps.native_step(native.cellgames_cloth_of_gold_step, rules, INNERMOST, players=2)

@@ -23,10 +23,13 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.solo import Solo
+from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.native import library
 from cellgames.utils.foreign_text import shown
 
 from . import notation, observation, perks, rounds
+from .native_step import native_step
 from .rendering import WildView, wild_view
 from .state import WildState, wild
 from .terrain import HIGHEST
@@ -175,8 +178,9 @@ class ClothOfGoldWild(ClothOfGold):
         return rounds.legal_ground(self, wild(state))
 
     @override
-    def _native_step(self, device: torch.device) -> None:
-        return None
+    def _native_step(self, device: torch.device) -> NativeStep[ClothState] | None:
+        native = library(device)
+        return None if native is None else native_step(self, native)  # type: ignore[return-value]  # of its own states
 
     @property
     @override

@@ -48,14 +48,12 @@ def _step(
     """Play a step of a `Vector` (see `NativeStep`)."""
     assert mask is not None  # only games compiled in stages have none
     games = len(mask)
-    if (addresses := _ADDRESSES.get(state)) is None:
-        addresses = _ADDRESSES[state] = _addresses(state, innermost)
     actions = torch.empty_like(given) if random else given
     rewards = torch.empty((players, games), dtype=torch.float32, device="cpu")
     terminated, truncated = torch.empty((2, games), dtype=torch.bool, device="cpu").unbind()
     function(
         ctypes.addressof(rules),
-        addresses,
+        addresses(state, innermost),
         games,
         torch.get_num_threads(),
         random,
@@ -66,8 +64,11 @@ def _step(
     return Transition(actions, rewards.t(), terminated, truncated)
 
 
-def _addresses(state: State, innermost: frozenset[str]) -> ctypes.Array[ctypes.c_void_p]:
+def addresses(state: State, innermost: frozenset[str]) -> ctypes.Array[ctypes.c_void_p]:
     """Return the addresses of a state's fields, which must be laid out as those of the game's `init`."""
-    named = {field.name: getattr(state, field.name) for field in fields(state)}
-    tensors = [field.movedim(0, -1) if name in innermost else field for name, field in named.items()]
-    return (ctypes.c_void_p * len(tensors))(*(pointer(tensor, tensor.dtype) for tensor in tensors))
+    if (found := _ADDRESSES.get(state)) is None:
+        named = {field.name: getattr(state, field.name) for field in fields(state)}
+        tensors = [field.movedim(0, -1) if name in innermost else field for name, field in named.items()]
+        found = (ctypes.c_void_p * len(tensors))(*(pointer(tensor, tensor.dtype) for tensor in tensors))
+        _ADDRESSES[state] = found
+    return found

@@ -169,6 +169,8 @@ def _declare(loaded: Library) -> None:
         "cellgames_cloth_of_gold_ground": [number] * 4 + [address] * 2,
         "cellgames_cloth_of_gold_lives": [number] * 5 + [address] * 5,
         "cellgames_cloth_of_gold_wild": [number] * 6 + [address] * 7,
+        "cellgames_cloth_of_gold_wild_turn": [address] * 2 + [number] * 3 + [address] * 6,
+        "cellgames_cloth_of_gold_wild_legal": [address] * 2 + [number] * 2 + [address],
         "cellgames_cloth_of_gold_codes": [number] * 4 + [address] * 3,
         "cellgames_cloth_of_gold_zones": [number] * 4 + [address] * 3,
         "cellgames_life": [number] * 7 + [address] * 2,

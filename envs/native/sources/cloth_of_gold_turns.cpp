@@ -6,12 +6,16 @@
 #include "random.h"
 #include "threefry.h"
 
+// The zones of boards of one side's units: cloth_of_gold_wild.cpp.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_zones(int64_t rows, int64_t cols, int64_t worlds, int64_t threads,
+                                                    const uint64_t* units, const int32_t* buffer, uint64_t* out);
+
 namespace {
 
 using namespace cellgames;
 using namespace cellgames::cloth;
 
-constexpr int kMostWords = 32, kLargestRadius = 64;
+constexpr int kMostWords = 32, kLargestRadius = 64, kMostReach = 4;
 
 // --- territory -------------------------------------------------------------------------------------------------------
 
@@ -122,7 +126,15 @@ struct Games {
     const uint64_t *units, *territory, *neutral, *killed, *placed;
     const int64_t* player;
     const int32_t *live, *left, *acts;  // live: [worlds, 2]
+    const uint64_t* water = nullptr;    // with terrain
+    const int32_t *supply = nullptr, *spells = nullptr;  // [worlds, 2], with perks
 };
+
+// The units of a whole turn of the mover: `perks.allowance`.
+inline int allowance(const Games& games, int64_t game, int max_units) {
+    if (!games.supply) return max_units;
+    return std::min(max_units + games.supply[2 * game + games.player[game]] / 4, 2 * max_units);
+}
 
 // Cells of one row of eight games.
 struct Row {
@@ -160,7 +172,8 @@ CELLGAMES_INLINE Words find_cells(const Board& board, const Games& games, const 
             Words near = other << 1 | other >> 1 | above->other[word] | below->other[word] | here->taken[word];
             if (word) near = near | here->other[word - 1] >> (board.width - 1);
             if (word + 1 < board.words) near = near | here->other[word + 1] << (board.width - 1);
-            const Words taken = near | some.load(games.neutral + at) | some.load(games.killed + at);
+            Words taken = near | some.load(games.neutral + at) | some.load(games.killed + at);
+            if (games.water) taken = taken | some.load(games.water + at);
             const Words a = some.load(games.territory + at), b = some.load(games.territory + board.plane() + at);
             const Words home = homeless | (((second & b) | (~second & a)) & ~((second & a) | (~second & b)));
             const Words legal = home & ~taken & every(board.own(word));
@@ -178,13 +191,16 @@ CELLGAMES_INLINE void find_actions(const Board& board, const Games& games, const
                                    uint64_t* cells, bool* may_end) {
     uint64_t any[kLanes];
     store(any, find_cells(board, games, some, cells));
-    const auto rested = [&](int64_t game) { return games.acts[game] < 2 * max_units; };
+    const auto whole = [&](int64_t game) { return allowance(games, game, max_units); };
+    const auto rested = [&](int64_t game) { return games.acts[game] < 2 * whole(game); };
     const Words placing = some.where([&](int64_t game) {
-        return games.left[game] > 0 && (rested(game) || games.left[game] == max_units);
+        return games.left[game] > 0 && (rested(game) || games.left[game] == whole(game));
     });
     const Words taking = some.where(rested);
-    for (int lane = 0; lane < kLanes; ++lane)
-        may_end[lane] = some.place[lane] >= 0 && (games.left[some.place[lane]] < max_units || !any[lane]);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const int64_t game = some.place[lane];
+        may_end[lane] = game >= 0 && (games.left[game] < whole(game) || !any[lane]);
+    }
     for (int row = 0; row < board.rows; ++row)
         for (int word = 0; word < board.words; ++word, cells += kLanes)
             store(cells, (load(cells) & placing) | (some.load(games.placed + board.at(row, word)) & taking));
@@ -236,6 +252,7 @@ CELLGAMES_DISPATCH
 void write_legal(const Board& board, const Games& games, int max_units, Form form, void* out, int64_t from,
                  int64_t to) {
     const int64_t actions = board.cells() + 1, words = (actions + 31) / 32;
+    const int64_t bolts = games.spells ? board.cells() : 0;  // actions behind those of cells
     std::vector<uint64_t> cells(static_cast<size_t>(board.rows) * board.words * kLanes);
     std::vector<uint64_t> bits(static_cast<size_t>(actions / 64 + 2));
     static const Octets octets;
@@ -259,12 +276,18 @@ void write_legal(const Board& board, const Games& games, int max_units, Form for
                     target[word] = static_cast<int64_t>(bits[word / 2] >> (word % 2 * 32) & 0xFFFFFFFF);
                 continue;
             }
-            uint8_t* target = static_cast<uint8_t*>(out) + (first + lane) * actions;
+            uint8_t* target = static_cast<uint8_t*>(out) + (first + lane) * (actions + bolts);
             int64_t action = 0;
             for (; action + 64 <= actions; action += 64) write_bytes(octets, bits[action / 64], target + action);
             uint8_t rest[64];
             write_bytes(octets, bits[action / 64], rest);
             std::memcpy(target + action, rest, static_cast<size_t>(actions - action));
+            if (!bolts) continue;
+            const int64_t game = first + lane;
+            const bool may = games.spells[2 * game + games.player[game]] > 0 &&
+                             games.acts[game] < 2 * allowance(games, game, max_units);
+            std::memset(target + bolts, may, static_cast<size_t>(bolts));
+            target[2 * bolts] = may_end[lane];
         }
     }
 }
@@ -515,6 +538,113 @@ void play_step(const Board& board, const Disk& disk, const Rules& rules, const S
     write_legal(board, games, static_cast<int>(rules.max_units), kBytes, step.mask, from, to);
 }
 
+// --- turns with wild options -----------------------------------------------------------------------------------------
+
+// What a game's options say, as `cloth_of_gold_wild/native_step.py` writes it.
+struct WildRules {
+    int64_t rows, cols, radius, max_units, hull, buffer, terrain, perks;
+};
+
+// The fields of `WildState` that turns know, in its order.
+struct WildState : State {
+    const uint8_t* ground;
+    const uint64_t *land, *water;
+    const int32_t *level, *weather;
+    const uint64_t *fire, *wards;
+    const int32_t *lives, *supply, *reach;
+    int32_t* spells;
+
+    Games games(const WildRules& rules) const {
+        return {units, territory, neutral, killed, placed, player, live, left, acts, rules.terrain ? water : nullptr,
+                rules.perks ? supply : nullptr, rules.perks ? spells : nullptr};
+    }
+};
+
+// Empty the 3 x 3 around a cell, but for cells that are warded for the opponent: `rounds.bolt`.
+void strike(const Board& board, const WildState& state, int64_t game, int64_t cell) {
+    const int64_t plane = board.plane(), player = state.player[game];
+    const int row = static_cast<int>(cell / board.cols), col = static_cast<int>(cell % board.cols);
+    for (int down = std::max(row - 1, 0); down <= std::min(row + 1, board.rows - 1); ++down)
+        for (int right = std::max(col - 1, 0); right <= std::min(col + 1, board.cols - 1); ++right) {
+            const int64_t at = board.at(down, right / board.width) + game;
+            const uint64_t bit = uint64_t{1} << (right % board.width);
+            if (state.wards[(1 - player) * plane + at] & bit) continue;
+            for (int64_t side = 0; side < 2; ++side) state.live[2 * game + side] -= (state.units[side * plane + at] & bit) != 0;
+            for (uint64_t* field : {state.units, state.units + plane, state.neutral, state.killed, state.placed})
+                field[at] &= ~bit;
+        }
+    ++state.acts[game];
+    --state.spells[2 * game + player];
+}
+
+// Make the territory or the zones of some sides anew, by twice the game and the player: `rounds.widened`.
+void widen(const Board& board, const WildRules& rules, const WildState& state, const std::vector<int64_t>& sides) {
+    const int64_t plane = board.plane(), worlds = board.worlds, count = static_cast<int64_t>(sides.size());
+    const auto reach = [&](int64_t side) { return rules.perks ? state.reach[side] : 0; };
+    if (!rules.hull) {
+        std::vector<int64_t> games;
+        for (int64_t player = 0; player < 2; ++player)
+            for (int32_t more = 0; more <= kMostReach; ++more) {
+                games.clear();
+                for (const int64_t side : sides)
+                    if (side % 2 == player && reach(side) == more) games.push_back(side / 2);
+                if (games.empty()) continue;
+                make_territory(board, Disk(rules.radius + more), state.units + player * plane,
+                               state.territory + player * plane, games.data(), 0, static_cast<int64_t>(games.size()));
+            }
+        return;
+    }
+    const int64_t stored = plane / worlds;
+    std::vector<uint64_t> units(static_cast<size_t>(stored * count)), zones(units.size());
+    std::vector<int32_t> buffer;
+    for (const int64_t side : sides) buffer.push_back(static_cast<int32_t>(rules.buffer) + reach(side));
+    const auto place = [&](int64_t index) { return sides[static_cast<size_t>(index)] % 2 * plane + sides[static_cast<size_t>(index)] / 2; };
+    for (int64_t index = 0; index < count; ++index)
+        for (int64_t word = 0; word < stored; ++word)
+            units[static_cast<size_t>(word * count + index)] = state.units[place(index) + word * worlds];
+    cellgames_cloth_of_gold_zones(rules.rows, rules.cols, count, 1, units.data(), buffer.data(), zones.data());
+    for (int64_t index = 0; index < count; ++index)
+        for (int64_t word = 0; word < stored; ++word)
+            state.territory[place(index) + word * worlds] = zones[static_cast<size_t>(word * count + index)];
+}
+
+// Play actions in some games up to the ends of rounds, which `step.terminated` gets.
+void play_wild(const Board& board, const Disk& disk, const WildRules& rules, const WildState& state, const Given& step,
+               int64_t from, int64_t to) {
+    const int64_t cells = board.cells(), end = cells * (1 + rules.perks), worlds = board.worlds;
+    const int64_t* chosen = step.random ? step.actions : step.given;
+    if (step.random) draw_actions(step, end + 1, from, to);
+    std::vector<int64_t> placing(static_cast<size_t>(to - from)), sides;
+    std::vector<uint8_t> ending(placing.size());
+    for (int64_t game = from; game < to; ++game) {
+        const int64_t action = chosen[game], player = state.player[game];
+        const bool placed = action >= 0 && action < cells, bolt = rules.perks && action >= cells && action < end;
+        placing[static_cast<size_t>(game - from)] = placed ? action : -1;
+        ending[static_cast<size_t>(game - from)] = action == end;
+        step.truncated[game] = false;
+        step.rewards[game] = step.rewards[worlds + game] = state.rewards[game] = state.rewards[worlds + game] = 0.0f;
+        ++state.turn[game];
+        if (bolt) {
+            strike(board, state, game, action - cells);
+            sides.push_back(2 * game), sides.push_back(2 * game + 1);
+        } else if (placed && (rules.hull || (rules.perks && state.reach[2 * game + player] > 0))) {
+            sides.push_back(2 * game + player);
+        }
+    }
+    const Turns turns{state.units, state.placed, state.territory, state.live, state.left, state.acts, state.player,
+                      placing.data() - from, ending.data() - from};
+    play_turns(board, disk, turns, 1, static_cast<int>(rules.max_units), from, to);
+    widen(board, rules, state, sides);
+    for (int64_t game = from; game < to; ++game) {
+        const bool ends = ending[static_cast<size_t>(game - from)];
+        step.terminated[game] = ends && state.player[game] == 1;
+        if (ends && state.player[game] == 0) {
+            state.player[game] = 1;
+            state.left[game] = allowance(state.games(rules), game, static_cast<int>(rules.max_units));
+        }
+    }
+}
+
 }  // namespace
 
 // Find the territory of units. units, fields: int64 [planes, rows + 1, words, worlds].
@@ -615,5 +745,34 @@ CELLGAMES_EXPORT void cellgames_cloth_of_gold_step(const void* rules, const void
     const int64_t tiles = tiles_of(worlds);
     in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
         play_step(board, disk, game, state, step, from * kLanes, std::min(to * kLanes, worlds));
+    });
+}
+
+// Play actions of all games with wild options up to the ends of rounds, whose games `closing` names; rules: `WildRules`;
+// fields: the addresses of `WildState`; the rest: `Given`.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_turn(const void* rules, const void* fields, int64_t worlds,
+                                                        int64_t threads, int64_t random, const int64_t* given,
+                                                        uint8_t* mask, int64_t* actions, float* rewards, bool* closing,
+                                                        bool* truncated) {
+    const WildRules& game = *static_cast<const WildRules*>(rules);
+    const WildState& state = *static_cast<const WildState*>(fields);
+    const Board board(game.rows, game.cols, worlds);
+    const Disk disk(game.hull ? 1 : game.radius);
+    const Given step{given, random != 0, mask, actions, rewards, closing, truncated};
+    const int64_t tiles = tiles_of(worlds);
+    in_parallel(tiles, threads_for(threads, tiles * 4, board), [&](int64_t from, int64_t to) {
+        play_wild(board, disk, game, state, step, from * kLanes, std::min(to * kLanes, worlds));
+    });
+}
+
+// Write the masks of games with wild options, bytes [worlds, actions]; see `cellgames_cloth_of_gold_wild_turn`.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_wild_legal(const void* rules, const void* fields, int64_t worlds,
+                                                         int64_t threads, uint8_t* mask) {
+    const WildRules& game = *static_cast<const WildRules*>(rules);
+    const Games games = static_cast<const WildState*>(fields)->games(game);
+    const Board board(game.rows, game.cols, worlds);
+    const int64_t tiles = tiles_of(worlds);
+    in_parallel(tiles, threads_for(threads, tiles * 2, board), [&](int64_t from, int64_t to) {
+        write_legal(board, games, static_cast<int>(game.max_units), kBytes, mask, from * kLanes, std::min(to * kLanes, worlds));
     });
 }

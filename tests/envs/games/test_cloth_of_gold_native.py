@@ -20,6 +20,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.placement import legal_cells
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.territory import territory
+from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.core import seeds
 from cellgames.envs.core.sampling import pack
 from cellgames.envs.native import without_native
@@ -123,6 +124,16 @@ STEPS: dict[str, dict[str, Any]] = {
     "extinction": GAMES["small"] | {"win_rule": "extinction", "neutral_density": 0.2, "max_rounds": 4},
 }
 
+WILD: dict[str, dict[str, Any]] = {
+    "hulls": GAMES["small"] | {"territory": "hull", "max_rounds": 3},
+    "terrain": GAMES["small"] | {"terrain": True, "weather": True, "max_rounds": 4},
+    "perks": {"height": 10, "width": 70, "generations": 4, "perks": True, "radius": 5, "max_rounds": 6},
+    "all": {
+        **{"height": 12, "width": 16, "generations": 8, "terrain": True, "weather": True, "perks": True},
+        **{"territory": "hull", "wildlife": (2, 1, 1), "combinations": True, "max_rounds": 6, "max_units": 6},
+    },
+}
+
 
 def any_state(game: ClothOfGold, count: int, seed: int) -> ClothState:
     """States with fields of random bits and numbers, most of which no game comes to."""
@@ -171,12 +182,14 @@ def some_ends(legal: Tensor, game: ClothOfGold, chance: torch.Generator) -> Tens
     return torch.multinomial(weights, 1, generator=chance).squeeze(1)
 
 
-@pytest.mark.parametrize("name", STEPS)
-@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize(
+    ("name", "number"), [*((name, n) for name in STEPS for n in (1, 3)), *((name, 3) for name in WILD)]
+)
 def test_vectors_play_the_same_games(name: str, number: int) -> None:
     """Steps with new games, masks and observations, of random and of given actions."""
     native_library()
-    game, lots, chance = make(**STEPS[name]), [torch.Generator().manual_seed(2) for _ in range(2)], torch.Generator()
+    game = ClothOfGoldWild(**WILD[name]) if name in WILD else make(**STEPS[name])
+    lots, chance = [torch.Generator().manual_seed(2) for _ in range(2)], torch.Generator()
     vectors = game.vector(37, observe=torch.float32), game.vector(37, compile="never", observe=torch.int16)
     ended = 0
     for turn in range(90):

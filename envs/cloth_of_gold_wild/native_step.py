@@ -1,0 +1,80 @@
+"""A step of a `Vector` of wild Cloth of Gold: turns and masks in native code; rounds end in few games at once."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.cloth_of_gold.native_step import INNERMOST
+from cellgames.envs.cloth_of_gold.rounds import end_turns
+from cellgames.envs.core import native_step as steps
+from cellgames.envs.core.vector import NativeStep, Transition
+from cellgames.envs.native import Library, pointer
+
+from .borders import WIDEST
+from .state import WildState
+
+if TYPE_CHECKING:
+    from .game import ClothOfGoldWild
+
+_WILD_INNERMOST = INNERMOST | {"land", "water", "fire", "wards"}
+_NAMES = ("rows", "cols", "radius", "max_units", "hull", "buffer", "terrain", "perks")
+
+
+class _Rules(ctypes.Structure):
+    """The options of a game, `WildRules` of `sources/cloth_of_gold_turns.cpp`."""
+
+    _fields_ = tuple((name, ctypes.c_int64) for name in _NAMES)
+
+
+@lru_cache(maxsize=64)
+def _rules(game: ClothOfGoldWild) -> _Rules:
+    sizes = (game.height, game.width, game.radius, game.max_units)
+    return _Rules(*sizes, game.territory == "hull", game.buffer, game.terrain, game.perks)
+
+
+def native_step(game: ClothOfGoldWild, native: Library) -> NativeStep[WildState] | None:
+    """Return the step of a game; None where native code has no room for its boards, or rewards are shaped."""
+    if game.shaping or max(game.height, game.width) > WIDEST:
+        return None
+    rules = _rules(game)
+    turn = steps.native_step(native.cellgames_cloth_of_gold_wild_turn, rules, _WILD_INNERMOST, players=2)
+    return partial(_step, game, native, rules, turn)
+
+
+def _step(
+    game: ClothOfGoldWild,
+    native: Library,
+    rules: _Rules,
+    turn: NativeStep[WildState],
+    state: WildState,
+    mask: Tensor | None,
+    given: Tensor,
+    random: bool,
+) -> Transition:
+    """Play a step of a `Vector` (see `NativeStep`)."""
+    assert mask is not None  # only games compiled in stages have none
+    played = turn(state, mask, given, random)
+    closing = played.terminated.nonzero().squeeze(1)  # the games whose round ends
+    if len(closing):
+        games = state[closing]
+        after = end_turns(game, games, torch.ones_like(games.terminated))
+        after = after.replace(left=game.allowance(after))
+        for name in ("rewards", "terminated", "truncated"):
+            getattr(played, name)[closing] = getattr(after, name)
+        if after.done.any():
+            after = game._restart(after, after.done)
+        for field, new in zip(state.tensors(), after.tensors(), strict=True):
+            field[closing] = new
+    native.cellgames_cloth_of_gold_wild_legal(
+        ctypes.addressof(rules),
+        steps.addresses(state, _WILD_INNERMOST),
+        len(mask),
+        torch.get_num_threads(),
+        pointer(mask, torch.bool),
+    )
+    return played
