@@ -1,9 +1,13 @@
 """The native kernels, which are built where there is a C++ compiler; the rest stands in pyproject.toml."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 SOURCES = Path("envs/native/sources")
 # Sums and products are rounded one by one, as torch does, so that results are equal in every bit.
@@ -11,7 +15,25 @@ UNIX = ["-std=c++17", "-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fn
 if sys.platform == "linux":
     UNIX.append("-Wno-psabi")  # vectors are passed between inlined functions only
 
+
+class BuildTogether(build_ext):
+    """Compile the sources at the same time, a compiler for each core."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Build the library; outside Windows the compiler is asked for one source at a time."""
+        compile_all = self.compiler.compile
+
+        def compile_together(sources: list[str], **options: Any) -> list[str]:
+            with ThreadPoolExecutor() as pool:
+                return [*chain(*pool.map(lambda source: compile_all([source], **options), sources))]
+
+        if sys.platform != "win32":
+            self.compiler.compile = compile_together
+        super().build_extension(ext)
+
+
 setup(
+    cmdclass={"build_ext": BuildTogether},
     ext_modules=[
         Extension(
             "cellgames.envs.native._library",
