@@ -34,7 +34,8 @@
 
 // A function of this kind is compiled for several instruction sets, and the processor's own is chosen when the library
 // is loaded. Functions that it calls must be CELLGAMES_INLINE to be compiled with it.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(CELLGAMES_SANITIZE)
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(CELLGAMES_SANITIZE) && \
+    !defined(CELLGAMES_ONE_TARGET)
 #define CELLGAMES_DISPATCH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define CELLGAMES_DISPATCH

@@ -657,7 +657,7 @@ struct Code {
     constexpr Code code{pack_all, run, room, back, write};                                                                 \
     }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(CELLGAMES_ONE_TARGET)
 CELLGAMES_CODE(avx512, __attribute__((target("arch=x86-64-v4"))), Floats16, 12, 8)
 CELLGAMES_CODE(avx2, __attribute__((target("arch=x86-64-v3"))), Floats8, 6, 4)
 CELLGAMES_CODE(plain, , Floats4, 4, 4)
@@ -669,7 +669,13 @@ const Code& chosen() {
     return code;
 }
 #else
+#if defined(__AVX512F__)
+CELLGAMES_CODE(plain, , Floats16, 12, 8)
+#elif defined(__AVX2__)
+CELLGAMES_CODE(plain, , Floats8, 6, 4)
+#else
 CELLGAMES_CODE(plain, , Floats4, 8, 8)
+#endif
 
 const Code& chosen() { return plain::code; }
 #endif

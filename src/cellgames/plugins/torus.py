@@ -5,7 +5,7 @@ from __future__ import annotations
 from .plugin import GamePlugin, TrainingPreset, Variant
 from .shared import MASKABLE_PPO, files
 
-_EVAL = {"eval_opponents": ("rollout:64", "greedy")}  # any network beats `random` at once
+_EVAL = {"eval_opponents": ("rollout:64", "mcts:100", "greedy")}  # any network beats `random` at once
 
 TORUS = GamePlugin(
     id="torus-v0",
