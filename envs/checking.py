@@ -221,7 +221,7 @@ def _stuck(game: Game, state: Any) -> int | None:
 
 
 def _first_difference(expected: Tensor, got: Tensor) -> tuple[int, ...]:
-    """Return where two tensors of one shape differ first; () if they agree."""
+    """Return the index of the first difference of two tensors of one shape; () if they agree."""
     expected, got = torch.atleast_1d(expected), torch.atleast_1d(got)
     if expected.dtype.is_floating_point:
         differ = ~torch.isclose(expected, got.to(expected.dtype), rtol=1e-5, atol=1e-6, equal_nan=True)

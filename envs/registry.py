@@ -198,7 +198,7 @@ def plugins() -> list[GamePlugin]:
 
 
 def plugin_of(game: Game) -> GamePlugin:
-    """Return what belongs to a game; an empty plugin for one that is not registered."""
+    """Return the plugin of a game; an empty one for a game that is not registered."""
     if game.id not in REGISTRY:
         return GamePlugin(game=type(game), id=game.id)
     plugin = REGISTRY[game.id].plugin

@@ -21,7 +21,7 @@ _SEEDS = 1 << 53  # numbers that every language reads
 
 
 class EngineError(ValueError):
-    """An answer of a program that is none; the text says what was expected and what came."""
+    """A malformed answer of a program; the text states the expected answer and the received one."""
 
     goes_on: ClassVar[bool] = False
     """True if the program goes on after it; else what it says next would be taken for another answer."""

@@ -22,7 +22,7 @@ from .process import BotProcess, Limits
 
 
 class GtpError(EngineError):
-    """A response of an engine that is none, that refuses a command, or by which it resigns."""
+    """A malformed response of a GTP engine, a rejected command, or a resignation."""
 
 
 class GtpAgent(Engine):
@@ -64,7 +64,7 @@ class GtpAgent(Engine):
             raise GtpError(f"expected version 2 of GTP, got {shown(version)}")
 
     def _said(self, commands: Sequence[str], seconds: float) -> list[str]:
-        """Return what the engine says to some commands."""
+        """Return the answers of the engine to some commands."""
         assert self._process is not None
         lines = "".join(f"{command}\n" for command in commands).encode()
         answers = self._process.exchange_all(lines, len(commands), seconds, end=b"\n\n")

@@ -21,7 +21,7 @@ _NAMES = {"b": 0, "black": 0, "w": 1, "white": 1}
 
 
 def action_of(game: Game, vertex: str) -> int:
-    """Return the action of a vertex, which GTP may write in capitals; a `ValueError` if it is none."""
+    """Return the action of a vertex, which GTP may write in capitals; raise a `ValueError` for another text."""
     try:
         return game.string_to_action(vertex)
     except ValueError:

@@ -98,7 +98,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 class ProtocolError(EngineError):
-    """A message that is none."""
+    """A malformed message."""
 
 
 class SaidError(ProtocolError):
@@ -340,7 +340,7 @@ def decoded_observation(message: Mapping[str, Any], game: Game) -> Tensor:
 
 
 def read_ready(message: Mapping[str, Any]) -> Ready:
-    """Return what a program says of itself in its first message.
+    """Return the description that a program gives of itself in its first message.
 
     Raises:
         ProtocolError: see `checked`.

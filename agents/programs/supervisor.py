@@ -94,7 +94,7 @@ def _over(program: int) -> str:
 
 
 def _excess(memory: int, processes: int) -> str:
-    """Return which limit the program and all that it has started exceed, "" for none."""
+    """Return the limit that the program and its children exceed, "" for none."""
     running = _descendants()
     if len(running) > processes:
         return f"it has {len(running)} processes, and {processes} are allowed"

@@ -74,7 +74,7 @@ class MoveRead(NamedTuple):
 
 
 def dialect_of(game: Game) -> Dialect:
-    """Return how a game is written; raise a `ValueError` if it cannot be."""
+    """Return the dialect of SGF of a game; raise a `ValueError` for a game without one."""
     for dialect in _DIALECTS:
         if type(game) is dialect.game and dialect.tiling == game.parameters.get("tiling", ""):
             return dialect

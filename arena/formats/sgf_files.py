@@ -180,7 +180,7 @@ def _record(top: Node) -> Record:
 
 
 def _rest(root: Mapping[str, str]) -> dict[str, Any]:
-    """Return what `XR` holds of the record, with a seed and a position."""
+    """Return the content of `XR`: fields of the record, among them the seed and the position."""
     try:
         found: Any = json.loads(root.get("XR", "{}"))
     except (ValueError, RecursionError):

@@ -124,7 +124,7 @@ def free_for_all(
 
 
 def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
-    """Draw who sits where in each game.
+    """Draw the agent of each seat in each game.
 
     In a block of `K` games all agents move on by one seating from game to game, in a drawn order and from drawn
     starts. So each agent has each seat once, and as many seats in a game as every other one, or one more. With fewer

@@ -74,10 +74,10 @@ class Player(Protocol[K, T]):
     """The protocol of players, which play batches and read them again from a file."""
 
     def parse(self, line: bytes) -> tuple[K, Any]:
-        """Return what names the game of a line, and anything for `read`; raise a `ValueError` if it holds no game."""
+        """Return the key of the game in a line, and a value for `read`; raise a `ValueError` if there is no game."""
 
     def first(self, key: K) -> K:
-        """Return what names a game in its batch; another attempt at a game has a name of its own."""
+        """Return the key of a game in its batch; another attempt at a game has a key of its own."""
 
     def read(self, batch: Batch[K], key: K, parsed: Any) -> T:
         """Return a game of a batch from what `parse` gave; raise a `ValueError` if it is not of this run."""
@@ -86,7 +86,7 @@ class Player(Protocol[K, T]):
         """Return the games of a batch, in the order of `play`; `get` raises a `KeyError` for a game that is missing."""
 
     def key(self, game: T) -> K:
-        """Return what names a game."""
+        """Return the key of a game."""
 
     def play(self, batch: Batch[K], finished: Callable[[int], None] | None = None) -> list[T]:
         """Play a batch; `finished` is called with the number of games that have just ended."""

@@ -74,7 +74,7 @@ class UntilCertain:
         return [*batches.values()]
 
     def order(self, records: Sequence[Record]) -> tuple[Adjacency, ...]:
-        """Return how certain the order of neighbours is after all games, which come in their order."""
+        """Return the certainty of the order of neighbours after all games, which come in their order."""
         return tuple(adjacencies(self._evidence(records), self._at_first(records)))
 
     def _evidence(self, records: Sequence[Record]) -> Evidence:

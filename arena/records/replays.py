@@ -303,7 +303,7 @@ def _keep(state: State, env_ids: list[int], going: list[int]) -> tuple[State, li
 
 
 def _after(game: Game, state: State, env_id: int, record: Record, turn: int) -> str:
-    """Return what is wrong with a record whose game is over after `turn` moves."""
+    """Return the fault of a record whose game is over after `turn` moves, "" for none."""
     if more := len(record.moves) - turn:
         word = "move follows" if more == 1 else "moves follow"
         return f"moves after the end: the game is over after move {turn}, but {more} {word}"
@@ -315,7 +315,7 @@ def _after(game: Game, state: State, env_id: int, record: Record, turn: int) -> 
 
 
 def _forfeited(game: Game, state: State, env_id: int, record: Record, forfeit: Forfeit) -> str:
-    """Return what is wrong with the record of a forfeited game all of whose moves are played."""
+    """Return the fault of the record of a forfeited game after all of its moves, "" for none."""
     players, seats = game.info.num_players, forfeit.seats
     if list(seats) != sorted(set(seats)) or not all(seat < players for seat in seats):
         return f"forfeit: expected different seats from 0 to {players - 1}, ascending, got {list(seats)}"
@@ -326,7 +326,7 @@ def _forfeited(game: Game, state: State, env_id: int, record: Record, forfeit: F
 
 
 def _common(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, object, object]]:
-    """Yield what two summaries both have: name, recorded and replayed value; of lists only the first difference."""
+    """Yield name, recorded and replayed value of common parts of two summaries; of lists only the first difference."""
     if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
         for key in recorded:
             if key in replayed:

@@ -261,7 +261,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def labels(agents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return what tables call agents by (name, identity): the name if it has one identity, else `name@1a2b3c`.
+    """Return the labels of agents in tables by (name, identity): the name if it has one identity, else `name@1a2b3c`.
 
     An identity in hexadecimal digits is cut where it differs from the others of its name, after six digits at the
     earliest. An unknown identity is shown as a question mark.

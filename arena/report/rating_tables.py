@@ -117,7 +117,7 @@ def cross_columns(tables: Tables) -> list[Column[str]]:
 
 
 def seat_table(tables: Tables, players: Sequence[str]) -> Table:
-    """Return how the seats fare: by agent for games compared by their outcome, by seat and agent for others."""
+    """Return the results by seat: by agent for games compared by their outcome, by seat and agent for others."""
     score, place = TALLY[4], FINISH[3]
     if tables.by_score:
         columns: list[Column[int]] = [Column("", lambda seat: players[seat], "seat")]
@@ -167,7 +167,7 @@ def ratings_plot(tables: Tables) -> Plot:
 
 
 def ratings_data(tables: Tables) -> dict[str, Any]:
-    """Return what holds for all games and ratings, as JSON."""
+    """Return the numbers that hold for all games and ratings, as JSON."""
     rated = tables.ratings
     return {
         "games": tables.games,
@@ -183,7 +183,7 @@ def ratings_data(tables: Tables) -> dict[str, Any]:
 
 
 def notes(tables: Tables) -> list[str]:
-    """Return what a reader of the ratings must know, a sentence or two each."""
+    """Return notes for readers of the ratings, a sentence or two each."""
     rated, seats = tables.ratings, len(tables.seats)
     zero = "the mean of all agents is 0" if rated.anchor is None else f"{rated.anchor} is 0"
     scale = f"400 Elo are odds of ten to one; {zero}."

@@ -122,7 +122,7 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
 
 
 def check_days(days: int) -> None:
-    """Raise a `ValueError` unless a season may have so many days."""
+    """Raise a `ValueError` unless a season may have this number of days."""
     if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
         raise ValueError(f"days must be an odd number from 1, got {shown(days)}; the rules ask for an odd one")
 

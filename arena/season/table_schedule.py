@@ -113,7 +113,7 @@ def _best_day(playing: Sequence[int], seats: int, met: Sequence[Sequence[int]], 
 
 
 def _cost(day: Sequence[Sequence[int]], met: Sequence[Sequence[int]]) -> int:
-    """Return how often those who meet on a day have met before."""
+    """Return the number of earlier meetings of all pairs that meet on a day."""
     return sum(met[one][two] for table in day for one, two in combinations(table, 2))
 
 

@@ -94,7 +94,7 @@ class MatchEnd:
 
     @property
     def staying(self) -> tuple[str, ...]:
-        """Return who plays the next match, by seat."""
+        """Return the players of the next match, by seat."""
         return tuple(name for seat, name in enumerate(self.players) if seat not in self.ending.leaving)
 
 

@@ -254,7 +254,7 @@ def _courses(records: Iterable[Record]) -> list[tuple[list[Record], int]]:
 
 
 def distinct(records: Iterable[Record]) -> int:
-    """Return how many different sequences of moves there are, whoever made them."""
+    """Return the number of different sequences of moves, whoever made them."""
     return len({(record.position, record.moves) for record in records})
 
 
@@ -280,7 +280,7 @@ def forfeits(records: Iterable[Record], alike: Iterable[int] | None = None) -> d
 
 
 def thinking(records: Iterable[Record]) -> dict[str, Thinking]:
-    """Return how long each agent thought in games with a clock, in the order of names; others are absent."""
+    """Return the thinking time of each agent in games with a clock, in the order of names; others are absent."""
     seconds: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
         for agent, moves in zip(record.agents, record.seconds, strict=False):
@@ -347,7 +347,7 @@ class _Sides:
 
 
 def _finish(sat: Sequence[tuple[Record, int, int]]) -> Finish:
-    """Return how the seats of these games finished, each with a number of games alike."""
+    """Return the finishes of the seats of these games, each with a number of equal games."""
     seats = first = alone = 0
     place, score = 0.0, Counter[float]()  # halves, whose sum is exact
     for record, seat, number in sat:

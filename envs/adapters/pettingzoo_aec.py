@@ -68,7 +68,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """Return what the agent may know now."""
+        """Return the observation of the agent."""
         seat = self._seats[agent]
         if agent != self.agent_selection or self.terminations.get(agent, True) or self.truncations[agent]:
             mask = self._as_mask(self._nothing_legal)

@@ -372,7 +372,7 @@ class SeatVector(Generic[S]):
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Go on from `state_dict`, with as many envs and the same opponents in the same order.
+        """Go on from `state_dict`, with the same number of envs, and the same opponents in the same order.
 
         Raises:
             ValueError: it is of another game, of other envs, or of more opponents.

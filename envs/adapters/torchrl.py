@@ -188,7 +188,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         return stepped
 
     def _seen(self) -> TensorDict:
-        """Return what the players see and which games are over; the action spec gets the mask.
+        """Return the observations of the players and the flags of finished games; the action spec gets the mask.
 
         The tensors are not the state's own: TorchRL's transforms may write into them.
         """

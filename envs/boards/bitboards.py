@@ -80,7 +80,7 @@ class Grid:
 
     @functools.cached_property
     def equal_width(self) -> int | None:
-        """The columns of every word, if all words have as many, else None."""
+        """The columns of every word, if all words have the same number, else None."""
         return self.widths[0] if len(set(self.widths)) == 1 else None
 
     def cells(self, device: torch.device) -> Tensor:
@@ -248,7 +248,7 @@ def _even(grid: Grid, device: torch.device) -> Tensor:
 
 @table
 def _parts(grid: Grid, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return the columns of each word, and words with as many bits set: int64 [N, 1] each."""
+    """Return the columns of each word, and words with that number of bits set: int64 [N, 1] each."""
     widths = torch.tensor(grid.widths, device=device)
     return widths.unsqueeze(1), torch.tensor([_low(width) for width in grid.widths], device=device).unsqueeze(1)
 
@@ -300,7 +300,7 @@ _DIAGONAL = -0x7FBFDFEFF7FBFDFF  # bit i of byte i
 
 
 def bit_of_rank(words: Tensor, rank: Tensor) -> Tensor:
-    """Return where the set bit stands that has `rank` set ones below it; any number where a word has fewer.
+    """Return the place of the set bit that has `rank` set ones below it; any number where a word has fewer.
 
     Vigna, "Broadword implementation of rank/select queries", WEA 2008: counts of all bytes at once, then all bits of
     the byte that is found.
@@ -317,7 +317,7 @@ def bit_of_rank(words: Tensor, rank: Tensor) -> Tensor:
 
 
 def _passed(upto: Tensor, rank: Tensor) -> Tensor:
-    """Return how many bytes of `upto` are at most `rank`."""
+    """Return the number of bytes of `upto` that are at most `rank`."""
     return ((((rank * _EACH | _TOPS) - upto & _TOPS) >> 7) & _EACH) * _EACH >> 56
 
 

@@ -86,5 +86,5 @@ NAMES: dict[str, str] = {**_named(_STILL_LIFES), **_named(_OSCILLATORS), **_name
 
 
 def name_of(code: str) -> str:
-    """Return the usual name, or the code itself if there is none."""
+    """Return the usual name, or the code itself without one."""
     return NAMES.get(code, code)

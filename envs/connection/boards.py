@@ -173,7 +173,7 @@ def _by_spot(shape: Shape, tiling: Tiling, size: int) -> dict[Spot, int]:
 
 
 def _around(tiling: Tiling, spot: Spot) -> list[Spot]:
-    """Return what would lie around a cell, clockwise, on a board without sides."""
+    """Return the neighbours of a cell, clockwise, on a board without sides."""
     kind, row, col = spot
     if tiling == "hexagons":
         return [(0, row + down, col + right) for down, right in _HEXAGON_RING]
@@ -193,7 +193,7 @@ def _sides(shape: Shape, size: int, spot: Spot) -> int:
 
 
 def _turns(shape: Shape, tiling: Tiling, size: int) -> list[Callable[[Spot], Spot]]:
-    """Return where a cell comes from under each symmetry that keeps all goals."""
+    """Return the source of a cell under each symmetry that keeps all goals."""
 
     def end(kind: int) -> int:
         return size - 1 - kind

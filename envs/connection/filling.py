@@ -30,7 +30,7 @@ _ROUNDS = 4  # of flooding between two looks at whether anything has changed
     fake=lambda stones, player, lots, shape, tiling, size: player.new_empty(len(player), dtype=torch.int32),
 )
 def winners(stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
-    """Return who wins if play goes on at random from here: 1 Black, 2 White, int32 [X].
+    """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X].
 
     Args:
         stones: int32 [X, N], 0 free, 1 Black, 2 White.
@@ -65,7 +65,7 @@ def _native_winners(
 
 
 def _black_wins(board: Board, black: Tensor) -> Tensor:
-    """Return where Black has won, bool [X], of full boards, bool [X, N]."""
+    """Return a mask of Black's wins, bool [X], of full boards, bool [X, N]."""
     games = len(black)
     words = pack(black.t().contiguous())  # [N, W]
     near = neighbours(board.shape, board.tiling, board.size, black.device)

@@ -174,7 +174,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
 
     @override
     def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what is seen after symmetries; see `boards`."""
+        """Return the observation after symmetries; see `boards`."""
         device = observation.device
         of_actions, of_places = (
             sources[which] for sources in board_tables.symmetries(self.shape, self.tiling, self.size, self.swap, device)

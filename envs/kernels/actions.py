@@ -19,7 +19,7 @@ _INTEGERS = frozenset(
 
 
 class ActionsError(ValueError):
-    """Actions that are no integers of the expected shape.
+    """An error about actions that are not integers of the expected shape.
 
     Attributes:
         fault: what is wrong: their "type" (no tensor), their "layout" (a tensor without plain numbers in memory),

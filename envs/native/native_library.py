@@ -79,7 +79,7 @@ def without_native() -> Iterator[None]:
 
 
 def status() -> NativeStatus:
-    """Return whether the library is used and why not."""
+    """Return the status of the library: in use, or the reason why not."""
     return _loaded()[1]
 
 

@@ -38,7 +38,7 @@ _ROUNDS = 4  # of spreading labels between two looks at whether any has changed
     fake=lambda stones, player, lots: player.new_empty(len(player), dtype=torch.int32),
 )
 def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-    """Return who wins if play goes on at random from here: 1 Black, 2 White, int32 [X].
+    """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X].
 
     Args:
         stones: integers [X, N], 0 free, 1 Black, 2 White.
@@ -76,7 +76,7 @@ def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tenso
 
 
 def _connected(board: Tensor) -> Tensor:
-    """Return what links add to a label from the other end, `_BROKEN` where octagons are not linked: [8, O, X]."""
+    """Return the change of a label along each link, `_BROKEN` between octagons that are not linked: [8, O, X]."""
     ends, between, turns = _links(isqrt(len(board) // 2), board.device)
     octagons = board[: len(board) // 2]
     shape = (_LINKS, *octagons.shape)

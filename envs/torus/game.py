@@ -126,7 +126,7 @@ class Torus(StoneGame[TorusState]):
 
     @override
     def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what is seen after symmetries; see `symmetry`."""
+        """Return the observation after symmetries; see `symmetry`."""
         return symmetry.transformed(observation, actions, which)
 
     @override
@@ -217,7 +217,7 @@ def _native_put_stones(
 
 
 def _wins(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:
-    """Return whether the mover has won, bool [B], and the losing class to keep, int32 [B]; all arguments [B]."""
+    """Return a mask of the mover's wins, bool [B], and the losing class to keep, int32 [B]; all arguments are [B]."""
     if torch.compiler.is_compiling():
         kept = rules.keep(cycles, losing, torch.where)
         return reduce(torch.logical_or, (rules.wins(cycle, kept, colour, torch.where) for cycle in cycles)), kept

@@ -38,7 +38,7 @@ class Edge(NamedTuple):
 
 
 def num_cells(size: int) -> int:
-    """Return the number of cells: `size`^2 octagons and as many squares."""
+    """Return the number of cells: `size`^2 octagons and `size`^2 squares."""
     return 2 * size * size
 
 

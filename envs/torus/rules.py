@@ -86,7 +86,7 @@ def closed(frames: Sequence[X], where: Where) -> list[X]:
 
 
 def _windings(offset: X) -> tuple[X, X]:
-    """Return how often a closed path winds right and down."""
+    """Return the numbers of windings of a closed path to the right and down."""
     right = ((offset + _HALF) & (2 * _HALF - 1)) - _HALF
     return right, (offset - right) >> _DOWN_SHIFT
 
@@ -104,7 +104,7 @@ def keep(cycles: Sequence[X], losing: X, where: Where) -> X:
 
 
 def wins(cycle: X, kept: X, colour: X, where: Where) -> X:
-    """Return where a new cycle wins for `colour`.
+    """Return a mask of games in which a new cycle wins for `colour`.
 
     Black wins by a ring (right = 0, down != 0) or an r-helix (right * down > 0), White by a bracelet
     (down = 0, right != 0) or an l-helix (right * down < 0). A cycle of another kind belongs to its owner's goal
@@ -123,5 +123,5 @@ def wins(cycle: X, kept: X, colour: X, where: Where) -> X:
 
 
 def goal(right: X, down: X, colour: X, where: Where) -> X:
-    """Return where a closed path that winds so often is one of `colour`'s goals: the table of `wins`, row by row."""
+    """Return a mask of closed paths whose windings are a goal of `colour`: the table of `wins`, row by row."""
     return (where(colour == BLACK, down, right) != 0) & ((3 - 2 * colour) * right * down >= 0)

@@ -40,7 +40,7 @@ def check_cells(cells: Cells, size: int) -> list[int]:
 
 
 def winning_class(path: Sequence[Step]) -> PathName:
-    """Return what a closed path is called in the rules, by the windings (h, v) of its last step.
+    """Return the name of a closed path in the rules, by the windings (h, v) of its last step.
 
     Raises:
         ValueError: the path is not closed, or closed without winding around the torus.

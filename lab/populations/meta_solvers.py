@@ -81,7 +81,7 @@ def _safest(advantage: FloatArray) -> FloatArray:
 
 
 def number_of_tables(members: int, seats: int) -> int:
-    """Return how many tables there are, the order of the seats left aside."""
+    """Return the number of tables, the order of the seats left aside."""
     return comb(members + seats - 1, seats)
 
 
@@ -161,7 +161,7 @@ def seat_shares(tables: Sequence[Seating], weights: FloatArray, members: int) ->
 
 
 def effective_dimension(advantage: FloatArray) -> float:
-    """Return how many independent directions the payoffs have: the participation ratio of their singular values.
+    """Return the number of independent directions of the payoffs: the participation ratio of their singular values.
 
     It is (sum s^2)^2 / sum s^4. A population in which strength is one number has 2, the least for an antisymmetric
     matrix; each cycle of strategies that is independent of the others adds up to 2. It is 0 where nobody gains.

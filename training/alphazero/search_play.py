@@ -121,7 +121,7 @@ class SearchPlay(SelfPlay):
         return action, torch.zeros_like(value), value
 
     def _rows(self, state: State, observation: Tensor, mask: Tensor, rows: Tensor) -> Rows:
-        """Return what a search may know of some rows."""
+        """Return the information that a search gets on some rows."""
         info = self.game.info
         if info.simultaneous:
             env_ids, seats = rows // info.num_players, rows % info.num_players

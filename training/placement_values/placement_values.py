@@ -170,7 +170,7 @@ class PlacementLearner(Learner):
         return steps
 
     def _seated(self) -> Seating:
-        """Return who has which team in new games: the learner, -1, has half of those of a game against an agent."""
+        """Return the player of each team in new games: the learner, -1, has half of them in games against an agent."""
         game, count = self.game, self.arguments.num_envs
         seating = Seating(game, torch.full((count, game.teams), -1, device=self.device))
         if not self._opponents.agents:
@@ -193,7 +193,7 @@ class PlacementLearner(Learner):
         return empty.scatter(-1, row * game.cols + (band + col) % game.cols, True)
 
     def _examples(self, steps: list[_Step]) -> _Examples:
-        """Return what other placements in the games would have led to."""
+        """Return the results of other placements in the games."""
         teams, parts = self.game.teams, list[_Examples]()
         for number in range(len(steps)):
             drawn = int(torch.randint(teams, (), generator=self._draws, device="cpu"))
@@ -203,7 +203,7 @@ class PlacementLearner(Learner):
         return _Examples(*(torch.cat(field) for field in zip(*(vars(part).values() for part in parts), strict=True)))
 
     def _replaced(self, steps: list[_Step], number: int, seat: int) -> _Examples:
-        """Return what other placements of one team in one step would have led to."""
+        """Return the results of other placements of one team in one step."""
         game, step = self.game, steps[number]
         rows = step.own[:, seat].nonzero().squeeze(1)
         mask, stamp = step.mask[rows, seat], step.stamp[rows, seat]

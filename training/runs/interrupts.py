@@ -62,7 +62,7 @@ class Interrupts:
             signal.signal(number, handler)
 
     def unless_interrupted(self, function: Callable[[], T]) -> T | None:
-        """Return what a function returns, whose work may be thrown away; None if a signal has come before its end."""
+        """Return the result of a function whose work may be thrown away; None if a signal has come before its end."""
         found: T | None = None
         try:
             self._breaks = True

@@ -119,7 +119,7 @@ def train(
     report: Callable[[Progress], None] = lambda progress: None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Finished:
-    """Train until the learner has learned from as many steps as the arguments say.
+    """Train until the learner has learned from the number of steps in the arguments.
 
     Args:
         arguments: by `PPOArguments.fitted(game, ...)` or another algorithm's.

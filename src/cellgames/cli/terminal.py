@@ -149,7 +149,7 @@ class Table:
         return self._game.action_to_string(self._game.info.ravel_action(components.reshape(-1).tolist()))
 
     def _after(self, state: State, move: str) -> State:
-        """Return the state after a move; raise a `ValueError` for one that is none or illegal."""
+        """Return the state after a move; raise a `ValueError` for an unknown or illegal one."""
         after: State = self._game.step(state, parse_move(self._game, move)[None])
         return after
 
@@ -280,7 +280,7 @@ class Table:
         return None
 
     def _understood(self, line: str) -> list[str] | None:
-        """Return the moves of a line as the game names them; None, and say why, if one of them is none."""
+        """Return the moves of a line as the game names them; None, and print the reason, if one is unknown."""
         words = []
         for word in re.split(r"[\s;]+", line.strip("; ")):
             for part in [word] if self._is_move(word) else [part for part in word.split(",") if part] or [word]:

@@ -118,7 +118,7 @@ def game_of(id: str, parameters: Mapping[str, Any], moves: Sequence[str] = ()) -
 
 
 def place_of(wish: Wish) -> Place:
-    """Return the position that a request names; raise a `ValueError` for a game, position or move that is none."""
+    """Return the position that a request names; raise a `ValueError` for an unknown game, position or move."""
     game = game_of(wish.game, wish.parameters, wish.moves)
     *before, state = deque(states_of_moves(game, wish.moves, position=wish.position, seed=wish.seed), 2)
     return Place(game, before[0] if before else None, state)

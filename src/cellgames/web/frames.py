@@ -36,7 +36,7 @@ _LEVEL = 6  # of compression; 9 takes ten times as long and saves a tenth
 
 
 def layout(game: Game) -> dict[str, Any]:
-    """Return what a page has to know of a game once.
+    """Return the constant data of a game for the page.
 
     `kind` ("torus", "stones", "cells", or "picture" where frames are drawn by the game, as `svg`), `id`, `title`,
     `credit`, `players` (names for people, by seat), `seats` (their ids), `goals` (of each), `colours` (of seats),

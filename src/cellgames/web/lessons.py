@@ -153,7 +153,7 @@ def lesson_of(id: str) -> Lesson | None:
 
 
 def clicks(game: Game, move: str) -> dict[str, Any]:
-    """Return what the first player clicks for a move: `cells`, and `press`, the buttons after them."""
+    """Return the clicks of the first player for a move: `cells`, and `press`, the buttons after them."""
     joint = " ".join([move] * game.info.num_players) if game.info.simultaneous else move
     (action,) = parse_moves(game, [joint], {}).tolist()
     first = action[0] if game.info.simultaneous else action
@@ -259,7 +259,7 @@ class GuidedGame(Session):
                 return
 
     def _told(self) -> dict[str, Any]:
-        """Return what the lesson says now, as JSON."""
+        """Return the current step of the lesson, as JSON."""
         guide = self._lesson.guide
         about = {"game": self._lesson.game, "next": guide.next, "of": len(guide.steps), "actions": self._actions()}
         present = self._open()

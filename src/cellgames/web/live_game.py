@@ -217,7 +217,7 @@ class Session:
                 self._start_clock()
 
     def go(self, until: int) -> None:
-        """Let agents that play all seats go on until so many turns are played; fewer than before stops them there."""
+        """Let agents that play all seats go on to a number of turns; fewer than before stops them there."""
         with self._lock:
             if self.people:
                 raise RefusedError("agents of a game with people go on by themselves")
@@ -285,7 +285,7 @@ class Session:
         self._closed = True
 
     def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
-        """Return what the person may see and the events that the page has not shown, as JSON.
+        """Return the person's view, and the events that the page has not shown, as JSON.
 
         Args:
             epoch: The epoch that the page has seen; an undo begins another one, and all events count as shown.
@@ -325,7 +325,7 @@ class Session:
             }
 
     def description(self) -> dict[str, Any]:
-        """Return what stays the same for the whole game, as JSON."""
+        """Return the constant data of the whole game, as JSON."""
         return {
             "layout": self.layout,
             "patterns": view_of(self.game).patterns(),

@@ -205,7 +205,7 @@ def _wait(session: Session) -> Session:
 
 
 def _view(session: Session) -> View:
-    """Return what the assistant may know."""
+    """Return the assistant's view."""
     if session.done:
         raise ToolError("the game is over; start a new one")
     game, own = session.game, session.people[0]

@@ -249,7 +249,7 @@ class Library:
         return path
 
     def _starts(self, path: Path) -> list[int]:
-        """Return where each line begins and where the last one ends; kept until the file changes."""
+        """Return the offset of each line, and the end of the last one; kept until the file changes."""
         about = path.stat()
         stamp = (about.st_mtime_ns, about.st_size)
         if about.st_size > _MOST_BYTES:

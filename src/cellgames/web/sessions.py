@@ -76,7 +76,7 @@ class Sessions:
             self._kept[session.id] = _Kept(session, visitor, self._clock())
 
     def get(self, id: str) -> Session:
-        """Return the session; raise a `LookupError` if there is none."""
+        """Return the session; raise a `LookupError` for an unknown one."""
         with self._lock:
             if (kept := self._kept.pop(id, None)) is None:
                 raise LookupError("there is no such game any more; begin a new one")
@@ -84,7 +84,7 @@ class Sessions:
             return kept.session
 
     def drop(self, id: str) -> None:
-        """Forget a session; raise a `LookupError` if there is none."""
+        """Forget a session; raise a `LookupError` for an unknown one."""
         self.get(id)
         with self._lock:
             self._drop([id])

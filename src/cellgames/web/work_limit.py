@@ -19,7 +19,7 @@ class OutOfTimeError(BaseException):
 
 
 def limited(seconds: float, function: Callable[[], T]) -> T:
-    """Return what a function returns, which is interrupted between two steps of Python code when its time is over.
+    """Return the result of a function, which is interrupted between two steps of Python code when its time is over.
 
     Args:
         seconds: of processor time of this thread, or of all time on systems that do not tell it (not Linux).

@@ -159,7 +159,7 @@ _Play: TypeAlias = Callable[
 
 
 def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str, str] | None]:
-    """Return what plays the games against opponents, and the agents' identities for the store."""
+    """Return a function that plays the games against opponents, and the agents' identities for the store."""
     from cellgames.agents.loading import load
     from cellgames.arena.play import evaluation
     from cellgames.arena.records.checksums import plain
@@ -199,7 +199,7 @@ def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str,
 
 
 def _in_scenarios(arguments: argparse.Namespace) -> tuple[_Play, None]:
-    """Return what plays the games of scenarios, which go into no store."""
+    """Return a function that plays the games of scenarios, which go into no store."""
     from cellgames.agents.loading import load
     from cellgames.arena.play import scenario_games
 

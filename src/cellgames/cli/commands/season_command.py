@@ -119,7 +119,7 @@ def _teams(asked: TeamOptions, options: SeasonOptions, wrapper: str) -> list[Tea
 
 
 def _seats(arguments: argparse.Namespace, bots: bool) -> int:
-    """Return how many teams play a game."""
+    """Return the number of teams in a game."""
     if bots:
         return make_game(arguments).info.num_players
     teams = parameters(arguments).get("teams", 2)

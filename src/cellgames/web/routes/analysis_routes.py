@@ -68,7 +68,7 @@ def analysis_routes(state: AppState, sessions: Sessions, board: AnalysisBoard) -
 
     @router.post("/api/analysis")
     async def analyse(wish: Search, request: Request) -> dict[str, Any]:
-        """Return what a search finds of a position; it is dropped if nobody waits for it any more."""
+        """Return the result of a search of a position; the search is dropped if nobody waits for it any more."""
         future = board.submit(wish.wish(), wish.engine, wish.simulations, reviewed=wish.review)
         waited = asyncio.wrap_future(future)
         try:

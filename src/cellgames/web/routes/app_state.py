@@ -83,7 +83,7 @@ class AppState:
         return Store(self.store, create=False)
 
     def stored(self, number: int) -> Record:
-        """Return a record of the store; raise a `LookupError` if there is none."""
+        """Return a record of the store; raise a `LookupError` for an unknown one."""
         with self.open_store() as kept:
             try:
                 return kept.record(number)

@@ -238,7 +238,7 @@ def _status(game: ClothOfGold, state: ClothState) -> str:
 
 
 def _verdict(game: ClothOfGold, state: ClothState) -> str:
-    """Return who has won a finished game, and why."""
+    """Return the winner of a finished game, and the reason."""
     number, lead, units = int(state.round[0]), int(state.scores[0, 0]), state.live[0].tolist()
     name, rounds = player_names(game), f"{number} round{'s' * (number != 1)}"
     won = (game.outcome(state)[0] == WIN).tolist()

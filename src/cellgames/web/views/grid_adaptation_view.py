@@ -279,7 +279,7 @@ def _places(state: GridState) -> list[int]:
 
 
 def _final(game: GridAdaptation, state: GridState) -> str:
-    """Return who has won a finished match and who is the Elimination Candidate."""
+    """Return the winners of a finished match and the Elimination Candidate."""
     name, points, places = player_names(game), state.scores[0].long().tolist(), _places(state)
     first = [seat for seat, place in enumerate(places) if place == 1]
     who = " and ".join(name[seat] for seat in first)

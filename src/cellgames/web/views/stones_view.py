@@ -51,7 +51,7 @@ class StonesView(View):
 
     @abstractmethod
     def board_layout(self) -> dict[str, Any]:
-        """Return what the layout has of this game alone."""
+        """Return the parts of the layout that this game alone has."""
 
     @abstractmethod
     def needed(self, state: Any) -> Tensor:
@@ -59,10 +59,10 @@ class StonesView(View):
 
     @abstractmethod
     def won(self, winner: int, path: Sequence[Any]) -> str:
-        """Return what the winning chain does, such as "connects the top with the bottom"."""
+        """Return the deed of the winning chain, such as "connects the top with the bottom"."""
 
     def remark(self, state: Any) -> str:
-        """Return what stands behind the line that says who is to move; "" for nothing."""
+        """Return a remark for the end of the line that names the mover; "" for none."""
         return ""
 
     @override
@@ -203,7 +203,7 @@ class ConnectionView(StonesView):
 
     @override
     def controls(self, state: ConnectionState, seat: int) -> dict[str, Any]:
-        """Return what the page tells of the swap.
+        """Return the page's explanation of the swap.
 
         These are `swap`, the action, None in games without it; `open`, True if the stone of this turn may be taken
         over; and `swapped`, the cell to which the first stone would move, None where it stays or is not to be had.

@@ -200,7 +200,7 @@ def life(game: ToroidalCup, start: torch.Tensor, last: int, most: int, pattern: 
 
 
 def _ending(game: ToroidalCup, board: Any, generation: int, truncated: bool) -> str:
-    """Return who has won a finished game, and why."""
+    """Return the winner of a finished game, and the reason."""
     live = _live(game, board)
     most, total = max(live), sum(live)
     if live.count(most) > 1:

@@ -85,7 +85,7 @@ class View(ABC):
 
     @abstractmethod
     def layout(self) -> dict[str, Any]:
-        """Return what stays the same in all frames, without what `frames.layout` adds."""
+        """Return the constant data of all frames, without the additions of `frames.layout`."""
 
     @abstractmethod
     def frame(self, state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None) -> Frame:
@@ -119,7 +119,7 @@ class View(ABC):
         yield self.frame(after, before, viewer, action)
 
     def trial(self, state: Any, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
-        """Yield what Life would make of the board if nobody placed anything more, at most `most` generations.
+        """Yield the future of the board by Life without further placements, at most `most` generations.
 
         Chance has dice of its own, and nothing comes of what `seat` may not know.
 
@@ -143,15 +143,15 @@ class View(ABC):
         return {}
 
     def controls(self, state: Any, seat: int) -> dict[str, Any]:
-        """Return what a person at `seat` needs to choose an action, beside board and mask; nothing hidden."""
+        """Return the data by which a person at `seat` chooses an action, beside board and mask; nothing hidden."""
         return {}
 
     def clicks(self, action: Sequence[int]) -> dict[str, Any]:
-        """Return what the first player clicks for an action: `cells`, and `press`, how the buttons after them begin."""
+        """Return the clicks for an action of the first player: `cells`, and `press`, the first words of buttons."""
         return clicked(action[:1])
 
     def codes(self) -> list[tuple[int, str]]:
-        """Return what can be put on a cell when a position is set up: its code in `Frame.cells`, and its name."""
+        """Return the contents that a cell can get when a position is set up: codes in `Frame.cells`, and names."""
         return []
 
     def edited(self, state: Any, put: Mapping[int, int], mover: int) -> str:
