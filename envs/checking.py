@@ -84,7 +84,7 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
 
     Args:
         game: with parameters that make a whole game short.
-        seed: of all chance.
+        seed: seed of all chance.
         max_steps: where to give up on a game that does not end, if `max_turns` is larger.
 
     Raises:
@@ -214,7 +214,7 @@ def _mixed(game: Game, history: list[Any], seed: int) -> Batch:
 
 
 def _stuck(game: Game, state: Any) -> int | None:
-    """Return a component of which somebody who must act has no legal choice; None if there is none."""
+    """Return a component of which somebody who must act has no legal choice; None if all have one."""
     going = game.legal_actions(state)[~state.done]
     parts = enumerate(going.split(list(game.info.action_nvec), dim=-1))
     return next((component for component, part in parts if not part.any(-1).all()), None)

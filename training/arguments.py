@@ -43,7 +43,7 @@ class Arguments(Options):
 
     Attributes:
         game: an id.
-        parameters: of the game.
+        parameters: parameters of the game.
 
     Raises:
         ValueError: a value that makes no sense; the message says what was expected.

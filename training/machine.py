@@ -51,9 +51,9 @@ def isolated(seed: int, threads: int, device: torch.device) -> Iterator[None]:
     Generators of CUDA are restored if the run or the process before it uses CUDA.
 
     Args:
-        seed: of the generators.
+        seed: seed of the generators.
         threads: 0 leaves them as they are.
-        device: of the run.
+        device: device of the run.
     """
     cudnn, threads_before = torch.backends.cudnn, torch.get_num_threads()
     cudnn_before = cudnn.deterministic, cudnn.benchmark

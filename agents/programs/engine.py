@@ -32,8 +32,8 @@ class Engine(BaseAgent):
 
     Args:
         command: its command line.
-        limits: of its time and memory.
-        environment: of the program, None for that of this process.
+        limits: limits of its time and memory.
+        environment: environment of the program, None for that of this process.
         filter: see `supervisor`.
 
     Attributes:

@@ -32,9 +32,9 @@ class GtpServer:
     """The state of an engine: a game, its positions so far, and the agent.
 
     Args:
-        game: of two players in turns.
+        game: a game of two players in turns.
         load: returns the agent for a game; the size of the board may change.
-        seed: of the agent's random numbers.
+        seed: seed of the agent's random numbers.
 
     Raises:
         ValueError: a game of another kind.

@@ -75,9 +75,9 @@ class BotProcess:
 
     Args:
         command: its words.
-        limits: of this program.
+        limits: limits of this program.
         log: returns the file that gets its standard error, at most the first MiB of it; None drops it.
-        environment: of the program, None for that of this process.
+        environment: environment of the program, None for that of this process.
         filter: see `supervisor`.
 
     Attributes:
@@ -140,15 +140,15 @@ class BotProcess:
         return self.exchange_all(line, 1, seconds)[0]
 
     def exchange_all(self, lines: bytes, count: int, seconds: float, *, end: bytes = b"\n") -> list[bytes]:
-        """Send lines at once, and return as many answers of the program.
+        """Send lines at once, and return the answers of the program.
 
         It sleeps after its last answer until the next question, so that it takes no processor from others.
 
         Args:
             lines: with their newlines; few enough that the program need not answer before it has read the last.
-            count: of answers.
+            count: number of answers.
             seconds: for which all answers are waited for.
-            end: of an answer.
+            end: last bytes of an answer.
 
         Raises:
             ProgramError: it has ended, took longer, or sent a line that is too long. It is ended then.

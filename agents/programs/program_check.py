@@ -107,7 +107,7 @@ def check_program(command: str, game: Game, *, games: int = 4, seed: int = 0) ->
         command: the command line.
         game: that it plays, on all seats by turns, against random play.
         games: how many at the same time.
-        seed: of the games.
+        seed: seed of the games.
     """
     agent = _Checked(command)
     plies = min(3, game.info.max_turns - 1)

@@ -222,7 +222,7 @@ def act(
 
     Args:
         view: the game.
-        id: of the question; the answer repeats it.
+        id: number of the question; the answer repeats it.
         game: the number of the game.
         seed: for random numbers of this answer, below 2^53.
         ready: what the program wants.

@@ -81,7 +81,7 @@ def record_to_rle(record: Record, *, turn: int | None = None, generation: int = 
         record: the game; it is played again.
         turn: moves played before; None for all of them. Life runs inside the Cup's last move, so that the last board
             is the end, and a generation of the Cup is counted from the arrangement before it.
-        generation: of Life after that position, without further moves.
+        generation: number of the generation of Life after that position, without further moves.
         all_states: see `board_to_rle`.
 
     Raises:
@@ -133,7 +133,7 @@ def rle_to_position(game: Game, text: str, *, at: tuple[int, int] | None = None)
 
     Args:
         game: the rules.
-        text: of the file.
+        text: text of the file.
         at: row and column of the file's upper left corner; None puts it into the middle.
 
     Raises:

@@ -47,15 +47,15 @@ class Settings:
 
     Attributes:
         game: id of the game.
-        parameters: of the game.
+        parameters: parameters of the game.
         agents: names, sorted; the order in which agents are given does not matter.
         games: how many; the file calls them `counted`.
         seed: see `MatchOptions`.
         opening_plies: see `MatchOptions`.
         chunk: see `MatchOptions`.
-        version: of this package.
-        identities: of agents by name (`agents.identity`); one that has changed since makes another run.
-        specs: of agents that have another name, by it. They may change, since identities say who plays.
+        version: version of this package.
+        identities: identities of agents by name (`agents.identity`); one that has changed since makes another run.
+        specs: specs of agents that have another name, by it. They may change, since identities say who plays.
         secret: True if the seed is secret until the run is over (`secret_seed`).
         clock: see `MatchOptions`; the file has it only if it is given.
         move_time: the same.
@@ -134,9 +134,9 @@ class GamePlayer:
     Attributes:
         game: the rules.
         players: the agents by name.
-        options: of the run.
+        options: options of the run.
         agents: the same agents as workers get them, specs or objects by name (`work_units`); None without workers.
-        identities: of the agents, which those of workers must have.
+        identities: identities of the agents, which those of workers must have.
         place: folder of the run, for messages.
     """
 
@@ -226,8 +226,8 @@ class ChunkedRun:
         game: the rules.
         players: the agents by name.
         agents: the same agents as workers get them, specs or objects by name (`work_units`).
-        options: of the run.
-        settings: of the run.
+        options: options of the run.
+        settings: settings of the run.
         run: its folder.
         warn: gets a line for each thing left out, such as a torn line.
     """
@@ -261,7 +261,7 @@ class ChunkedRun:
         The caller has locked the folder, `run`.
 
         Args:
-            schedule: of the run.
+            schedule: schedule of the run.
             knows: returns False for games that it cannot ask for.
             store: gets the games.
             outdated: files that new games make wrong; deleted before the first of them.

@@ -134,7 +134,7 @@ def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, 
         agents: `K`, at least 1.
         seats: `P`, of the game.
         games: how many.
-        seed: of the run; blocks depend on it and on their number alone.
+        seed: seed of the run; blocks depend on it and on their number alone.
 
     Returns:
         For each game `P` indices of agents.

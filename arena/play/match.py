@@ -88,8 +88,8 @@ def play_games(
     Args:
         game: the rules.
         agents: by name, in any order; sorted by name they are those that the seats of the pairings count.
-        options: of the match.
-        pairings: of one match, ascending by opening, from all openings of one of `options.chunks()`.
+        options: options of the match.
+        pairings: pairings of one match, ascending by opening, from all openings of one of `options.chunks()`.
         finished: called after each turn with the number of games that it ended.
     """
     names, id, start = sorted(agents), pairings[0].match, pairings[0].opening
@@ -208,7 +208,7 @@ class MatchResult:
 
     Attributes:
         agents: first and second.
-        records: of all games.
+        records: records of all games.
         tally: wins, draws and losses of the first agent, and how many games differ.
     """
 

@@ -94,7 +94,7 @@ def scenario_seats(scenario: Scenario, games: int, seed: int) -> list[tuple[int,
     Args:
         scenario: the table.
         games: how many.
-        seed: of the evaluation.
+        seed: seed of the evaluation.
     """
     seats, found = scenario.seats, list[tuple[int, ...]]()
     for block in range(-(-games // seats)):
@@ -203,9 +203,9 @@ def scenario_report(
     Args:
         command: that played the games.
         scenarios: in the order of the page.
-        scores: of all agents in each of them.
+        scores: scores of all agents in each of them.
         agents: the focal agents, as `agent_names.by_name` takes them; the numbers have their identities.
-        options: of the games.
+        options: options of the games.
     """
     by_id = {scenario.id: scenario for scenario in scenarios}
     lines = "\n".join(f"- {scenario.name}: {scenario.summary}." for scenario in scenarios)

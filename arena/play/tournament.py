@@ -100,7 +100,7 @@ class Player(Protocol[K, T]):
         """Return the numbers of games that do not replay, and why."""
 
     def work(self) -> Work[Batch[K], list[T]]:
-        """Return the work of workers, who play batches in other processes; a `ValueError` says why there is none."""
+        """Return the work of workers, who play batches in other processes; raise a `ValueError` if they cannot."""
 
 
 def _nothing(*arguments: Any) -> None:

@@ -28,8 +28,8 @@ class UntilCertain:
     """The chunks after the first ones, as a function of the games before them.
 
     Args:
-        names: of the agents, sorted.
-        options: of the run; `games` are the first ones of each pair, and the budget None is `TIMES` of them.
+        names: names of the agents, sorted.
+        options: options of the run; `games` are the first ones of each pair, and the budget None is `TIMES` of them.
         plan: their batches.
 
     Raises:

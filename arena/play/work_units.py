@@ -35,7 +35,7 @@ class _Sent:
         identity: here, "" for an unknown one.
         spec: to load it by, "" for an object or a file.
         file: that its spec names.
-        content: of the file.
+        content: content of the file.
         object: the pickled agent.
     """
 

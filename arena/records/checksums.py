@@ -64,7 +64,7 @@ def _checksum(settings: Mapping[str, Any]) -> str:
 
 
 def settings_of(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the name of the file with the settings of a run, and the settings; "" and {} if there are none.
+    """Return the name of the file with the settings of a run, and the settings; "" and {} without them.
 
     Raises:
         RecordError: The settings cannot be read, or have changed since the run was finished.

@@ -35,7 +35,7 @@ class ForfeitLog:
     """The log in a run's folder; the file exists if an agent raised an error.
 
     Args:
-        folder: of the run.
+        folder: folder of the run.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -422,7 +422,7 @@ def read_sound(
     Lines that were torn by a kill, or that have changed since, are left out: a run plays their games again.
 
     Args:
-        path: of the games; need not exist.
+        path: path of the games; need not exist.
         parse: reads a line; raises a `ValueError`.
         warn: gets a line about what is left out.
 

@@ -71,7 +71,7 @@ class MoveNode:
     children: list[MoveNode] = field(default_factory=list)
 
     def child(self, move: str) -> MoveNode:
-        """Return the child with this move, a new one if there is none."""
+        """Return the child with this move, which is made if it is missing."""
         found = next((node for node in self.children if node.move == move), None)
         if found is None:
             self.children.append(found := MoveNode(move))

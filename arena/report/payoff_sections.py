@@ -168,7 +168,7 @@ def _cycles_text(payoffs: Payoffs) -> list[str]:
 
 
 def _solved(payoffs: Payoffs) -> tuple[NashAverage | None, str]:
-    """Return Nash averaging, or None and why there is none."""
+    """Return Nash averaging, or None and the reason."""
     try:
         return payoffs.average, ""
     except ImportError as error:

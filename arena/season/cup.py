@@ -41,7 +41,7 @@ class CupUmpire:
         patterns: names in `PATTERNS`; None for all of them.
         max_generations: where a game is cut off.
         survivors: "recolour" or "keep", see `simulate`.
-        teams: of a game, 2 to 8.
+        teams: teams of a game, 2 to 8.
         chunk: games played at the same time, about.
 
     Raises:

@@ -34,7 +34,7 @@ class CupRecord:
     Attributes:
         fixture: which game of the season it is; the first team is number 1.
         pattern: a name in `PATTERNS`.
-        seed: of the arrangement.
+        seed: seed of the arrangement.
         max_generations: where it was to be cut off.
         survivors: "recolour" or "keep".
         scores: live cells of each team.

@@ -28,8 +28,8 @@ def feeding_games(
 
     Args:
         store: see `feeding`, also for errors.
-        kind: of the run.
-        folder: of the run.
+        kind: kind of the run.
+        folder: folder of the run.
         umpire: plays the games.
         warn: gets a line if the store fails.
     """

@@ -62,7 +62,7 @@ class LeagueCounts:
     """Measures of fairness of a league's schedule; each range is the least and the most of all teams or pairs.
 
     Attributes:
-        games: of a team.
+        games: number of games of a team.
         first: first seats of a team.
         within: games of two teams of one division.
         across: games of two teams of the two divisions.
@@ -178,8 +178,8 @@ def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:
     """Return the numbers of games of a league that may cross over, best first.
 
     Args:
-        sizes: of the two divisions.
-        days: of the season.
+        sizes: sizes of the two divisions.
+        days: number of days of the season.
         resting: on how many of them a team of the first division rests.
         within: the share asked for.
     """

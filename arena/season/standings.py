@@ -78,8 +78,8 @@ def points_of_places(given: Sequence[int], seats: int) -> tuple[int, ...]:
     """Return the points of each place, from the first on.
 
     Args:
-        given: of the first places; the others have none. Nothing for as many as seats are behind.
-        seats: of a table.
+        given: points of the first places, 0 for the others; empty for the number of seats behind each place.
+        seats: number of seats of a table.
 
     Raises:
         ValueError: more points than places, a worse place with more points, or no place with any.
@@ -110,7 +110,7 @@ def standings(
         teams: names, each once.
         results: in any order.
         die: asked for the rolls of teams that are level.
-        points: of the places of a game (`points_of_places`).
+        points: points of the places of a game (`points_of_places`).
     """
     shares, wins, scores = ({team: list[float]() for team in teams} for _ in range(3))
     for result in results:
@@ -165,7 +165,7 @@ def seed_teams(table: Sequence[Line], leagues: Mapping[str, Mapping[str, Sequenc
     They are the winners of the divisions and the best others, `SEEDS` in all, in the order of the standings.
 
     Args:
-        table: of `standings`.
+        table: lines of `standings`.
         leagues: names by league and division.
     """
     place = {line.team: line.rank for line in table}

@@ -30,9 +30,9 @@ class TableCounts:
     """Measures of fairness of a schedule; each range is the least and the most of all teams or pairs.
 
     Attributes:
-        games: of a team.
+        games: number of games of a team.
         seats: games of a team in one of the seats.
-        meetings: of two teams.
+        meetings: number of meetings of two teams.
     """
 
     games: tuple[int, int]
@@ -45,7 +45,7 @@ def draw_tables(teams: Sequence[str], seats: int, days: int, rng: random.Random)
 
     Args:
         teams: names, which differ; as many as seats or more.
-        seats: of a table, 2 or more.
+        seats: number of seats of a table, 2 or more.
         days: odd.
         rng: consumed.
 

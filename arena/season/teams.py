@@ -46,7 +46,7 @@ class Team:
     """A team.
 
     Attributes:
-        name: of the team.
+        name: name of the team.
         league: "" until the team is placed.
         division: "" until the team is placed.
         agent: a spec or `NAME=SPEC`, as `agents.load` takes it; "" for a team that is no bot.
@@ -168,7 +168,7 @@ def assign_divisions(teams: Sequence[Team], sizes: Sequence[int] | None = None) 
 
     Args:
         teams: all with a league or none, all with a division or none.
-        sizes: of the two leagues, or of their four divisions; None for even ones.
+        sizes: sizes of the two leagues, or of their four divisions; None for even ones.
 
     Raises:
         ValueError: too few teams, names that are not different, leagues or divisions that cannot be.

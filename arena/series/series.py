@@ -59,7 +59,7 @@ class PlayedMatch:
 
     Attributes:
         end: the match and its consequences, before gifts.
-        gifts: of Tokens, after it.
+        gifts: gifts of Tokens, after it.
     """
 
     end: MatchEnd
@@ -91,7 +91,7 @@ class SeriesRun:
         series: all of them.
         games: matches in all.
         played: matches of this call.
-        files: of the folder.
+        files: files of the folder.
         notes: sentences on the time of agents' moves, and on forfeited matches.
     """
 

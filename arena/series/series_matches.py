@@ -103,7 +103,7 @@ class SeriesUmpire:
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
     ) -> list[Played]:
-        """See `Umpire.play`; all matches have as many players."""
+        """See `Umpire.play`; all matches have the same number of players."""
         count, first = len(fixtures[0].teams), fixtures[0]
         game, agents = self._games[count], self._agents[count]
         names = sorted({self._players[player] for fixture in fixtures for player in fixture.teams})

@@ -19,12 +19,12 @@ class Contestant:
     """A player of a series, between two matches.
 
     Attributes:
-        name: of the player.
+        name: name of the player.
         garnets: held.
         won: Tokens of Life won.
         given: Tokens given to others.
         received: Tokens got from others; they do not count as won.
-        points: of all matches.
+        points: points of all matches.
         left: number of the match after which the player left, 0 for one who stays.
     """
 
@@ -62,7 +62,7 @@ class Ending:
     """The end of a match, by seat.
 
     Attributes:
-        points: of each player.
+        points: points of each player.
         tokens: Tokens of Life won.
         garnets: after rewards.
         leaving: seats of those who leave: the Elimination Candidate, or those who forfeited.
@@ -79,7 +79,7 @@ class MatchEnd:
     """A match and its consequences, before gifts.
 
     Attributes:
-        number: of the match, from 1.
+        number: number of the match, from 1.
         players: names by seat.
         held: garnets by seat at its start.
         ending: its end.
@@ -136,7 +136,7 @@ def agents_gifts(agents: Mapping[str, object]) -> Givers:
     receiver by name. All others give nothing.
 
     Args:
-        agents: of the players, by the players' names.
+        agents: agents of the players, by the players' names.
     """
 
     def give(end: MatchEnd, chance: random.Random) -> Sequence[Gift]:
@@ -158,7 +158,7 @@ def after_match(
 
     Args:
         contestants: by name, before the match.
-        end: of the match; its own `contestants` are those that this function makes before gifts.
+        end: end of the match; its own `contestants` are those that this function makes before gifts.
         give: decides about gifts.
         chance: for it.
 

@@ -68,7 +68,7 @@ def deviation_ratings(payoffs: Payoffs, *, draws: int = 100, seed: int = 0) -> D
     Args:
         payoffs: the matrix; where pairs are missing, the largest complete part is taken.
         draws: for the bounds; each draws every score from its interval's normal distribution. 0 for none.
-        seed: of the draws.
+        seed: seed of the draws.
 
     Raises:
         ImportError: SciPy is missing.

@@ -201,8 +201,8 @@ def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float 
     """Return every two agents next to each other in the ranking, from the top.
 
     Args:
-        evidence: of all games so far.
-        first: of the games at the first look; None if this is it.
+        evidence: evidence of all games so far.
+        first: evidence of the games at the first look; None if this is it.
         level: see `LEVEL`.
     """
     order = evidence.ranking()

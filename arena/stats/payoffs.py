@@ -182,7 +182,7 @@ def payoffs(records: Iterable[Record], level: float = 0.95) -> Payoffs:
 
     Args:
         records: in any order; games of an agent against itself say nothing and are left out.
-        level: of the intervals.
+        level: confidence level of the intervals.
 
     Raises:
         ValueError: no game between different agents.
@@ -256,7 +256,7 @@ def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
     Args:
         payoffs: the matrix; where pairs are missing, the largest complete part is taken.
         draws: for the bounds; each draws every score from its interval's normal distribution. 0 for none.
-        seed: of the draws.
+        seed: seed of the draws.
 
     Raises:
         ImportError: SciPy is missing.

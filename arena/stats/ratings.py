@@ -174,7 +174,7 @@ def rate(
         prior: virtual games per agent (see `davidson`).
         resamples: bootstrap resamples, fitted as one stack; 0 for ratings without intervals.
         level: coverage of the intervals, between 0 and 1.
-        seed: of the generator that only this call consumes.
+        seed: seed of the generator that only this call consumes.
         shared_clusters: whether a number is the same cluster in all pairs, as one game of many seats gives results
             to many pairs; else every pair has its own.
     """

@@ -36,7 +36,7 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         weights: how likely each opponent is.
         seat: the learner's, by number or name, or "random": drawn for each game.
         render_mode: "human" a window, which steps keep up to date, "rgb_array" uint8 [H, W, 3], "ansi" text.
-        parameters: of the game, if it is given by its id.
+        parameters: parameters of the game, if it is given by its id.
     """
 
     metadata = {"render_modes": list(get_args(RenderMode)), "render_fps": 5}  # noqa: RUF012  # as Gymnasium has it

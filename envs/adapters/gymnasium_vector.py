@@ -36,7 +36,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
         seat: as for `SeatVector`.
         render_mode: "rgb_array", a picture of every env.
         device: where the games live; observations are numpy arrays all the same.
-        parameters: of the game, if it is given by its id.
+        parameters: parameters of the game, if it is given by its id.
 
     Attributes:
         vector: the games.

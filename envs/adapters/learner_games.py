@@ -61,7 +61,7 @@ class LearnerGames:
         Args:
             num_envs: how many games.
             opponents: as for `SeatVector`.
-            seed: of the first game; the others count on from it. None takes random ones.
+            seed: seed of the first game; the others count on from it. None takes random ones.
             options: others of `SeatVector`.
         """
         seeds = env_seeds(self.game, seed, max(num_envs, 0))
@@ -156,7 +156,7 @@ def masks_by_component(game: Game, mask: npt.NDArray[np.bool_]) -> Any:
 
 
 def position_of(game: Game, options: Mapping[str, Any] | None) -> Any:
-    """Return the position among the options of a `reset`; None if there is none.
+    """Return the position among the options of a `reset`; None without one.
 
     Raises:
         ValueError: other options.

@@ -116,7 +116,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel is untyped
 
     Args:
         game: the rules, or the id of a registered game with its default parameters.
-        seed: of the game, of which its draws are a function.
+        seed: seed of the game, of which its draws are a function.
         position: the start, as `game.state_to_string` writes it; "" is the game's usual start.
         name: the game's name in OpenSpiel; by default `cellgames_` and the id. An unknown name is registered.
 

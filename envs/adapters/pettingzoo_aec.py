@@ -47,7 +47,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         """Start a new game.
 
         Args:
-            seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first
+            seed: seed of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first
                 time a random one.
             options: {"position": a line as `game.state_to_string` writes it} starts from there.
 

@@ -47,7 +47,7 @@ class PettingZooGame(Rendered):
     Attributes:
         game: the rules.
         metadata: as PettingZoo asks; "render_fps" bounds the speed of "human".
-        state_space: of `state`.
+        state_space: space of `state`.
 
     Raises:
         ValueError: an unknown render mode.

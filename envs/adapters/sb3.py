@@ -77,7 +77,7 @@ class SeatVecEnv(LearnerGames, VecEnv):
         seed: as if `seed` was called with it; None is a random one.
         render_mode: "rgb_array" for pictures.
         device: where the games live; SB3 gets numpy arrays all the same.
-        parameters: of the game, if it is given by its id.
+        parameters: parameters of the game, if it is given by its id.
 
     Attributes:
         vector: the games.

@@ -51,7 +51,7 @@ def board_tables(shape: Shape, tiling: Tiling, size: int, device: torch.device) 
 
 
 def _places(board: Board, device: torch.device) -> Tensor:
-    """Return the cell at each place of the planes, `N` where there is none: int64 [K n^2]."""
+    """Return the cell at each place of the planes, `N` for places without one: int64 [K n^2]."""
     n = board.size
     places = torch.full((board.kinds * n * n,), board.cells, device=device)
     for cell, (kind, row, col) in enumerate(board.spots):
@@ -82,7 +82,7 @@ def symmetries(shape: Shape, tiling: Tiling, size: int, swap: bool, device: torc
 
 @table
 def neighbours(shape: Shape, tiling: Tiling, size: int, device: torch.device) -> Tensor:
-    """Return the neighbours of all cells, int64 [8 or 6, N]; the cell itself where there is none."""
+    """Return the neighbours of all cells, int64 [8 or 6, N]; the cell itself for a missing one."""
     slots = torch.tensor(boards.board(shape, tiling, size).slots, device=device).t()
     return slots[: 6 if tiling == "hexagons" else 8].contiguous()
 

@@ -36,9 +36,9 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: 
         stones: int32 [X, N], 0 free, 1 Black, 2 White.
         player: int64 [X], who moves next.
         lots: int32 [X, N], random numbers below `stone_tensors.LOTS`.
-        shape: of the board.
-        tiling: of the board.
-        size: of the board.
+        shape: shape of the board.
+        tiling: tiling of the board.
+        size: size of the board.
     """
     full = filled(stones, player, lots)
     return torch.where(_black_wins(board(shape, tiling, size), full == 1), 1, 2).to(torch.int32)

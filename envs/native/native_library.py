@@ -1,4 +1,4 @@
-"""The compiled library of native kernels, and the reason where there is none.
+"""The compiled library of native kernels, and the reason for its absence.
 
 `setup.py` builds it from `sources/` when the package is installed. It is called through `ctypes` with the addresses of
 tensors, so it needs neither torch's nor Python's binary interface, and calls release the interpreter's lock.

@@ -26,8 +26,8 @@ class ConnectFour(Game[ConnectFourState]):
     """Connect Four: the first with a line of four discs wins.
 
     Attributes:
-        rows: of the board, 1 to 20.
-        columns: of the board, 1 to 20.
+        rows: number of rows of the board, 1 to 20.
+        columns: number of columns of the board, 1 to 20.
         line: discs in a row that win, 2 to 20.
     """
 

@@ -26,7 +26,7 @@ class Treblecross(Game[TreblecrossState]):
     """Treblecross: three crosses in a row win, whoever made them.
 
     Attributes:
-        cells: of the strip, 3 to 60.
+        cells: number of cells of the strip, 3 to 60.
     """
 
     cells: int = 12

@@ -98,7 +98,7 @@ def coarse_correlated_equilibrium(payoffs: Mapping[Seating, Mapping[int, float]]
     is one, also where the payoffs do not add up to a constant.
 
     Args:
-        payoffs: of every table of `tables_of` the mean payoff of a seat of each of its members.
+        payoffs: mean payoff of a seat of each member, for every table of `tables_of`.
         members: `K`.
 
     Raises:

@@ -92,11 +92,11 @@ MOST_LINES = {
 """Lines of Python in each room, at most."""
 
 MOST_PARAMETERS = 8
-MOST_VAGUE = 222
+MOST_VAGUE = 172
 VAGUE = re.compile(
     r"\A(What|Whom?|Which|Whether|How|Where|When|Why|Of)\b"  # the rest of a sentence that the name began
     r"|\A(Return|Yield) (what|where|how|whether|who|which|by how)\b"
-    r"|\b(is|are|was|were) none\b|\bsee there\b"
+    r"|\b(is|are|was|were) none\b|\bsee there\b|\b(so|as) many\b"
     r"|^\s+\w+: of ",  # an entry of Args or Attributes without its noun
     re.MULTILINE,
 )

@@ -254,7 +254,7 @@ def _of_variants(arguments: AlphaZeroArguments) -> AlphaZeroArguments:
 
 @torch.no_grad()
 def _by_surprise(improver: Improver, positions: Positions, weight: float, generator: torch.Generator) -> Positions:
-    """Return positions repeated or left out by chance, on average as many as there are.
+    """Return positions repeated or left out by chance, on average the same number.
 
     A share `weight` of them is given in proportion to the KL divergence of the network's policy from that of the
     search, the rest evenly (policy surprise weighting: Wu, "KataGo methods", 2021).

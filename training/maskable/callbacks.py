@@ -56,7 +56,7 @@ class SelfPlayCallback(BaseCallback):
     Args:
         pool: gets the current self at the start, and then every `snapshot_every` iterations.
         mix: shares of opponents, as `parse_mix` takes them.
-        seed: of all randomness.
+        seed: seed of all randomness.
         snapshot_every: iterations between snapshots; None leaves them to callers of `snapshot`.
         restart_every: iterations between restarts; None leaves them to callers of `restart`.
 

@@ -39,8 +39,8 @@ class LearnerVecEnv(SeatVecEnv):
             `vector.set_opponents` sets others.
         num_envs: number of games.
         seat: the learner's.
-        seed: of the games.
-        device: of the games.
+        seed: seed of the games.
+        device: device of the games.
     """
 
     def __init__(
@@ -112,11 +112,11 @@ class BoardPolicy(MaskableActorCriticPolicy):
     `LearnerVecEnv`; `save_network(path, model.policy.network)` saves its network as an agent.
 
     Args:
-        observation_space: of `SeatVecEnv`.
-        action_space: of `SeatVecEnv`.
+        observation_space: observation space of `SeatVecEnv`.
+        action_space: action space of `SeatVecEnv`.
         lr_schedule: learning rate by the part of the run that remains.
         game: the rules.
-        size: of the network.
+        size: size of the network.
         optimizer_class: as for SB3's policies.
         optimizer_kwargs: as for SB3's policies.
 

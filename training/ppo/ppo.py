@@ -43,7 +43,7 @@ class Losses:
     Attributes:
         policy: clipped objective, negated.
         value: mean squared error of the value.
-        entropy: of the policy, in nats.
+        entropy: entropy of the policy, in nats.
         approx_kl: estimate of how far the policy moved.
         clip_fraction: share of the actions whose probability ratio was clipped.
         grad_norm: norm of the gradient before it was cut.
@@ -65,7 +65,7 @@ class PPO:
     Args:
         network: changed in place.
         play: where its games are played.
-        hyperparameters: of the update.
+        hyperparameters: hyperparameters of the update.
     """
 
     def __init__(self, network: Network, play: Play[Rollout], hyperparameters: Hyperparameters) -> None:
@@ -78,7 +78,7 @@ class PPO:
         """Play, then learn from it.
 
         Args:
-            progress: of the run, from 0 to 1; the learning rate falls with it, see `anneal`.
+            progress: progress of the run, from 0 to 1; the learning rate falls with it, see `anneal`.
 
         Returns:
             The rollout, the metrics, and the number of actions that were learned from.

@@ -73,8 +73,8 @@ class Checkpoint:
         """Write the checkpoint; it replaces the last one when it is whole.
 
         Args:
-            folder: of the run.
-            arguments: of the run.
+            folder: folder of the run.
+            arguments: arguments of the run.
             learner: its state is saved.
             interruption: None at the points at which games start over anyway.
             games: the games in progress, if the interruption keeps them.
@@ -88,7 +88,7 @@ class Checkpoint:
 def read(
     folder: Path, arguments: Arguments, device: torch.device
 ) -> tuple[Checkpoint, Interruption | None, dict[str, Any]] | None:
-    """Return the counters of a checkpoint, its interruption and the state of the learner; None if there is none yet.
+    """Return the counters of a checkpoint, its interruption and the state of the learner; None before the first one.
 
     Raises:
         RunError: another run's, of another format, or not readable.
@@ -123,9 +123,9 @@ def restore(
     """Restore the learner from the last checkpoint, with its games in progress if the checkpoint has them.
 
     Args:
-        folder: of the run.
-        arguments: of the run.
-        device: of the learner.
+        folder: folder of the run.
+        arguments: arguments of the run.
+        device: device of the learner.
         learner: changed if there is a checkpoint.
 
     Returns:
@@ -157,7 +157,7 @@ def _damages(path: Path, fault: str) -> Iterator[None]:
 
 
 def steps_kept(folder: Path) -> int:
-    """Return the steps of the checkpoint in a folder; 0 if there is none that can be read."""
+    """Return the steps of the checkpoint in a folder; 0 without a readable one."""
     try:
         return int(read_state(folder / CHECKPOINT, torch.device("cpu"))["at"]["steps"])
     except Exception:  # torch raises many kinds

@@ -53,8 +53,8 @@ class Logs:
     """The logs in the folder of a run; those that need a missing package are left out, with a warning.
 
     Args:
-        folder: of the run.
-        title: of the plot.
+        folder: folder of the run.
+        title: title of the plot.
         eval_opponents: columns of the plot.
         games: against each of them in an evaluation.
         steps: of the checkpoint from which the run continues; None for a new run. Later times and events are dropped.

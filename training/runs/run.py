@@ -71,7 +71,7 @@ class Progress:
         steps: actions learned from.
         total: steps that were asked for.
         games: games that ended.
-        steps_per_second: of the last iteration; NaN before the first.
+        steps_per_second: speed in the last iteration; NaN before the first.
         shares: against each evaluation opponent at the last evaluation.
         history: the table so far, a row for each evaluation.
         seconds: time of playing and learning, over all parts of a continued run.

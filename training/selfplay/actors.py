@@ -54,15 +54,15 @@ def make_play(
     device: torch.device,
     warn: Callable[[str], None],
 ) -> Play[R]:
-    """Return the games of a learner: in this process, or in as many actors as the arguments ask for.
+    """Return the games of a learner: in this process, or in the actors that the arguments ask for.
 
     Args:
         make: makes the games of one process.
         game: the rules.
-        arguments: of the run.
+        arguments: arguments of the run.
         network: the learner's.
         pool: the learner's snapshots.
-        device: of the learner.
+        device: device of the learner.
         warn: gets a line when an actor has died.
 
     Raises:
@@ -82,7 +82,7 @@ class Order:
     Attributes:
         steps: number of steps in every environment.
         restart: number of the restart whose games it continues; a new number begins new games.
-        seed: of the games that begin with this restart.
+        seed: seed of the games that begin with this restart.
         members: state of the learner's pool, by `Pool.state_dict`.
         snapshots: weights of the members by file, as references to Ray's objects.
     """

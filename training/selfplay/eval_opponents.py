@@ -56,8 +56,8 @@ def compare(
         learner: one agent.
         other: the other agent.
         games: an even number.
-        seed: of all randomness in the games.
-        device: of the games.
+        seed: seed of all randomness in the games.
+        device: device of the games.
 
     The other agent forfeits games in which it fails; its seats that failed are then behind.
 

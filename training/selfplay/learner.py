@@ -72,18 +72,18 @@ class Learner(ABC):
 
     Args:
         game: the rules.
-        arguments: of the run, of the algorithm's class.
-        folder: of the run; snapshots go to its folder `pool`.
-        device: of games and network.
+        arguments: arguments of the run, of the algorithm's class.
+        folder: folder of the run; snapshots go to its folder `pool`.
+        device: device of games and network.
         network: what learns; None makes one, with weights from torch's global generator.
-        kind: of the network that is made.
+        kind: kind of the network that is made.
 
     Attributes:
         network: what learns.
         pool: snapshots; the run prunes it when it has written a checkpoint.
         play: where its games are played; None if the algorithm has a way of its own.
-        optimizer: of the network.
-        generator: of the order in which actions are learned from.
+        optimizer: optimizer of the network.
+        generator: generator of the order in which actions are learned from.
         sample: True if the trained agent samples its actions.
         on_warning: gets the lines of `warn`; the run sets it.
     """
@@ -144,7 +144,7 @@ class Learner(ABC):
         """Play and learn from it.
 
         Args:
-            progress: of the run, from 0 to 1.
+            progress: progress of the run, from 0 to 1.
         """
 
     def snapshot(self, steps: int) -> None:
@@ -219,8 +219,8 @@ def _widened(old: Tensor, own: Tensor, before: int, after: int) -> Tensor | None
     A dimension that grows counts channels, once or several times. What the old channels get from new ones is small.
 
     Args:
-        old: of the network with `before` channels.
-        own: of the new network, with `after` channels.
+        old: weights of the network with `before` channels.
+        own: weights of the new network, with `after` channels.
         before: channels of the old network.
         after: channels of the new one.
     """

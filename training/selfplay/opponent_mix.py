@@ -56,7 +56,7 @@ class Opponents:
         game: the rules.
         mix: shares of the games by name: `self`, `pool`, or an agent's spec.
         pool: where snapshots come from.
-        device: of their networks.
+        device: device of their networks.
     """
 
     def __init__(self, game: Game, mix: Mapping[str, float], pool: Pool, device: torch.device) -> None:

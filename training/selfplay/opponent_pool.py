@@ -49,7 +49,7 @@ class Pool:
     """A pool of snapshots, the oldest first.
 
     Args:
-        folder: of their weights; made when the first is added.
+        folder: folder of their weights; made when the first is added.
         sampling: `uniform`; `latest`; or `prioritized`, by (1 - the learner's win rate)^2, so that snapshots that are
             hard to beat play most (Vinyals et al., "Grandmaster level in StarCraft II", 2019, f_hard).
         limit: maximum number of snapshots. Above it, the pool drops one so that the others are spread most evenly over

@@ -73,7 +73,7 @@ class Play(Protocol[R_co]):
     """Games in progress of a learner, in this process (`SelfPlay`) or in others (`actors.ActorPlay`).
 
     Attributes:
-        device: of rollouts and of the learner's network.
+        device: device of rollouts and of the learner's network.
         mixed_precision: True if that network runs in bfloat16 where possible.
         opponents: opponents of the learner.
     """
@@ -112,7 +112,7 @@ class SelfPlay:
         network: the learner, which others may change between rollouts.
         opponents: its opponents.
         num_envs: `B`.
-        device: of games and network.
+        device: device of games and network.
         mixed_precision: run the network in bfloat16 where it may.
     """
 

@@ -33,10 +33,10 @@ def minibatches(
 
     Args:
         rows: number of rows.
-        size: of a minibatch, about.
+        size: number of rows of a minibatch, about.
         epochs: how often all rows are used.
         generator: on the CPU; consumed.
-        device: of the row numbers.
+        device: device of the row numbers.
     """
     parts = max(1, round(rows / size))
     for _ in range(epochs if rows else 0):

@@ -48,7 +48,7 @@ def add_command(
 
     Args:
         commands: the program's sub-parsers.
-        name: of the command.
+        name: name of the command.
         usage: the arguments in front of the options, with a space after them.
         run: gets the parsed arguments and returns the exit code.
         text: its description; its first sentence stands in the list of commands.
@@ -83,7 +83,7 @@ def add_options(
 
     Args:
         group: a parser or an argument group.
-        options: of the dataclass.
+        options: options of the dataclass.
         without: names of options to leave out.
         only: text in front of each help line.
         default: gives the text for the default, "" for none; see `default_text`.

@@ -56,8 +56,8 @@ class Table:
     Args:
         game: in turns, or one in which all act at once.
         seats: one for each player.
-        names: of the seats' owners, for records and headings.
-        seed: of the game, and of the agents' chance.
+        names: names of the seats' owners, for records and headings.
+        seed: seed of the game, and of the agents' chance.
         position: where to start; "" for the usual start.
         show: gets text to print; by default, it appears on standard output, boards in colour.
         ask: gets a prompt and returns a line; an EOFError leaves the game.

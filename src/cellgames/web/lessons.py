@@ -39,8 +39,8 @@ class Board:
     Attributes:
         caption: a sentence below it.
         moves: those that lead to it, separated by spaces; joint ones, of a part for each player, by " | ".
-        parameters: of the game.
-        seed: of the game.
+        parameters: parameters of the game.
+        seed: seed of the game.
         marked: names of actions of the first player, whose cells are framed.
     """
 
@@ -83,9 +83,9 @@ class Guide:
         steps: in their order.
         end: what the learner has learned, told when the game is over.
         next: id of the preset for the learner's first own game.
-        parameters: of the game, a small one.
+        parameters: parameters of the game, a small one.
         opponent: the agent of the other seats; "" for the replies of the steps.
-        seed: of the game and of the opponent.
+        seed: seed of the game and of the opponent.
     """
 
     steps: Sequence[Step]

@@ -22,7 +22,7 @@ def limited(seconds: float, function: Callable[[], T]) -> T:
     """Return the result of a function, which is interrupted between two steps of Python code when its time is over.
 
     Args:
-        seconds: of processor time of this thread, or of all time on systems that do not tell it (not Linux).
+        seconds: seconds of processor time of this thread, or of all time on systems that do not tell it (not Linux).
         function: to call.
 
     Raises:

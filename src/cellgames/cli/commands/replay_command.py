@@ -62,7 +62,7 @@ class _Kind(Generic[R]):
         parse: reads a line.
         verify: plays games again and yields the number and the error of each that differs.
         names: agents, or teams.
-        seed: of a game.
+        seed: seed of a game.
         line: what the list says of a game, besides its names and its seed.
         texts: all positions for a terminal.
         ending: the lines after the last position.

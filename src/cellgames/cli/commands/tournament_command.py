@@ -31,7 +31,7 @@ class _Kind:
     """A command that plays many games.
 
     Attributes:
-        name: of the command.
+        name: name of the command.
         text: its description.
         examples: arguments.
         options: dataclass of its options.

@@ -149,7 +149,7 @@ class CupView(View):
 
 
 def roster_data(teams: Sequence[str], rows: int, cols: int) -> dict[str, Any]:
-    """Return what a page needs to name the player of a square: names, and how each team's squares are mapped to them.
+    """Return data by which a page names the player of a square: names, and a map from each team's squares to them.
 
     As `roster.Roster`: the square n of a team has the name `(step * n + start) % names`.
     """
