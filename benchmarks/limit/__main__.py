@@ -48,10 +48,12 @@ ROWS: dict[str, Callable[[], Row]] = {
     "life": board_rows.life,
     "cup": board_rows.cup,
     "cup_games": board_rows.cup_games,
+    "cup_loop": board_rows.cup_loop,
     "cloth": board_rows.cloth,
     "ground": board_rows.ground,
     "grid": partial(grid_rows.rounds, False),
     "grid_masks": partial(grid_rows.rounds, True),
+    "grid_loop": grid_rows.loop,
     "uct": stone_rows.uct,
     **openspiel_rows.MOVES,
 }

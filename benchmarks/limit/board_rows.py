@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -11,8 +13,10 @@ from benchmarks.core.cloth import ground_work, random_worlds
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import Life
 from cellgames.envs.cloth_of_gold.simulation import advance
-from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
+from cellgames.envs.core import seeds
+from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, placement, simulate
 from cellgames.envs.toroidal_cup.end import WINDOW
+from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.simulator import boards, run
 
 from .measuring import Row
@@ -20,6 +24,7 @@ from .programs import call, difference, room
 
 LIFE_BOARDS, LIFE_SIZE, LIFE_GENERATIONS = 4096, 64, 24
 CUP_GAMES = 1000
+CUP_LOOPS, CUP_STEPS = 64, 39
 
 
 def life() -> Row:
@@ -93,6 +98,81 @@ def cup_games() -> Row:
         lambda threads: call("limit_cup_games", CUP_GAMES, threads, given, results, final),
         target=1500.0,
     )
+
+
+class _Shapes(ctypes.Structure):
+    """`LimitShapes` of sources/cup.cpp."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("cells", "queue", "queues")),
+        *((name, ctypes.c_void_p) for name in ("footprints", "sizes", "fits", "dealt")),
+    )
+
+
+class CupPlay:
+    """Games of the Toroidal Cup that a C++ program plays at random, with queues of the package.
+
+    Args:
+        game: by default.
+        games: how many.
+
+    Attributes:
+        actions, rewards, ended, masks, seen: of the last step; the rewards are the first team's.
+    """
+
+    def __init__(self, game: ToroidalCup, games: int) -> None:
+        cpu = torch.device("cpu")
+        self.queues = game.init(seeds(0, CUP_GAMES)).queue.contiguous()
+        tables = (placement.cells(game.stamps, cpu), placement.sizes(game.stamps, cpu))
+        self._tables = (*tables, placement.fits(game.lattice, game.stamps, cpu), self.queues)
+        addresses = [table.contiguous().data_ptr() for table in self._tables]
+        self._shapes = _Shapes(tables[0].shape[2], self.queues.shape[2], CUP_GAMES, *addresses)
+        self._state, self._seed = room((games, call("limit_cup_game") // 8)), room((1,))
+        self.games, self.actions, self.rewards = games, room((games, 2)), room((games,), torch.float32)
+        self.ended, self.masks = room((games,), torch.bool), room((games, 2, game.info.num_actions), torch.bool)
+        self.seen = room((games, 2, *game.info.observation.shape), torch.int8)
+        call("limit_cup_begin", self._shapes, games, 1, self._state, self.masks, self.seen)
+
+    def step(self, threads: int) -> None:
+        """Play a step of all games; those that end begin anew."""
+        arrays = (self.actions, self.rewards, self.ended, self.masks, self.seen)
+        call("limit_cup_step", self._shapes, self.games, threads, self._seed, self._state, *arrays)
+
+    def queue(self) -> Tensor:
+        """Return the shapes of the games from their first on, int8 [games, 2, S]."""
+        at = call("limit_cup_dealt") // 8
+        return self.queues[self._state[:, at] // self.queues[0].numel()]
+
+
+def cup_loop() -> Row:
+    """Return the row of random steps of the Toroidal Cup, with masks and observations of both teams."""
+    game = ToroidalCup()
+    play = CupPlay(game, 12)
+    state = game.init(seeds(0, 12)).replace(queue=play.queue())
+    for number in range(2 * game.info.max_turns):
+        seen = torch.stack([game.observe(state, seat) for seat in (0, 1)], 1)
+        difference("cup, seen", seen, play.seen)
+        difference("cup, masks", game.legal_actions(state), play.masks)
+        play.step(1 + number % 2)
+        state = game.step(state, play.actions)
+        difference("cup, rewards", state.rewards[:, 0], play.rewards)
+        difference("cup, ends", state.done, play.ended)
+        new = game.init(seeds(0, 12)).replace(queue=play.queue())
+        state = state.put(state.done, new[state.done])
+    vector = game.vector(CUP_LOOPS, reuse_buffers=True, observe=torch.int8)
+    generator, theirs = torch.Generator().manual_seed(0), CupPlay(game, CUP_LOOPS)
+
+    def ours() -> None:
+        for _ in range(CUP_STEPS):
+            vector.step_random(generator)
+            vector.observation  # noqa: B018  # made when asked for
+
+    def limit(threads: int) -> None:
+        for _ in range(CUP_STEPS):
+            theirs.step(threads)
+
+    what = f"Toroidal Cup, random steps of {CUP_LOOPS} games to their ends, with masks and observations of both teams"
+    return Row("cup_loop", what, "steps", CUP_LOOPS * CUP_STEPS, ours, limit)
 
 
 def cloth() -> Row:

@@ -19,6 +19,8 @@ from .programs import call, difference, room
 MATCHES, ROUNDS = 4096, 8  # of a call
 CHECKED = 256
 PLAYERS, PARTS, SPACES, CHOICES = 8, 7, 225, 919
+SEEN = (38, 15, 15)  # of an observation
+OBSERVED = 512  # matches whose players all observe
 
 _MATCH = np.dtype(
     [
@@ -51,6 +53,7 @@ class Play:
         self.terminated, self._seeds = room((matches,), torch.uint8), torch.arange(1, 5)
         self._free = room((matches, SPACES), torch.uint8)
         self._masks = room((matches, PLAYERS, CHOICES), torch.uint8)
+        self._seen = room((matches, PLAYERS, *SEEN), torch.int16)
         call("limit_grid_start", matches, 1, self.state)
 
     def rounds(self, count: int, threads: int, full: bool, keep: bool = False) -> Tensor:
@@ -59,6 +62,11 @@ class Play:
         arrays = (self.actions, self.rewards, self.terminated, masks)
         call("limit_grid_rounds", self.matches, count, threads, self._seeds, self.state, *arrays, int(full), int(keep))
         return masks
+
+    def see(self, threads: int) -> Tensor:
+        """Return what all players see, int16 [matches, 8, 38, 15, 15]; the next call overwrites it."""
+        call("limit_grid_seen", self.matches, threads, self.state, self._seen)
+        return self._seen
 
     def field(self, name: str) -> Tensor:
         """Return a field of all matches."""
@@ -86,6 +94,28 @@ def rounds(full: bool) -> Row:
     return Row(name, what, "rounds", MATCHES * ROUNDS, ours, lambda threads: play.rounds(ROUNDS, threads, full))
 
 
+def loop() -> Row:
+    """Return the row of random rounds that all eight players observe."""
+    game = cellgames.make("grid-adaptation-v0")
+    assert isinstance(game, GridAdaptation)
+    _check(game)
+    vector = game.vector(OBSERVED, seed=0, reuse_buffers=True, observe=torch.int16)
+    generator, play = torch.Generator().manual_seed(0), Play(OBSERVED)
+
+    def ours() -> None:
+        for _ in range(ROUNDS):
+            vector.step_random(generator)
+            vector.observation  # noqa: B018  # made when asked for
+
+    def theirs(threads: int) -> None:
+        for _ in range(ROUNDS):
+            play.rounds(1, threads, full=False)
+            play.see(threads)
+
+    what = f"Grid Adaptation, random rounds of {OBSERVED:,} matches, observed by all eight players"
+    return Row("grid_loop", what, "rounds", OBSERVED * ROUNDS, ours, theirs)
+
+
 def _check(game: GridAdaptation) -> None:
     """Play whole matches of the program with the package: boards, points, purses, masks, tokens and ends."""
     play = Play(CHECKED)
@@ -97,6 +127,8 @@ def _check(game: GridAdaptation) -> None:
         state = state.put(running.nonzero().squeeze(1), after)
         _compare(play, state, running)
         running = running & ~state.done
+        for seat in range(PLAYERS):
+            difference("grid, seen", game.observe(state, seat)[running], play.see(2)[running, seat])
         difference("grid", game.legal_actions(state)[running], masks[running])
     if not bool(state.done.all()):
         raise RuntimeError("grid: the C++ program and the package give different results")

@@ -10,7 +10,7 @@
 #include <vector>
 #if defined(__AVX512F__)
 #include <immintrin.h>
-#elif defined(__BMI2__)
+#elif defined(__BMI2__) || defined(__SSE2__)
 #include <x86intrin.h>
 #endif
 
@@ -109,7 +109,7 @@ static inline int lowest(u64 word) { return __builtin_ctzll(word); }
 
 // The bit of a word with `rank` set bits below it, as a mask.
 static inline u64 ranked(u64 word, u32 rank) {
-#if defined(__BMI2__)
+#if defined(__BMI2__) || defined(__SSE2__)
     return _pdep_u64(1ull << rank, word);
 #else
     while (rank--) word &= word - 1;

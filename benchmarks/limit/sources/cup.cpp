@@ -236,3 +236,141 @@ LIMIT_EXPORT void limit_cup_games(i64 games, i64 threads, const i8* boards, i32*
     Ends ends{boards, games, results, final};
     on_threads(threads, [&](i64) { play(ends); });
 }
+
+// --- placements, masks and observations of two teams with bands of 140 columns and a position every 4 cells --------------
+
+namespace {
+
+constexpr int kTeams = 2, kBand = 140, kStride = 4, kDown = 10, kAcross = 35, kTurns = 8, kActions = kDown * kAcross * kTurns;
+
+struct LimitShapes {
+    i64 cells, queue, queues;  // of the largest stamp, of the longest queue, and how many queues there are
+    const i64* footprints;     // [stamps, 8, cells, 2], rows and columns from the centre
+    const float* sizes;        // [stamps]
+    const u8* fits;            // [stamps, actions]
+    const i8* dealt;           // [queues, 2, queue], -1 beyond the last
+};
+
+struct LimitTeam {
+    u64 own[40][kStride];        // its cells: bit k of [row][r] is column 4 k + r of its band
+    u64 legal[kDown * kTurns];   // positions of the next shape, by lattice row and orientation
+};
+
+struct LimitGame {
+    LimitTeam teams[kTeams];
+    i64 dealt, placed;
+    i8 board[kCells];
+};
+
+void allow(const LimitShapes& shapes, LimitTeam& team, i64 stamp) {
+    for (int turn = 0; turn < kTurns; ++turn) {
+        u64 fit = 0;
+        for (int col = 0; col < kAcross; ++col) fit |= u64{shapes.fits[stamp * kActions + col * kTurns + turn]} << col;
+        for (int row = 0; row < kDown; ++row) {
+            const i64* cell = shapes.footprints + (stamp * kTurns + turn) * shapes.cells * 2;
+            u64 met = 0;
+            for (i64 i = 0; i < static_cast<i64>(shapes.sizes[stamp]); ++i, cell += 2) {
+                const int at = static_cast<int>(kStride / 2 + cell[1] + kStride * 16), by = at / kStride - 16;
+                const u64 here = team.own[(kStride / 2 + row * kStride + cell[0] + 40) % 40][at % kStride];
+                met |= by >= 0 ? here >> by : here << -by;
+            }
+            team.legal[row * kTurns + turn] = fit & ~met;
+        }
+    }
+}
+
+void begin(const LimitShapes& shapes, LimitGame& game, Random& random) {
+    game = LimitGame{};
+    game.dealt = random.below(static_cast<u32>(shapes.queues)) * kTeams * shapes.queue;
+}
+
+void choose(const LimitShapes& shapes, LimitGame& game, Random& random, i64* actions) {
+    for (int seat = 0; seat < kTeams; ++seat) {
+        LimitTeam& team = game.teams[seat];
+        u32 total = 0;
+        for (int word = 0; word < kDown * kTurns; ++word) total += ones(team.legal[word]);
+        u32 rank = random.below(total);
+        int word = 0;
+        for (; rank >= static_cast<u32>(ones(team.legal[word])); ++word) rank -= ones(team.legal[word]);
+        const int col = lowest(ranked(team.legal[word], rank)), row = word / kTurns, turn = word % kTurns;
+        actions[seat] = (row * kAcross + col) * kTurns + turn;
+        const i64 stamp = shapes.dealt[game.dealt + seat * shapes.queue + game.placed];
+        const i64* cell = shapes.footprints + (stamp * kTurns + turn) * shapes.cells * 2;
+        for (i64 i = 0; i < static_cast<i64>(shapes.sizes[stamp]); ++i, cell += 2) {
+            const i64 down = (kStride / 2 + row * kStride + cell[0] + 40) % 40, right = kStride / 2 + col * kStride + cell[1];
+            game.board[down * 280 + seat * kBand + right] = static_cast<i8>(seat + 1);
+            team.own[down][right % kStride] |= 1ull << right / kStride;
+        }
+    }
+    ++game.placed;
+}
+
+void show(const LimitShapes& shapes, LimitGame& game, u8* mask, i8* seen) {
+    for (int seat = 0; seat < kTeams; ++seat) {
+        const i8* queue = shapes.dealt + game.dealt + seat * shapes.queue;
+        allow(shapes, game.teams[seat], queue[game.placed]);
+        for (int row = 0; row < kDown; ++row)
+            for (int col = 0; col < kAcross; ++col, mask += kTurns)
+                for (int turn = 0; turn < kTurns; ++turn) mask[turn] = game.teams[seat].legal[row * kTurns + turn] >> col & 1;
+        for (int plane = 0; plane < kTeams; ++plane) {
+            const i8 owner = static_cast<i8>((seat + plane) % kTeams + 1);
+            for (int row = 0; row < 40; ++row)
+                for (int half = 0; half < 2; ++half, seen += kBand) {
+                    const i8* from = game.board + row * 280 + (seat + half) % 2 * kBand;
+                    for (int col = 0; col < kBand; ++col) seen[col] = from[col] == owner;
+                }
+        }
+        std::memset(seen, 0, kCells);
+        const i64* cell = shapes.footprints + queue[game.placed] * kTurns * shapes.cells * 2;
+        for (i64 i = 0; i < static_cast<i64>(shapes.sizes[queue[game.placed]]); ++i, cell += 2)
+            seen[(20 + cell[0]) * 280 + kBand / 2 + cell[1]] = 1;
+        i8 left = 0;
+        for (i64 at = game.placed; at < shapes.queue; ++at) left += queue[at] >= 0;
+        std::memset(seen + kCells, left, kCells);
+        seen += 2 * kCells;
+    }
+}
+
+}  // namespace
+
+LIMIT_EXPORT i64 limit_cup_game() { return sizeof(LimitGame); }
+LIMIT_EXPORT i64 limit_cup_dealt() { return offsetof(LimitGame, dealt); }
+
+LIMIT_EXPORT void limit_cup_begin(const LimitShapes* shapes, i64 games, u64 seed, LimitGame* all, u8* masks, i8* seen) {
+    Random random{seed};
+    for (i64 game = 0; game < games; ++game) {
+        begin(*shapes, all[game], random);
+        show(*shapes, all[game], masks + game * kTeams * kActions, seen + game * kTeams * 4 * kCells);
+    }
+}
+
+// A step of all games: actions [games, 2], rewards of the first team [games], masks [games, 2, 2800], seen int8
+// [games, 2, 4, 40, 280].
+LIMIT_EXPORT void limit_cup_step(const LimitShapes* shapes, i64 games, i64 threads, u64* seed, LimitGame* all, i64* actions,
+                                 float* rewards, u8* ended, u8* masks, i8* seen) {
+    Random random{*seed};
+    std::vector<i64> over;
+    for (i64 game = 0; game < games; ++game) {
+        choose(*shapes, all[game], random, actions + game * kTeams);
+        rewards[game] = 0;
+        ended[game] = all[game].placed == shapes->queue || shapes->dealt[all[game].dealt + all[game].placed] < 0;
+        if (ended[game]) over.push_back(game);
+    }
+    if (!over.empty()) {
+        const auto boards = memory<i8>(over.size() * kCells), final = memory<i8>(over.size() * kCells);
+        const auto results = memory<i32>(5 * over.size());
+        for (size_t at = 0; at < over.size(); ++at) std::memcpy(boards.get() + at * kCells, all[over[at]].board, kCells);
+        Ends ends{boards.get(), static_cast<i64>(over.size()), results.get(), final.get()};
+        on_threads(threads, [&](i64) { play(ends); });
+        for (size_t at = 0; at < over.size(); ++at) {
+            const i32 winner = results[5 * at + 1];
+            rewards[over[at]] = winner == 0 ? 0 : winner == 1 ? 1 : -1;
+            begin(*shapes, all[over[at]], random);
+        }
+    }
+    in_parts(games, 1, threads, [&](i64 from, i64 to, i64) {
+        for (i64 game = from; game < to; ++game)
+            show(*shapes, all[game], masks + game * kTeams * kActions, seen + game * kTeams * 4 * kCells);
+    });
+    *seed = random.state;
+}

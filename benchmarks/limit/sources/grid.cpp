@@ -307,3 +307,53 @@ LIMIT_EXPORT void limit_grid_rounds(i64 matches, i64 rounds, i64 threads, u64* s
         seeds[thread] = random.state;
     });
 }
+
+namespace {
+
+constexpr int kSeen = 4 + 3 + 7 + 8 + 2 * kPlayers;  // planes of an observation
+
+// What the eight players of a match see: boards, then numbers that are the same everywhere.
+void see(const LimitMatch& m, i16* out) {
+    for (int plane = 0; plane < 4; ++plane)
+        for (int row = 0; row < kSide; ++row) {
+            const u64 bits = m.planes[plane][row / 4] >> (row % 4 * 16);
+            for (int col = 0; col < kSide; ++col) out[plane * kSpaces + row * kSide + col] = bits >> col & 1;
+        }
+    const bool voting = m.round > kRounds && !m.over;
+    for (int player = 0; player < kPlayers; ++player) {
+        i16* to = out + player * kSeen * kSpaces;
+        if (player) std::memcpy(to, out, 4 * kSpaces * sizeof(i16));
+        to += 4 * kSpaces;
+        const auto put = [&](i32 number) {
+            std::fill(to, to + kSpaces, static_cast<i16>(std::min(number, 32767)));
+            to += kSpaces;
+        };
+        for (int digit : {4, 2, 1}) put((m.sequence[player] & digit) != 0);
+        put(m.reserves[player]), put(m.garnets[player]), put(2 << m.bought[player]), put(m.scores[player]);
+        put(m.round), put(flips(m) && !m.over), put(voting);
+        for (i32 number : m.shown) put(number);
+        const bool counted = m.over || (voting && m.tied && m.tokens[player]);
+        for (i32 score : m.scores) put(counted ? score : 0);
+        for (int other = 0; other < kPlayers; ++other) put(counted && m.tied >> other & 1);
+    }
+}
+
+}  // namespace
+
+// out: int16 [matches, 8, 38, 15, 15], whole lines of which go past the caches.
+LIMIT_EXPORT void limit_grid_seen(i64 matches, i64 threads, const LimitMatch* all, i16* out) {
+    constexpr i64 kSize = i64{kPlayers} * kSeen * kSpaces;
+    in_parts(matches, 1, threads, [&](i64 from, i64 to, i64) {
+        const auto seen = memory<i16>(kSize);
+        for (i64 match = from; match < to; ++match) {
+            see(all[match], seen.get());
+#if defined(__SSE2__)
+            auto* target = reinterpret_cast<__m128i*>(out + match * kSize);
+            const auto* source = reinterpret_cast<const __m128i*>(seen.get());
+            for (i64 at = 0; at < kSize / 8; ++at) _mm_stream_si128(target + at, _mm_load_si128(source + at));
+#else
+            std::memcpy(out + match * kSize, seen.get(), kSize * sizeof(i16));
+#endif
+        }
+    });
+}
