@@ -144,7 +144,7 @@ class CupPlay:
         return self.queues[self._state[:, at] // self.queues[0].numel()]
 
 
-def cup_loop() -> Row:
+def cup_observed() -> Row:
     """Return the row of random steps of the Toroidal Cup, with masks and observations of both teams."""
     game = ToroidalCup()
     play = CupPlay(game, 12)
@@ -172,7 +172,7 @@ def cup_loop() -> Row:
             theirs.step(threads)
 
     what = f"Toroidal Cup, random steps of {CUP_LOOPS} games to their ends, with masks and observations of both teams"
-    return Row("cup_loop", what, "steps", CUP_LOOPS * CUP_STEPS, ours, limit)
+    return Row("cup_observed", what, "steps", CUP_LOOPS * CUP_STEPS, ours, limit)
 
 
 def cloth() -> Row:

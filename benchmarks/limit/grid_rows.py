@@ -94,7 +94,7 @@ def rounds(full: bool) -> Row:
     return Row(name, what, "rounds", MATCHES * ROUNDS, ours, lambda threads: play.rounds(ROUNDS, threads, full))
 
 
-def loop() -> Row:
+def observed() -> Row:
     """Return the row of random rounds that all eight players observe."""
     game = cellgames.make("grid-adaptation-v0")
     assert isinstance(game, GridAdaptation)
@@ -113,7 +113,7 @@ def loop() -> Row:
             play.see(threads)
 
     what = f"Grid Adaptation, random rounds of {OBSERVED:,} matches, observed by all eight players"
-    return Row("grid_loop", what, "rounds", OBSERVED * ROUNDS, ours, theirs)
+    return Row("grid_observed", what, "rounds", OBSERVED * ROUNDS, ours, theirs)
 
 
 def _check(game: GridAdaptation) -> None:

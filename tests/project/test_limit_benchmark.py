@@ -31,7 +31,8 @@ def compiler_is_missing() -> bool:
         "cup",
         "cloth",
         "ground",
-        "grid",
+        "grid_observed",
+        "cup_observed",
         "uct",
     ],
 )
