@@ -87,7 +87,7 @@ MOST_LINES = {
     "lab": 13_957,  # runs compared over seeds, and many games explained
     "tests": 45_695,
     "tests/lab": 3_106,  # their tests
-    "benchmarks": 4_999,
+    "benchmarks": 5_109,  # loops with observations beside C++
 }
 """Lines of Python in each room, at most."""
 
