@@ -55,11 +55,14 @@ def output(words: Sequence[str], *, columns: int, typed: Sequence[bytes] = (), *
 
 
 def test_without_arguments_all_commands_stand_by_purpose(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    shown = capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert capsys.readouterr().out == shown
+    texts = []
+    for arguments in ([], ["--help"]):
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        assert left.value.code == 0
+        texts.append(capsys.readouterr().out)
+    shown = texts[0]
+    assert texts[1] == shown
     (commands,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
     listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", shown, re.MULTILINE)
     assert sorted(listed) == sorted(commands)
@@ -68,9 +71,9 @@ def test_without_arguments_all_commands_stand_by_purpose(capsys: pytest.CaptureF
     for title, *lines in groups:
         words = re.findall(r"^  Example: .*?cellgames (.*)$", "\n".join(lines), re.MULTILINE)
         assert len(words) == 1, title
-        arguments = shlex.split(words[0])
-        parser().parse_args(arguments)
-        assert any(line.split()[0] == arguments[0] for line in lines), title
+        typed = shlex.split(words[0])
+        parser().parse_args(typed)
+        assert any(line.split()[0] == typed[0] for line in lines), title
 
 
 def test_no_colour_where_it_is_not_wanted_or_rich_is_missing() -> None:

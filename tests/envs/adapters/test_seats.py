@@ -188,7 +188,7 @@ def test_a_game_that_ends_before_the_learners_turn_is_passed_over() -> None:
 
 
 def test_a_seat_that_never_acts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seats_module, "_PATIENCE", 10)
+    monkeypatch.setattr(seats_module, "PATIENCE", 10)
     with pytest.raises(RuntimeError, match="10 games in a row ended before the first turn"):
         SeatVector(TortoiseFirst(goal=1), 2, Walk(), seat="hare")
 
