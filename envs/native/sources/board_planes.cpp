@@ -41,15 +41,15 @@ struct Octets {
 };
 
 // Write the cells of a board; `out` has room for a chunk more, which the last row writes too much.
-template <class Number>
+template <bool packed, class Number>
 CELLGAMES_INLINE void unpack(const Layout& layout, const Octets<Number>& octets, const uint64_t* words, Number* out) {
     const int64_t cols = layout.cols, width = layout.width;
     int64_t above = 0;  // rows in the word before the row
     for (int64_t row = 0; row < layout.rows; ++row, out += cols)
         for (int64_t start = 0; start < cols; start += width) {
             const int64_t columns = cols - start < width ? cols - start : width;
-            uint64_t word = *words >> above * layout.row_bits;
-            if (++above == layout.rows_a_word) ++words, above = 0;
+            uint64_t word = packed ? *words >> above * layout.row_bits : *words++;
+            if (packed && ++above == layout.rows_a_word) ++words, above = 0;
             for (int64_t at = 0; at < columns; at += kChunk, word >>= kChunk)
                 std::memcpy(out + start + at, octets.cells[word & 0xFF], sizeof octets.cells[0]);
         }
@@ -129,8 +129,11 @@ CELLGAMES_INLINE void write(const Layout& layout, Number* seen, int64_t from, in
                 const bool second = board >= layout.first_boards && value >= layout.first_values;
                 if (board < (second ? layout.boards : layout.first_boards)) {
                     Number* cells = boards.data() + (seats > 1 ? board * room : 0);
-                    if (look % seats == 0)
-                        unpack(layout, octets, words.data() + (lane * layout.boards + board) * stored, cells);
+                    const uint64_t* from_words = words.data() + (lane * layout.boards + board) * stored;
+                    if (look % seats == 0 && layout.rows_a_word > 1)
+                        unpack<true>(layout, octets, from_words, cells);
+                    else if (look % seats == 0)
+                        unpack<false>(layout, octets, from_words, cells);
                     out.put(cells, bytes);
                     ++board;
                 } else {
