@@ -47,7 +47,7 @@ setup: .venv/installed
 
 # What the demo needs; the native kernels are for this processor alone, since compiling for all takes a minute longer.
 .venv/light: $(PARTS) | .venv/bin/python
-	CFLAGS="-DCELLGAMES_ONE_TARGET $(if $(filter x86_64,$(shell uname -m)),-march=native)" UV_TORCH_BACKEND=cpu $(INSTALL) $(LIGHT) -e '.[render,train]'
+	CXXFLAGS="-DCELLGAMES_ONE_TARGET $(if $(filter x86_64,$(shell uname -m)),-march=native)" UV_TORCH_BACKEND=cpu $(INSTALL) $(LIGHT) -e '.[render,train]'
 	@touch $@
 
 # About half a minute of learning, from random weights.
@@ -89,9 +89,10 @@ durations: setup
 	$(PYTEST) --record-durations tests/durations.json
 
 # The native kernels with the checks of AddressSanitizer and UBSan, under their tests.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover -DCELLGAMES_SANITIZE
 SANITIZED := build/sanitize/cellgames/envs/native/_library.abi3.so
 sanitize: setup
-	CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover -DCELLGAMES_SANITIZE" LDFLAGS="-fsanitize=address,undefined" \
+	CFLAGS="$(SANITIZE)" CXXFLAGS="$(SANITIZE)" LDFLAGS="-fsanitize=address,undefined" \
 		$(BIN)/python setup.py --quiet build_ext --force --build-lib build/sanitize --build-temp build/sanitize-objects
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 CELLGAMES_NATIVE=$(SANITIZED) \
 		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py tests/agents/test_connection_native.py tests/agents/test_convolutions.py \
