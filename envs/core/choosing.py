@@ -52,20 +52,21 @@ def sample_actions(
             f"a mask {list(mask.shape)}, {mask.dtype}" + ("" if nvec is None else f", nvec {shown(list(nvec))}")
         )
     rows, components = len(logits), len(widths)
-    parts, masks = logits.detach().float().split(widths, 1), mask.split(widths, 1)
     lots: Sequence[Tensor | None] = [None] * components
     if generator is not None:
         lots = random_bits(rows * components, generator, mask.device).view(components, rows).unbind()
-    given = zip(parts, masks, lots, widths, strict=True)
-    drawn = [choose(part, legal, lot, scale_bits(width)) for part, legal, lot, width in given]
-    log_prob = torch.zeros(rows, dtype=torch.float32, device=logits.device)
-    for (_, behind, total), width in zip(drawn, widths, strict=True):
-        log_prob += behind - (total.double().log() - scale_bits(width) * math.log(2)).float()
-    if not log_prob.isfinite().all():
+    given, actions, logs, start = logits.detach().float(), list[Tensor](), list[Tensor](), 0
+    for width, lot in zip(widths, lots, strict=True):
+        part, legal = given[:, start : start + width], mask[:, start : start + width]
+        chosen, behind, total = choose(part, legal, lot, scale_bits(width))
+        logs.append(behind - (total.float() * 2.0 ** -scale_bits(width)).log())
+        actions.append(chosen)
+        start += width
+    log_prob = logs[0] if components == 1 else torch.stack(logs).sum(0)
+    if not math.isfinite(float(log_prob.sum())):
         row = int((~log_prob.isfinite()).nonzero()[0])
         values = shown(logits[row].tolist(), 60)
         raise ValueError(f"expected logits with a finite maximum among legal choices, got {values} in row {row}")
-    actions = [chosen for chosen, _, _ in drawn]
     return actions[0] if components == 1 else torch.stack(actions, 1), log_prob
 
 

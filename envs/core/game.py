@@ -211,6 +211,8 @@ class Game(ABC, Generic[S]):
             ValueError: the actions have another shape, dtype or device.
         """
         info, components = self.info, len(self.info.action_nvec)
+        if components == 1 and not info.simultaneous and _legal_numbers(actions, legal):  # as nearly always
+            return actions
         letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
         hint = "; did you pass one game's actions to a batch, or one player's to all?"
         actions = self.check_integers(actions, (len(state), *info.action_shape), letters, hint=hint)
@@ -511,6 +513,16 @@ class Game(ABC, Generic[S]):
             reuse_buffers=reuse_buffers,
             observe=observe,
         )
+
+
+def _legal_numbers(actions: Any, legal: Tensor | None) -> bool:
+    """Return True if these are surely an int64 action of one component for each game, and all legal, bool [B, A]."""
+    if legal is None or legal.ndim != 2 or not isinstance(actions, Tensor) or actions.shape != legal.shape[:1]:
+        return False
+    if actions.dtype != torch.int64 or actions.device.type != "cpu" or legal.device.type != "cpu" or not len(actions):
+        return False
+    low, high = torch.aminmax(actions)
+    return 0 <= int(low) <= int(high) < legal.shape[1] and bool(legal.gather(1, actions[:, None]).all())
 
 
 def _none(flags: Tensor) -> bool:

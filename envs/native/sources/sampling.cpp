@@ -26,6 +26,7 @@ struct Choosing {
 
 constexpr int kWide = 16, kLeast = 126;
 constexpr float kLowest = -INFINITY;
+constexpr int32_t kLowestBits = INT32_MIN + 0x7F800000;  // of this number
 // The series of 2^x, highest power first, as `_EXP2` has it.
 constexpr float kExp2[7] = {1.540353039338161e-4f, 1.333355814642844e-3f, 9.618129107628477e-3f, 5.550410866482158e-2f,
                             2.402265069591007e-1f, 6.931471805599453e-1f, 1.0f};
@@ -39,17 +40,24 @@ CELLGAMES_DISPATCH void choose(const Choosing& c, int64_t from, int64_t to) {
     for (int64_t row = from; row < to; ++row) {
         const float* __restrict logits = c.logits + row * c.logit_stride;
         const uint8_t* __restrict mask = c.mask + row * c.mask_stride;
-        int32_t any = 0, broken = 0;
+        int32_t any = 0, broken = 0, highest = INT32_MIN;
         for (int i = 0; i < width; ++i) any |= mask[i];
         const uint8_t all = any == 0;
-        for (int i = 0; i < width; ++i) given[i] = mask[i] | all ? logits[i] : kLowest;
-        float tops[kWide];
-        for (float& top : tops) top = kLowest;
-        for (int i = 0; i < padded; i += kWide)
-            for (int lane = 0; lane < kWide; ++lane) tops[lane] = given[i + lane] > tops[lane] ? given[i + lane] : tops[lane];
-        float top = kLowest;
-        for (const float other : tops) top = other > top ? other : top;
-        for (int i = 0; i < padded; ++i) broken |= given[i] != given[i];
+        std::memcpy(weight, logits, sizeof(float) * static_cast<size_t>(width));
+        for (int i = 0; i < width; ++i) {  // bits of the logit or of the lowest number
+            const int32_t legal = -static_cast<int32_t>((mask[i] | all) != 0);
+            weight[i] = (weight[i] & legal) | (kLowestBits & ~legal);
+        }
+        std::memcpy(given, weight, sizeof(float) * static_cast<size_t>(width));
+        for (int i = width; i < padded; ++i) weight[i] = kLowestBits;
+        for (int i = 0; i < padded; ++i) {  // floats are ordered as these whole numbers are, whose maximum is vectorized
+            const int32_t bits = weight[i], order = bits ^ ((bits >> 31) & INT32_MAX);
+            broken |= (bits & INT32_MAX) > 0x7F800000;
+            highest = order > highest ? order : highest;
+        }
+        highest ^= (highest >> 31) & INT32_MAX;
+        float top;
+        std::memcpy(&top, &highest, sizeof top);
         int64_t sums[kWide] = {};
         for (int i = 0; i < padded; i += kWide) {
             for (int lane = 0; lane < kWide; ++lane) {
