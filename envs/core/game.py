@@ -67,7 +67,7 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def _step(self, state: S, actions: Tensor) -> S:
-        """Play one step in every game.
+        """Play one step in every game: `actions` is int64 [B], [B, P] if all act at once; with components [..., K].
 
         The core throws away what this returns for finished games, and replaces their actions by 0. The fields of the
         result share no memory with each other, and none is an expanded view.

@@ -81,7 +81,7 @@ class GamePlugin:
             int64 [L] both: 1 the player to move, -1 the opponent, 0 if the nodes leave it open; the move is -1
             unless the player to move wins. For zero-sum games for two in turns. The search agents ask it at the root.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
-            this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
+            this to those seats, with guesses of hidden information. `rollout`, `mcts` and AlphaZero need it there.
         simpler: class of agents of an extension, by which an agent of the game that it extends plays this one: it
             takes a name and the agent. `trained` plays so where no weights serve the game itself.
         improver: target of a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns
