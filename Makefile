@@ -17,7 +17,7 @@ help:
 	@echo "make wheel  build wheel and sdist into dist/, and try both in empty environments"
 	@echo "make sanitize  test the native kernels under AddressSanitizer and UBSan"
 	@echo "make docs   build the documentation into site/"
-	@echo "make bench  measure games and learning beside OpenSpiel, Pgx, PettingZoo, SuperSuit, JAX and C++"
+	@echo "make bench  measure games and learning beside OpenSpiel, Pgx, EnvPool, PettingZoo, SuperSuit and C++"
 	@echo "make limit  measure the native kernels beside hand-written C++ (results/benchmarks/limit.md)"
 	@echo "make gpu    test and measure everything on a GPU, in ten minutes (results/benchmarks/gpu.md); DEVICE=cpu tries it"
 	@echo "make strength  let the shipped agents play a thousand games against each of the others"
@@ -116,7 +116,6 @@ docs: setup
 bench: setup
 	$(INSTALL) -e '.[dev,peers]'
 	$(BIN)/python -m benchmarks.core.random_play
-	$(BIN)/python -m benchmarks.core.life_speed
 	$(BIN)/python -m benchmarks.core.cloth
 	$(BIN)/python -m benchmarks.core.grid
 	$(BIN)/python -m benchmarks.core.single_games
