@@ -227,17 +227,17 @@ def payoffs_of(results: Iterable[PairResult], level: float = 0.95, weights: Mapp
         if weights is not None:
             sums = np.repeat(sums, [weights[number] for number in clusters], axis=0)
         for row, column, points in ((i, j, sums[:, 1]), (j, i, sums[:, 2])):
-            games[row, column], sets[row, column] = round(math.fsum(sums[:, 0])), len(sums)
-            score[row, column] = math.fsum(points) / games[row, column]
+            games[row, column], sets[row, column] = round(sums[:, 0].sum()), len(sums)
+            score[row, column] = points.sum() / games[row, column]  # of halves: exact in any order
             middle[row, column], error[row, column] = _clustered(sums[:, 0], points)
     return Payoffs(agents, score, games, middle, error, sets, level)
 
 
 def _clustered(sizes: FloatArray, points: FloatArray) -> tuple[float, float]:
     """Return the mean of the points a game and its standard error over clusters, with the virtual ones."""
-    size = math.fsum(sizes) / len(sizes)  # of a virtual cluster
+    size = float(sizes.sum()) / len(sizes)  # of a virtual cluster
     total = size * (len(sizes) + 2 * _VIRTUAL)
-    mean = (math.fsum(points) + size * _VIRTUAL) / total
+    mean = (float(points.sum()) + size * _VIRTUAL) / total
     squares = math.fsum((points - sizes * mean) ** 2) + _VIRTUAL * size**2 * (mean**2 + (1 - mean) ** 2)
     count = len(sizes) + 2 * _VIRTUAL
     return mean, math.sqrt(squares * count / (count - 1)) / total
