@@ -27,13 +27,13 @@ def connect(frames: Sequence[X], stone: X, where: Where) -> tuple[X, list[X], li
     """Put a stone among its neighbours.
 
     Args:
-        frames: what the four slots say (`joining.frame`).
+        frames: codes of the four slots (`joining.frame`).
         stone: `placed(cell, colour, touched)`.
         where: the host's choice.
 
     Returns:
         The stone's code, which holds all sides that its group touches now; four groups (as `code & GROUP`), the one
-        that takes the others over first, and what to add to the codes of their cells.
+        that takes the others over first, and the numbers to add to the codes of their cells.
     """
     a, b, c, d = frames
     code, groups, shifts = join(frames, stone, where)

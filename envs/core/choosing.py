@@ -71,7 +71,7 @@ def sample_actions(
 
 
 def scale_bits(choices: int) -> int:
-    """Return the bits of the weight of the likeliest of so many choices, so that no sum of weights overflows."""
+    """Return the bits of the largest weight among `choices` choices, few enough that no sum of weights overflows."""
     return min(_BITS, _ROOM - choices.bit_length())
 
 

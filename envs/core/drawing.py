@@ -154,12 +154,12 @@ def ruler(rows: int, cols: int, corner: Point, cell: float, colour: str, apart: 
     """Yield the numbers of rows and columns around a board, as in the names of actions.
 
     Args:
-        rows: of the board.
-        cols: of the board.
-        corner: the upper left one of the board.
-        cell: units of a cell.
-        colour: of the numbers.
-        apart: the least units between numbers.
+        rows: number of rows of the board.
+        cols: number of columns of the board.
+        corner: upper left corner of the board.
+        cell: side of a cell, in units.
+        colour: colour of the numbers.
+        apart: least distance between two numbers, in units.
     """
     step = next(step for step in (1, 2, 5, 10, 20, 50) if step * cell >= apart)
     for col in range(0, cols, step):
@@ -301,13 +301,13 @@ class Notes:
 
     Attributes:
         title: a line above the board.
-        shares: by action, how much of a search went there, 0 to 1; an action that is not named got nothing.
-        numbers: by action, what to write there, at most three characters.
-        meaning: of the numbers, such as "win chance of Black in %".
+        shares: share of the search by action, 0 to 1; an action without an entry has share 0.
+        numbers: label by action, at most three characters.
+        meaning: meaning of the numbers, such as "win chance of Black in %".
         line: moves in their order, each an action and the player who makes it.
-        of: what the shares are shares of, in words.
-        most: the share that is drawn as the most; None for the largest one.
-        least: the share that is drawn as nothing. Above 0, colours follow the shares evenly, so that near ones differ.
+        of: name of the whole that the shares divide, with "of".
+        most: share drawn in full colour; None for the largest share.
+        least: share drawn without colour. Above 0, colours follow the shares evenly, so that near ones differ.
     """
 
     title: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 class GameError(ValueError):
-    """Something that is wrong with what a game was given, such as a line that is no position.
+    """An error in the input of a game, such as a line that is not a position.
 
     Attributes:
         game: the game's id.
-        reason: what is wrong.
+        reason: description of the error.
     """
 
     def __init__(self, game: str, reason: str) -> None:

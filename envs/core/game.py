@@ -79,7 +79,7 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def observe(self, state: S, player: Tensor | int) -> Tensor:
-        """Return what a player may know, [B, ...] as `info.observation` says.
+        """Return the observations of a player, [B, ...] as `info.observation` says.
 
         Args:
             state: the games.
@@ -161,7 +161,7 @@ class Game(ABC, Generic[S]):
         """Return uniformly random legal actions, int64, as `step` takes them; each component is drawn for itself.
 
         Args:
-            state: the games; what is drawn for finished ones has no meaning.
+            state: the games; the actions of finished ones have no meaning.
             source: a generator, which is consumed, alike for finished games and others; or random bits, int64
                 [B, ...], 0 to 2^31 - 1, one for each number of the actions.
         """
@@ -183,7 +183,7 @@ class Game(ABC, Generic[S]):
         return sampling.pack(self._legal(state))
 
     def infos(self, state: S, player: int) -> dict[str, Tensor]:
-        """Return what `infos` of PettingZoo and others hold beside the observation, each [B, ...].
+        """Return the `infos` of PettingZoo and other interfaces, which go with the observation, each [B, ...].
 
         The names are the same in every position. The numbers are known to `player` and no part of what it observes.
         """
@@ -243,11 +243,11 @@ class Game(ABC, Generic[S]):
 
         Args:
             actions: anything.
-            shape: the one expected.
-            letters: of its axes, for the message.
-            device: that they are moved to; None leaves them where they are.
-            about: what the message says of the shape.
-            hint: what it ends with.
+            shape: expected shape.
+            letters: names of its axes, for the message.
+            device: device of the result; None leaves the actions where they are.
+            about: text after the expected shape in the message.
+            hint: text at the end of the message.
         """
         try:
             return as_actions(actions, shape, device)
@@ -276,10 +276,10 @@ class Game(ABC, Generic[S]):
         return "it is not legal in this position"
 
     def fallback(self, component: int, legal: Any) -> int:
-        """Return what interfaces play instead of an illegal choice of a component: its last legal choice.
+        """Return the choice that interfaces play instead of an illegal one: the component's last legal choice.
 
         Args:
-            component: of the action.
+            component: index of a component of the action.
             legal: bool [choices], the component's mask, a tensor or an array.
         """
         return max(choice for choice, flag in enumerate(legal.tolist()) if flag)
@@ -290,7 +290,7 @@ class Game(ABC, Generic[S]):
     """True if `_native_step` spreads random bits itself, out of the number by `sampling.random_root`."""
 
     def _native_step(self, device: torch.device) -> NativeStep[S] | None:
-        """Return the native code for a whole step of a `Vector` on `device`; None where there is none."""
+        """Return the native code for a whole step of a `Vector` on `device`; None if the game has no such code."""
         return None
 
     def _observe_into(self, state: S, out: Tensor) -> None:
@@ -307,7 +307,7 @@ class Game(ABC, Generic[S]):
             out.copy_(self.observe(state, state.current_player))
 
     def _legal_again(self, state: S, mask: Tensor) -> Tensor:
-        """Return `_legal`; may write into `mask`, an earlier one of as many games that nobody needs any more."""
+        """Return `_legal`; may write into `mask`, an unused earlier mask for the same number of games."""
         return self._legal(state)
 
     def _restart(self, state: S, done: Tensor) -> S:
@@ -358,7 +358,7 @@ class Game(ABC, Generic[S]):
         return json.dumps({name: field[0].tolist() for name, field in _position(state).items()}, separators=(",", ":"))
 
     def view_to_string(self, state: S, player: int) -> str:
-        """Return what a player may know of the position of a batch of one, as one line of text.
+        """Return a player's view of the position of a batch of one, as one line of text.
 
         It tells no more than `observe` does. The default is the line by `state_to_string` in games with perfect
         information, and the observation as JSON in others.
@@ -402,7 +402,7 @@ class Game(ABC, Generic[S]):
         return draw_board(self.observe(state, player)[0].numpy(force=True), self.info.title)
 
     def draw_batch(self, state: S, most: int = 4) -> Picture:
-        """Return the first games of the batch, at most `most`, as one drawing, in about as many rows as columns."""
+        """Return one drawing of the first games of the batch, at most `most`, in a grid that is nearly square."""
         pictures = [self.draw(state[env_id]) for env_id in range(min(most, len(state)))]
         if len(pictures) == 1:
             return pictures[0]
@@ -429,7 +429,7 @@ class Game(ABC, Generic[S]):
         return _rows(self.board(state)[0])
 
     def text_for(self, state: S, player: int) -> str:
-        """Return what `draw_for` shows, for a terminal."""
+        """Return the content of `draw_for` as text for a terminal."""
         return self.text(state) if self.info.perfect_information else _rows(self.observe(state, player)[0])
 
     def _repr_html_(self) -> str:
@@ -444,7 +444,7 @@ class Game(ABC, Generic[S]):
         return 1
 
     def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what a seat sees, and numbers by action, as they are on a board moved by symmetries.
+        """Return observations of a seat, and numbers by action, as they are on a board moved by symmetries.
 
         Args:
             observation: [L, ...], of `L` positions, as `observe` shows them.
@@ -456,7 +456,7 @@ class Game(ABC, Generic[S]):
     # --- what a search can ask instead of playing -----------------------------------------------------------------
 
     def is_last_turn(self, state: S) -> Tensor:
-        """Return where the next step surely ends the game, bool [B]; False where that is unknown and after the end."""
+        """Return a mask of games that surely end in the next step, bool [B]; False if unknown and after the end."""
         return torch.zeros_like(state.done)
 
     def winning_actions(self, state: S, player: Tensor | None = None) -> Tensor | None:
@@ -466,7 +466,7 @@ class Game(ABC, Generic[S]):
 
         Args:
             state: the games.
-            player: int64 [B], who is taken to be the mover; None for those whose turn it is.
+            player: int64 [B], the player taken to be the mover; None for the player whose turn it is.
         """
         return None
 

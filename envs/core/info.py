@@ -32,8 +32,8 @@ class Space:
     """The shape, dtype and bounds of a tensor that a game shows.
 
     Attributes:
-        shape: without the batch.
-        dtype: of the numbers.
+        shape: shape without the batch dimension.
+        dtype: dtype of the numbers.
         low: the least number.
         high: the largest number.
     """
@@ -121,7 +121,7 @@ class GameInfo:
         return choices[::-1]
 
     def admits(self, mask: Tensor, chosen: Tensor) -> Tensor:
-        """Return which components of `chosen`, integers [..., K], the mask, bool [..., A], allows: bool [..., K]."""
+        """Return True for each component of `chosen`, integers [..., K], that `mask`, bool [..., A], allows."""
         choices = torch.tensor(self.action_nvec, device=chosen.device)
         inside = (chosen >= 0) & (chosen < choices)
         places = chosen.clamp(min=0).minimum(choices - 1) + choices.cumsum(0) - choices

@@ -131,7 +131,7 @@ def random_legal(words: Tensor, bits: Tensor) -> Tensor:
 
 
 def _rank(bits: Tensor, total: Tensor) -> Tensor:
-    """Return how many legal actions stand before the one wanted."""
+    """Return the number of legal actions before the wanted one."""
     return (bits * total) >> 31
 
 

@@ -95,7 +95,7 @@ class Solo(ABC):
 
     @abstractmethod
     def observe(self, player: int) -> np.ndarray:
-        """Return what the player may know as a fresh array, as `info.observation` says."""
+        """Return the player's observation as a fresh array, as `info.observation` says."""
 
     @abstractmethod
     def board(self) -> np.ndarray:

@@ -68,7 +68,7 @@ class Transition:
     """The result of one step.
 
     Attributes:
-        actions: int64, [B] (or [B, P], [B, P, K]), what was played.
+        actions: int64, [B] (or [B, P], [B, P, K]), the played actions.
         rewards: [B, P] float32.
         terminated: [B] bool, the game ended by the rules in this step, and a new one stands in the env.
         truncated: [B] bool, the same for limits.
@@ -313,7 +313,7 @@ class Vector(Generic[S]):
 
     @property
     def observation(self) -> Tensor:
-        """What the seat to move sees of `state`, or all players of a simultaneous game: [B, ...] or [B, P, ...].
+        """Observations of `state`: [B, ...] of the seat to move, or [B, P, ...] of all players in simultaneous games.
 
         Raises:
             ValueError: the batch was made without `observe`.

@@ -50,7 +50,7 @@ def _shade(ground: str, depth: float) -> str:
 
 
 def _depth(share: float, least: float, most: float) -> float:
-    """Return how deep the colour of a share is, 0 to 1.
+    """Return the depth of the colour of a share, 0 to 1.
 
     Shares of a whole are shown by their square roots, so that small ones can be seen beside large ones.
     """

@@ -38,7 +38,7 @@ def lone(cell: X, colour: X) -> X:
 
 
 def frame(first: X, second: X, colour: X, where: Where) -> X:
-    """Return what a slot says: the first neighbour's code if it is of `colour`, else the second's, else 0.
+    """Return the code of a slot: the first neighbour's code if it is of `colour`, else the second's, else 0.
 
     A game may have added something to both codes that the new stone needs to know (Torus: the winding of the step), to
     those of free cells and of the opponent as well.
@@ -50,13 +50,13 @@ def join(frames: Sequence[X], stone: X, where: Where) -> tuple[X, list[X], list[
     """Put a stone among its neighbours.
 
     Args:
-        frames: what the four slots say (`frame`).
+        frames: codes of the four slots (`frame`).
         stone: `lone(cell, colour)`.
         where: the host's choice.
 
     Returns:
-        The stone's code; the groups of the last three slots (as `code & GROUP`) and what to add to the codes of their
-        cells, 0 where nothing joins.
+        The stone's code; the groups of the last three slots (as `code & GROUP`) and the numbers to add to the codes of
+        their cells, 0 where nothing joins.
     """
     a, b, c, d = frames
     code = where(a != 0, a, where(b != 0, b, where(c != 0, c, where(d != 0, d, stone))))

@@ -39,9 +39,9 @@ class StoneGame(Game[StoneS]):
     and `_step`, `observe`, `info`, and those below.
 
     Attributes:
-        size: of the board.
+        size: size of the board.
         put_fields: names of the fields that `put_stones` changes.
-        shows_free: whether free cells have planes in observations.
+        shows_free: True if free cells have planes in observations.
     """
 
     size: int
@@ -59,7 +59,7 @@ class StoneGame(Game[StoneS]):
         """Return a board as it is drawn."""
 
     def _note(self, state: StoneS) -> str:
-        """Return what a title adds on the first game of a batch, which goes on."""
+        """Return a remark for the title on the first game of a batch, which is not over."""
         return ""
 
     @property
@@ -69,11 +69,11 @@ class StoneGame(Game[StoneS]):
 
     @abstractmethod
     def _winners(self, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-        """Return who wins when the free cells are filled at random: 1 Black, 2 White, int32 [X].
+        """Return the winner after the free cells are filled at random: 1 Black, 2 White, int32 [X].
 
         Args:
             stones: int32 [X, N], 0 free, 1 Black, 2 White.
-            player: int64 [X], who moves next.
+            player: int64 [X], the player to move.
             lots: int32 [X, N], random numbers below `LOTS`.
         """
 
@@ -175,7 +175,7 @@ class StoneGame(Game[StoneS]):
 
     @override
     def outcome(self, state: StoneS) -> Tensor:
-        """Return who has won; never a draw."""
+        """Return the players' outcomes, int8 [B, 2], never a draw at the end."""
         result = torch.where(state.scores > 0, WIN, LOSS)
         return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
 
@@ -201,9 +201,9 @@ class StoneGame(Game[StoneS]):
 
         Args:
             cells: 0 free, 1 Black, 2 White, by cell index.
-            player: who moves next.
+            player: the player to move.
             turn: turns played.
-            seed: of the game.
+            seed: seed of the game.
         """
         solo = self.solo(self.init(torch.tensor([seed], device="cpu")))
         for cell, colour in enumerate(cells):

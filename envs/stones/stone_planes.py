@@ -28,11 +28,11 @@ def planes(codes: Tensor, player: Tensor, places: Tensor | None, size: int, free
 
     Args:
         codes: int32 [B, N].
-        player: int64 [B], who looks.
-        places: int64 [K n^2], the cell at each place of `K` planes, `N` where there is none; None if the cells are
-            numbered by their places.
+        player: int64 [B], the observing player.
+        places: int64 [K n^2], the cell at each place of `K` planes, `N` at a place without a cell; None if the cells
+            are numbered by their places.
         size: `n`.
-        free: whether free cells have planes.
+        free: True if free cells have planes.
     """
     stones = codes & COLOUR
     if places is not None:

@@ -44,18 +44,18 @@ def taken(free: Tensor, cell: Tensor) -> Tensor:
 
 
 def threads_for(games: int) -> int:
-    """Return how many threads a native step of so many games takes."""
+    """Return the number of threads for a native step of `games` games."""
     return min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD)
 
 
 def put_natively(
     function: Callable[..., object], board: object, fields: Sequence[Tensor], cell: Tensor, player: Tensor
 ) -> tuple[Tensor, ...]:
-    """Return fields after stones of `player` on `cell`, int64 [B] both, and who has won, bool [B].
+    """Return fields after stones of `player` on `cell`, int64 [B] both, and a mask of won games, bool [B].
 
     Args:
-        function: of the native library, which takes the board, the numbers of games and of threads, the cells, the
-            players, the fields, which it changes, and who has won.
+        function: function of the native library. It takes the board, the numbers of games and of threads, the cells,
+            the players, the fields, which it changes, and the mask of won games, which it fills.
         board: the first argument.
         fields: codes, int32 [B, N], and what else the game keeps of its stones; left alone.
         cell: int64 [B].

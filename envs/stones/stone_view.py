@@ -43,7 +43,7 @@ class StoneView(ABC):
     Attributes:
         cells: by cell index, 0 free, 1 Black, 2 White.
         last_move: a cell to mark with a ring.
-        path: what the game draws through the stones that won.
+        path: path through the stones that won, in the game's own form.
         title: a line above the board, such as "Black wins, 61 turns".
         labels: True to write the letters and numbers around the board.
         fills: colours of cells that are to have others than the usual ones.

@@ -1,9 +1,9 @@
 """The rules of Torus: joining groups, finding cycles, judging them. Game by Mark Steere.
 
 Like `stones.joining`, whose `join` puts a stone among its neighbours, everything here runs on tensors and on plain
-integers. What a code holds above its group is an
+integers. The bits of a code above its group are an
 
-    offset   how often the way from the root to here winds round:
+    offset   number of times that the way from the root to here winds round:
              offset = right + 256 * down, both counted with sign
 
 The offset says in which copy of the board this cell lies when the group is unrolled on the plane, starting
@@ -71,7 +71,7 @@ def closed(frames: Sequence[X], where: Where) -> list[X]:
     """Return three cycle classes that a stone among its neighbours closes: offsets, 0 where none.
 
     Args:
-        frames: what the four slots say (`frame`), seen in the new stone's frame.
+        frames: codes of the four slots (`frame`), seen in the new stone's frame.
         where: the host's choice.
     """
     a, b, c, d = frames
