@@ -43,7 +43,7 @@ _NEUTRALS = chance.USER  # purpose of draws
 
 @dataclass(frozen=True, repr=False)
 class ClothOfGold(Game[ClothState]):
-    """Cloth of Gold by Adam Murray: two players feed a Game of Life by hand, and whose units hold their own wins.
+    """Cloth of Gold by Adam Murray: two players add units to a Game of Life; the player whose units hold out wins.
 
     One action places a unit or takes back one that was placed in the same turn, or ends the turn. The generations run
     inside the action that ends player_b's turn.
@@ -51,16 +51,16 @@ class ClothOfGold(Game[ClothState]):
     Attributes:
         height: rows of the world, 8 to 256; nothing lies beyond its edges.
         width: its columns, 8 to 256.
-        generations: of a round.
+        generations: number of generations in a round.
         max_units: the most units placed in a turn.
-        max_rounds: after which the game is cut off; the leader wins.
-        radius: of a unit's territory, the cells at a distance less than this.
+        max_rounds: number of rounds after which the game is cut off; the leader wins.
+        radius: radius of a unit's territory, the cells at a distance less than this.
         initial_placement: each player places units before the first round.
         first_verdict: the round from which on the score can end the game. With 1, the lead of round 1 is compared with
-            that after the initial placement, or with 0 where there is none.
+            that after the initial placement, or with 0 without an initial placement.
         neutral_births: three neutral neighbours and no other make an empty cell neutral.
         neutral_density: chance of every cell to be neutral at the start, 0 to less than 1.
-        win_rule: "score", a lead that does not grow wins; or "extinction", who has no unit left loses.
+        win_rule: "score", a lead that does not grow wins; or "extinction", a player without units loses.
         shaping: weight of a reward in every step, the change of the lead in units over the number of cells.
         neutral_stance: "passive"; "defensive", neutral cells go over to no side; or "aggressive", they also kill
             units and take births where they have the majority. The last two need `neutral_density`.
@@ -256,7 +256,7 @@ class ClothOfGold(Game[ClothState]):
         return self._shaped(state, after)
 
     def _played(self, state: ClothState, cells: Tensor, ending: Tensor, actions: Tensor | int) -> ClothState:
-        """Return the games after `_placed`, so many actions, and the ends of turns and rounds."""
+        """Return the games after `_placed` and the ends of turns and rounds, with `actions` more actions counted."""
         after = self._placed(state, cells, ending)
         after = after.replace(turn=state.turn + actions, rewards=torch.zeros_like(state.rewards))
         return rounds.end_turns(self, after, ending)
@@ -274,10 +274,10 @@ class ClothOfGold(Game[ClothState]):
         return state
 
     def decided(self, round: N, before: N, a: N, b: N) -> tuple[N, N, N]:
-        """Return whether player_a has won, player_b has won, and both have lost by the score of a round.
+        """Return three flags by the score of a round: player_a has won, player_b has won, both have lost.
 
         Args:
-            round: its number; integers, or tensors that broadcast, as all of these.
+            round: number of the round; integers, or tensors that broadcast, as all of these.
             before: a's lead in units in the round before.
             a: units of player_a after the round.
             b: units of player_b.
@@ -290,7 +290,7 @@ class ClothOfGold(Game[ClothState]):
         return won_a & due, won_b & due, lost & due
 
     def ends(self, round: N, before: N, a: N, b: N) -> tuple[N, N]:
-        """Return whether the score of a round ends the game, and whether the game is cut off; see `decided`."""
+        """Return two flags: the score of a round ends the game, the game is cut off; see `decided`."""
         won_a, won_b, lost = self.decided(round, before, a, b)
         over = won_a | won_b | lost
         return over, (round == self.max_rounds) & (over ^ True)
@@ -380,7 +380,7 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def outcome(self, state: ClothState) -> Tensor:
-        """Return who has won: the player who leads; both have lost where nobody does."""
+        """Return the players' outcomes, int8 [B, 2]: the leader has won; without a leader both have lost."""
         return torch.where(state.done[:, None], rounds.outcomes(state.scores[:, 0]), DRAW).to(torch.int8)
 
     @override
@@ -419,7 +419,7 @@ class ClothOfGold(Game[ClothState]):
         return ClothSolo(self, state)
 
     def layer(self, world: rendering.World) -> rendering.Layer | None:
-        """Return what an extension adds to the picture of a world; None for nothing."""
+        """Return the layer that an extension adds to the picture of a world; None for no layer."""
         return None
 
     # --- text and pictures ----------------------------------------------------------------------------------------
@@ -442,7 +442,7 @@ class ClothOfGold(Game[ClothState]):
         return row * self.width + col
 
     def _actions(self) -> str:
-        """Return what the text of an action may be, for errors."""
+        """Return a description of the valid texts of an action, for errors."""
         return f"a cell from r0c0 to r{self.height - 1}c{self.width - 1}, or end"
 
     @override
@@ -503,7 +503,7 @@ class ClothOfGold(Game[ClothState]):
         )
 
     def _position(self, text: str, example: str) -> Position:
-        """Return what the line says, if this game can hold it."""
+        """Return the position of a line; raise a `GameError` if this game cannot hold it."""
         position = notation.string_to_position(text, self.height, self.width)
         if position is None:
             raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")

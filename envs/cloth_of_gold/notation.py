@@ -64,7 +64,7 @@ def cell_to_string(row: int, col: int) -> str:
 
 
 def string_to_cell(text: str) -> tuple[int, int] | None:
-    """Return row and column of a text by `cell_to_string`; None if it is none."""
+    """Return row and column of a text by `cell_to_string`; None for any other text."""
     found = _CELL.fullmatch(text)
     return None if found is None else (int(found[1]), int(found[2]))
 

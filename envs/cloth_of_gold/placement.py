@@ -173,14 +173,14 @@ def _find(native: Library, form: int, situation: list[Tensor], sizes: tuple[int,
 def play(grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius: int, max_units: int) -> ClothState:
     """Place units of the movers, or take back those that were placed in this turn, and end turns.
 
-    Who moves next is not changed. The results share no memory with `state`.
+    The player to move is not changed. The results share no memory with `state`.
 
     Args:
         grid: the board.
         state: the games; not changed.
-        cells: int64 [B, K], each once, by rows; -1 names none.
-        ending: bool [B], in which games the turn ends after that.
-        radius: of a unit's territory.
+        cells: int64 [B, K], each once, by rows; -1 names no cell.
+        ending: bool [B], mask of games in which the turn ends after that.
+        radius: radius of a unit's territory.
         max_units: the most units placed in a turn.
     """
     changing = ("units", "placed", "territory", "live", "left", "acts")

@@ -85,23 +85,23 @@ class World(Protocol):
 
 
 class Layer:
-    """What a game that extends this one adds to a picture; all its parts are empty here."""
+    """The parts that a game that extends this one adds to a picture; all are empty here."""
 
     def key_rows(self) -> int:
         """Return the rows of the key."""
         return 0
 
     def draw_below(self, size: float, *, over: bool = False) -> Iterator[Shape]:
-        """Yield what lies below units, in units of a cell, of which each is `size` units of the picture.
+        """Yield the shapes below units, in units of a cell, of which each is `size` units of the picture.
 
         Args:
-            size: units of a cell.
-            over: True for what lies over territories, False for what lies below them.
+            size: side of a cell in units of the picture.
+            over: True for the shapes over territories, False for those below them.
         """
         return iter(())
 
     def draw_above(self, size: float) -> Iterator[Shape]:
-        """Yield what lies above units, in units of a cell."""
+        """Yield the shapes above units, in units of a cell."""
         return iter(())
 
     def draw_key(self, left: float, top: float, wide: float) -> Iterator[Shape]:
@@ -121,12 +121,12 @@ class View:
         cells: integers [H, W], 0 empty, 1 a, 2 b, 3 neutral, 4 killed.
         territory: bool [2, H, W], a's and b's; contested cells belong to both.
         title: a line above the world, such as "Cloth of Gold: round 3, player_b places".
-        names: of the players.
-        scores: of the players at the end of the last round, None where none is to be shown.
-        results: a word for each player, such as "wins", "" while none is due.
+        names: names of the players.
+        scores: scores of the players at the end of the last round, None to show no scores.
+        results: a word for each player, such as "wins", "" before the end.
         placed: bool [H, W], units to mark as placed in this turn.
         last: row and column of a cell to ring, such as the last one acted on.
-        layer: what a game that extends this one adds, None for nothing.
+        layer: layer that a game that extends this one adds, None for no layer.
     """
 
     cells: Cells
@@ -326,8 +326,8 @@ _KEY = "units A B (a b placed this turn), o neutral, x killed; territory - of A,
 def text(view: View) -> str:
     """Return one moment for a terminal, a sign a cell, or a sign a block of cells where a row would be longer than 140.
 
-    A block shows units before anything else (those of who has more, `*` if both have as many), then killed cells,
-    neutral ones, and whose territory most of it is.
+    A block shows units before anything else (those of the player with more, `*` if their numbers are equal), then
+    killed cells, neutral ones, and the territory that most of it belongs to.
     """
     cells, territory, placed = view.cells, view.territory, view.placed
     players = [f"{_SIGNS[player + 4]} {view.heading(player)}; {view.standing(player)}" for player in (0, 1)]

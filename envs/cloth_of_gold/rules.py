@@ -119,25 +119,25 @@ def two_sided_generation(board: Board[W], a: W, b: W, killed: W) -> tuple[W, W, 
 
 
 def placeable(board: Board[W], own: W, other: W, rest: W, territories: tuple[W, W], homeless: W) -> W:
-    """Return where a player may place a unit.
+    """Return a mask of the cells on which a player may place a unit.
 
-    On an empty cell, at a distance of more than 1 from the opponent's units, in one's own territory that is not the
-    opponent's as well; for a player without a unit territory plays no part.
+    Such a cell is empty, at a distance of more than 1 from the opponent's units, and in one's own territory that is
+    not the opponent's as well; for a player without a unit territory plays no part.
 
     Args:
         board: the host.
         own: units of the player.
         other: units of the opponent.
         rest: neutral and killed cells.
-        territories: of the player and of the opponent.
-        homeless: all bits set for a player without a unit, else none.
+        territories: territories of the player and of the opponent.
+        homeless: mask with all bits set for a player without a unit, else with no bits set.
     """
     home = homeless | (territories[0] & ~territories[1])
     return board.trim(home & ~(own | rest | board.dilate(other, PLUS)))
 
 
 def choices(left: N, acts: N, max_units: int, nowhere: N) -> tuple[N, N, N]:
-    """Return whether the mover may place a unit, may take one back, and may end its turn.
+    """Return three flags: the mover may place a unit, may take one back, may end its turn.
 
     After `ACTS_A_UNIT * max_units` placements and take-backs only the end of the turn is left, or, with nothing
     placed, one more placement. A turn must place a unit if it can.
@@ -153,7 +153,7 @@ def choices(left: N, acts: N, max_units: int, nowhere: N) -> tuple[N, N, N]:
 
 
 def verdict(before: N, lead: N) -> tuple[N, N, N]:
-    """Return whether a has won, b has won, and both have lost, by a's lead in units in the last round and in this one.
+    """Return three flags by a's lead in units in the last round and in this one: a has won, b has won, both have lost.
 
     Both lose at 0:0; a side that is ahead wins unless its lead has grown.
     """

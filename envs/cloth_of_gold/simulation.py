@@ -153,7 +153,7 @@ def _kernel(grid: Grid, planes: Tensor, neutral_rules: int, compile: Compile, ca
 
 
 def _width_for(worlds: int, device: torch.device) -> int:
-    """Return the width to take for so many worlds; more than fit are taken in turns."""
+    """Return the batch width for `worlds` worlds; more worlds than fit are taken in turns."""
     widths = _WIDTHS if device.type == "cpu" else _CUDA_WIDTHS
     return next((width for width in widths if width >= worlds), widths[-1])
 

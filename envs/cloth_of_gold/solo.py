@@ -138,7 +138,7 @@ class ClothSolo(Solo):
     # --- what may be done -----------------------------------------------------------------------------------------
 
     def _cells(self) -> int:
-        """Return where the mover may place its next unit, whatever its number."""
+        """Return a mask of the cells that are open to the mover, whatever number of units it has left."""
         player = self.current_player
         own, other = self._units[player], self._units[1 - player]
         home = (self._territory[player], self._territory[1 - player])

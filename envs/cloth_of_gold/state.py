@@ -24,14 +24,14 @@ class ClothState(State):
         units: [B, 2, S, N] int64, bitboards of the players' units.
         neutral: [B, S, N] int64, neutral cells.
         killed: [B, S, N] int64, killed cells.
-        territory: [B, 2, S, N] int64, of the units on the board, now.
+        territory: [B, 2, S, N] int64, territories of the units on the board, now.
         placed: [B, S, N] int64, units that the mover has placed in this turn.
         live: [B, 2] int32, units on the board.
         left: [B] int32, units that the mover may still place in this turn.
         acts: [B] int32, placements and take-backs in this turn.
         round: [B] int32, 0 while the initial population is placed, then from 1; the last one when the game is over.
         rounds: [B, R + 1, 6] int32, after each round (`COLUMNS`): units, territory, contested and killed cells; row 0
-            after the initial placement, zeros where there is none, and for rounds that have not been played.
+            after the initial placement, zeros without that placement, and for rounds that have not been played.
     """
 
     units: Tensor

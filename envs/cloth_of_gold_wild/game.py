@@ -49,8 +49,8 @@ class ClothOfGoldWild(ClothOfGold):
         weather: rain, storm, lightning and fire; needs `terrain`.
         perks: still lifes earn units, reach, wards and bolts.
         territory: "field", the cells near a unit; or "hull", zones around the hulls of clusters of units.
-        buffer: of a zone, the distance from its hull up to which it reaches.
-        wildlife: how many grazers, hunters and guards there are.
+        buffer: distance from its hull up to which a zone reaches.
+        wildlife: numbers of grazers, hunters and guards.
         combinations: sets of one still life for each perk earn more; needs `perks`.
     """
 

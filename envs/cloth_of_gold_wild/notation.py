@@ -152,7 +152,7 @@ def _wildlife(game: ClothOfGoldWild, state: WildState, text: str) -> WildState |
 
 
 def _numbers(text: str, number: int, most: int) -> list[int] | None:
-    """Return so many numbers of at most `most` with commas between them; None for anything else."""
+    """Return the numbers of a text, `number` of them, at most `most` each, separated by commas; else None."""
     if not _NUMBERS.fullmatch(text):
         return None
     found = list(map(int, text.split(",")))

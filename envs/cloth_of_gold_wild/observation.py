@@ -40,7 +40,7 @@ def number_names(game: ClothOfGoldWild) -> tuple[str, ...]:
 
 
 def ground_planes(game: ClothOfGoldWild, state: WildState) -> list[Tensor]:
-    """Return water, forest and rock, int64 [B, S, N] each; burnt forest is none until it has grown again."""
+    """Return water, forest and rock, int64 [B, S, N] each; burnt forest does not count until it has grown again."""
     wood, rock = state.land.unbind(1)
     forest = wood & ~state.water
     if game.weather:
@@ -69,7 +69,7 @@ def planes(game: ClothOfGoldWild, state: WildState, seat: Tensor) -> tuple[list[
 
 
 def infos(game: ClothOfGoldWild, state: WildState) -> dict[str, Tensor]:
-    """Return what `infos` add: `weather`, `level`, `still_lifes`, `supply`, `reach`, `spells` and `animals`."""
+    """Return the further `infos`: `weather`, `level`, `still_lifes`, `supply`, `reach`, `spells` and `animals`."""
     found: dict[str, Tensor] = {}
     if game.weather:
         found |= {"weather": state.weather, "level": state.level}

@@ -1,4 +1,4 @@
-"""Perks of still lifes: the count after a round, what it earns, wards and bolts.
+"""Perks of still lifes: the count after a round, the points it earns, wards and bolts.
 
 Letters: `B` games, `n` of them, `S, N` stored rows and words (see `boards.bitboards`), `K` kinds of still lifes.
 """
@@ -133,8 +133,8 @@ def _counted(boards: Tensor, rows: int, cols: int) -> list[Tensor]:
 
     Args:
         boards: bitboards int64 [5, S, N, n]: a's and b's units, neutral cells, forest, barren ground.
-        rows: of the board.
-        cols: of the board.
+        rows: number of rows of the board.
+        cols: number of columns of the board.
     """
     grid, units = Grid(rows, cols, wrap=False), boards[:2]
     own, live = _Shifted(grid, units), _Shifted(grid, boards[0] | boards[1] | boards[2])
@@ -212,7 +212,7 @@ class _Shifted:
         self._shift: Callable[[tuple[int, int]], Tensor] = cache(lambda by: grid.shift(boards, -by[0], -by[1]))
 
     def __call__(self, cell: tuple[int, int]) -> Tensor:
-        """Return in each cell what stands so many rows down and columns right of it; nothing beyond the edges."""
+        """Return boards on which each cell has the bit `cell` rows down and columns right of it, 0 beyond the edges."""
         return self._shift(cell)
 
 

@@ -139,7 +139,7 @@ class WildView(Layer):
 
 
 def _entries(view: WildView) -> list[tuple[str, str]]:
-    """Return what the key explains: names of samples, and words."""
+    """Return the entries of the key: names of samples, and words."""
     found = [(name, name) for name in LAND if name in view.ground]
     if view.wards is not None:
         found += [("ward 0", "wards of a"), ("ward 1", "of b")]
@@ -203,7 +203,7 @@ def _beast(kind: int, x: float, y: float, radius: float, size: float) -> Shape:
 
 
 def wild_view(game: ClothOfGoldWild, state: WildState, names: Sequence[str] | None = None) -> WildView:
-    """Return what the options add to the picture of a batch of one; players have `names`, by default their ids."""
+    """Return the options' parts of the picture of a batch of one; players have `names`, by default their ids."""
     ground = {}
     if game.terrain:
         land = [game.grid.unpack(x.movedim(0, -1))[0].numpy(force=True) for x in ground_planes(game, state)]
@@ -233,7 +233,7 @@ def _weather_words(game: ClothOfGoldWild, state: WildState) -> str:
 
 
 def _earned_words(game: ClothOfGoldWild, state: WildState, names: Sequence[str]) -> list[str]:
-    """Return what each player, by name, has earned by still lifes in a batch of one, "" without perks."""
+    """Return a text with each player's earnings from still lifes, by name, in a batch of one; "" without perks."""
     if not game.perks:
         return ["", ""]
     words = []

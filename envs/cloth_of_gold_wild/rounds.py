@@ -175,7 +175,7 @@ def _words(flags: Tensor) -> Tensor:
 
 
 def bolt(game: ClothOfGoldWild, state: WildState, cells: Tensor) -> WildState:
-    """Return the games after a bolt of the mover at a cell, int64 [B]; -1 is none.
+    """Return the games after a bolt of the mover at a cell, int64 [B]; -1 for no bolt.
 
     It empties the 3 x 3 around the cell, but for cells that are warded for the opponent.
     """
@@ -370,7 +370,7 @@ class WildRound:
         return state.replace(**new)
 
     def counted(self, state: WildState) -> WildState:
-        """Return the same with the still lifes counted, what they earn until the next count, and territory."""
+        """Return `state` with the still lifes counted, their perks until the next count, and territory."""
         game, state = self._game, self.after(state)
         new: dict[str, Tensor] = {}
         if game.perks:

@@ -40,8 +40,8 @@ class Fire(NamedTuple):
     """Fire in some games.
 
     Attributes:
-        stages: `STAGES` bitboards int64 [S, N, n], burning cells with so many generations left, one first.
-        burnt: the same, of burnt cells.
+        stages: `STAGES` bitboards int64 [S, N, n], burning cells by the number of generations left, from 1 on.
+        burnt: bitboards int64 [S, N, n], burnt cells.
     """
 
     stages: tuple[Tensor, ...]
@@ -90,8 +90,8 @@ def put_out(grid: Grid, fire: Fire, seed: Tensor, weather: Tensor, forest: Tenso
 
     Args:
         grid: the board.
-        fire: as the round before left it.
-        seed: of the rounds, int64 [n].
+        fire: fires at the end of the round before.
+        seed: int64 [n], seeds of the rounds.
         weather: integers [n].
         forest: bitboards of forest, burnt or not.
         water: bitboards of water.
@@ -131,10 +131,10 @@ def burn(grid: Grid, fire: Fire, forest: Tensor, seed: Tensor, generation: int, 
 
     Args:
         grid: the board.
-        fire: at the beginning.
+        fire: fires at the beginning of the generation.
         forest: bitboards of forest that is not under water, burnt or not.
-        seed: of the rounds, int64 [n].
-        generation: from 1 on.
+        seed: int64 [n], seeds of the rounds.
+        generation: number of the generation, from 1 on.
         weather: integers [n].
     """
     burning = fire.burning

@@ -65,9 +65,9 @@ class Wildlife:
     """The animals of some games within a round.
 
     Args:
-        kinds: of the animals, as by `kinds_of`.
+        kinds: kinds of the animals, as by `kinds_of`.
         size: `H, W`.
-        seed: of the games, int64 [n].
+        seed: int64 [n], seeds of the games.
         move: integers [n], the number of the round's first move since the start of the game.
         places: integers [n, A], cells by rows, or `GONE`.
 
@@ -166,7 +166,7 @@ class Wildlife:
 
 
 def _integral(live: Tensor) -> Tensor:
-    """Return how many units stand above and left of each corner, int32, of units bool [n, H, W] with a margin."""
+    """Return the number of units above and left of each corner, int32, of units bool [n, H, W] with a margin."""
     margin = torch.nn.functional.pad(live.int(), (_WINDOW + 1, _WINDOW, _WINDOW + 1, _WINDOW))
     return margin.cumsum(1, dtype=torch.int32).cumsum(2, dtype=torch.int32)
 
