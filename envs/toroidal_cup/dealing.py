@@ -31,7 +31,7 @@ def stamps_of(patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def most_shapes(pattern: str, limit: int | None) -> int:
-    """Return how many shapes a team gets at most."""
+    """Return the largest number of shapes that a team gets."""
     most = PLACEABLE[pattern].counts[-1]
     return most if limit is None else min(most, limit)
 
@@ -72,11 +72,11 @@ def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None
     """Draw a pattern and the shapes of all teams, and deal them.
 
     All shapes are sorted by live cells, largest first, equal ones as they were drawn, and dealt by `shapes.snake`.
-    Every team gets as many.
+    Every team gets the same number.
 
     Args:
         seeds: int64 [B], one per env.
-        patterns: from which one is drawn.
+        patterns: names of the patterns to draw from.
         teams: `P`.
         limit: the most shapes a team gets, None for the pattern's own number.
 

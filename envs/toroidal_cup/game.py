@@ -40,20 +40,21 @@ RANDOM = "random"
 
 @dataclass(frozen=True)
 class ToroidalCup(Game[CupState]):
-    """The Toroidal Cup of golly.life: Life in the teams' colours on a torus; who has most live cells in the end wins.
+    """The Toroidal Cup of golly.life: Life in the teams' colours on a torus; the team with most live cells wins.
 
     In each step every team places its next shape in its own band, all at once. After the last one Life runs to the
     end within that step.
 
     Attributes:
-        rows: of the torus, even, 4 to 512; cols as well.
+        rows: number of rows of the torus, even, 4 to 512.
+        cols: number of its columns, within the same limits.
         teams: 2 to 8; each has a band of cols // teams columns, from the left.
-        pattern: whose shapes are placed, or "random" for one of them a game.
+        pattern: name of the pattern whose shapes are placed, or "random" to draw one for each game.
         stride: rows and columns between neighbouring positions.
-        shapes: the most a team gets; None for the pattern's own number.
+        shapes: the most shapes that a team gets; None for the pattern's own number.
         survivors: "recolour" to the majority of the live neighbours, as the Cup does, or "keep".
-        tolerance: relative change of the averaged victory percentage that counts as none.
-        max_generations: where Life is cut off.
+        tolerance: relative change of the averaged victory percentage that counts as no change.
+        max_generations: number of generations after which Life is cut off.
     """
 
     rows: int = ROWS
@@ -222,7 +223,7 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def is_last_turn(self, state: CupState) -> Tensor:
-        """Return where the last shapes are in hand, and Life follows."""
+        """Return a mask of the games in which the last shapes are in hand, bool [B]; Life follows."""
         return (state.queue[:, 0, 1:2] < 0).all(1) & ~state.done
 
     def _bands(self, state: CupState) -> Tensor:
@@ -241,8 +242,8 @@ class ToroidalCup(Game[CupState]):
         """Return the planes of a team, int8 [B, P + 2, rows, cols], rolled so that its own band comes first.
 
         A plane of live cells for each team, one's own first, then in the order of seats; the shape to place, in
-        orientation 0 in the middle of one's band; everywhere how many shapes are left. What the others are about to
-        place, and which shapes come later, is not shown.
+        orientation 0 in the middle of one's band; everywhere the number of shapes left. The shapes that the others are
+        about to place, and those that come later, are not shown.
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         out = state.board.new_empty((len(state), 1, *self.info.observation.shape))
@@ -276,7 +277,7 @@ class ToroidalCup(Game[CupState]):
     def infos(self, state: CupState, player: int) -> dict[str, Tensor]:
         """Return `score` [B], all teams' `scores` [B, P], `generations` [B] and `victory` [B, P].
 
-        `victory` is each team's share of the live cells in percent, 0 where there is none.
+        `victory` is each team's share of the live cells in percent, 0 on an empty board.
         """
         live = state.scores.double()
         share = 100 * live / live.sum(1, keepdim=True).clamp(min=1)
@@ -384,7 +385,7 @@ class ToroidalCup(Game[CupState]):
         return state.replace(rewards=torch.zeros_like(state.rewards))
 
     def _position(self, text: str, example: str) -> Position:
-        """Return what the line says, if this game can hold it."""
+        """Return the position of a line; raise a `GameError` if this game cannot hold it."""
         position = notation.string_to_position(text, self.rows, self.cols)
         if position is None or position.pattern not in self.patterns or len(position.queues) != self.teams:
             raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")

@@ -38,7 +38,7 @@ def position_to_string(position: Position) -> str:
 
 
 def string_to_position(text: str, rows: int, cols: int) -> Position | None:
-    """Return the position of a line; None if the text is none or larger than `rows` x `cols`."""
+    """Return the position of a line; None if the text is no position or larger than `rows` x `cols`."""
     parts = text.split()
     if len(parts) != 4 or not re.fullmatch("[0-9]{1,4}", parts[1]):
         return None
@@ -92,6 +92,6 @@ def placement_to_string(row: int, col: int, orientation: int) -> str:
 
 
 def string_to_placement(text: str) -> tuple[int, int, int] | None:
-    """Return row, column and orientation of a text by `placement_to_string`; None if it is none."""
+    """Return row, column and orientation of a text by `placement_to_string`; None for any other text."""
     found = _PLACEMENT.fullmatch(text)
     return None if found is None else (int(found[1]), int(found[2]), int(found[3]))

@@ -80,7 +80,7 @@ def _native_write(
 
 
 def stamp_seen(seen: Tensor, shown: Tensor) -> Tensor:
-    """Return which of the `drawings` stands in the plane of the shape to place: int64 [B]."""
+    """Return the index, among the `drawings`, of the drawing in the plane of the shape to place: int64 [B]."""
     plane, kinds = seen[:, -2].flatten(1).float(), shown.flatten(1).float()
     common = plane @ kinds.t()
     same = (common == plane.sum(1, keepdim=True)) & (common == kinds.sum(1))

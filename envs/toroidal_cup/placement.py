@@ -80,8 +80,8 @@ def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: 
     """Return the cells of placed shapes.
 
     Args:
-        lattice: of the band.
-        stamps: names, which `stamp` counts.
+        lattice: lattice of the band.
+        stamps: names that `stamp` indexes.
         stamp: int64 [...].
         action: int64 [...].
 
@@ -98,7 +98,7 @@ def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: 
 
 @table
 def fits(lattice: Lattice, stamps: tuple[str, ...], device: torch.device) -> Tensor:
-    """Return which actions keep a shape in an empty band, and off itself where the rows wrap: bool [K, A]."""
+    """Return a mask of actions that keep a shape in an empty band, and off itself where the rows wrap: bool [K, A]."""
     side = cells(stamps, torch.device("cpu"))[:, None, :, :, 1]  # [K, 1, 8, L]
     col = lattice.stride // 2 + lattice.stride * torch.arange(lattice.across, device="cpu")[:, None]
     inside = (col + side.amin(3) >= 0) & (col + side.amax(3) < lattice.band)  # [K, across, 8], in every row
@@ -122,7 +122,13 @@ def _kernels(name: str, device: torch.device) -> Tensor:
 
 
 def _meets(lattice: Lattice, own: Tensor, name: str) -> Tensor:
-    """Return where a stamp would meet live cells of `own`, bool [N, rows, band]: bool [N, A]; the sides do not wrap."""
+    """Return a mask of actions by which a stamp would meet live cells: bool [N, A]; the sides do not wrap.
+
+    Args:
+        lattice: lattice of the bands.
+        own: bool [N, rows, band], the team's live cells.
+        name: name of the stamp.
+    """
     kernels = _kernels(name, own.device)
     size = kernels.shape[2]
     first = lattice.stride // 2 - size // 2
@@ -138,13 +144,13 @@ def legal(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, stamp: Tensor)
     """Return the masks of bands.
 
     Args:
-        lattice: of the bands.
-        stamps: names, which `stamp` counts.
+        lattice: lattice of the bands.
+        stamps: names that `stamp` indexes.
         own: bool [N, rows, band], the team's live cells.
-        stamp: int64 [N], what it is to place; below 0 for nothing.
+        stamp: int64 [N], the shape to place; below 0 for no shape.
 
     Returns:
-        Bool [N, A], all true where there is nothing to place.
+        Bool [N, A], all true for a band without a shape to place.
     """
     mask = own.new_ones(len(own), lattice.actions)
     room = fits(lattice, stamps, own.device)
@@ -157,10 +163,10 @@ def legal(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, stamp: Tensor)
 
 @lru_cache(maxsize=64)
 def blocked_at_most(lattice: Lattice, stamps: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return how many actions of a stamp, the second index, one of the first can make illegal at most.
+    """Return the largest number of actions of a stamp, the second index, that one of the first can make illegal.
 
     The most over all orientations and rows of the first, in a band so wide that its sides leave no position out: in
-    any real band it is as many or fewer.
+    any real band the number is the same or smaller.
     """
     return tuple(tuple(_meets_at_most(lattice, first, second) for second in stamps) for first in stamps)
 
@@ -188,11 +194,12 @@ def _meets_at_most(lattice: Lattice, first: str, second: str) -> int:
 def always_room(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, names: Sequence[str]) -> bool:
     """Return True if each of some shapes will find a place, wherever the ones before it are put.
 
-    Counts what is open to a shape now, and how much of it the ones before can block at most; so it may be False where
-    a closer look would find room, but never True where there may be none. It stays True when the first is placed.
+    The function counts the actions open to a shape now, and the most of them that the shapes before can block. So it
+    may return False where a closer look would find room, but never True where there may be no room. It stays True when
+    the first is placed.
 
     Args:
-        lattice: of the band.
+        lattice: lattice of the band.
         stamps: all that `names` may hold.
         own: bool [rows, band], the team's live cells.
         names: the shapes in the order in which they are placed.

@@ -59,15 +59,15 @@ class View:
 
     Attributes:
         board: int8 [rows, cols], 0 empty, else the team's number.
-        names: of the teams.
+        names: names of the teams.
         headline: a line above the board.
-        results: a word for each team, "" while none is due.
+        results: a word for each team, "" before the end.
         band: columns of a band, 0 if they are not to be shown.
         queues: names of the stamps that each team has still to place, the next one first; `HIDDEN` where not known.
         counts: [G' + 1, k] live cells of each team at generations 0 to now, None while teams arrange.
         last: the generation at which the game ends.
         zones: names of the four quadrants (`roster`); with them a picture shows quadrants and players, too.
-        teams: whose rosters these are, if not those of `names`.
+        teams: names of the teams with these rosters, if not those of `names`.
     """
 
     board: Cells
@@ -269,11 +269,11 @@ def end_of(
     """Return the end of a game from any start.
 
     Args:
-        result: of one game, with its trajectory.
-        names: of the teams.
-        title: what the headline begins with.
+        result: result of one game, with its trajectory.
+        names: names of the teams.
+        title: beginning of the headline.
         zones: names of the quadrants, () to leave them out.
-        teams: whose rosters they are, if not those of `names`.
+        teams: names of the teams with these rosters, if not those of `names`.
     """
     assert result.trajectory is not None  # asked for
     generations, winner = int(result.generations[0]), int(result.winner[0])
@@ -311,9 +311,9 @@ def life_frames(end: View, title: str, life: Callable[[Sequence[int]], Result]) 
     """Yield Life from the start to `end` in up to `FRAMES` pictures and a last one.
 
     Args:
-        end: with counts.
-        title: what the headlines begin with.
-        life: plays the game, and keeps its boards at the generations given.
+        end: view of the end, with counts.
+        title: beginning of the headlines.
+        life: function that plays the game and keeps its boards at the generations given.
     """
     *shown, _ = frame_times(end.last, FRAMES)
     boards = life(shown).boards
@@ -325,7 +325,7 @@ def life_frames(end: View, title: str, life: Callable[[Sequence[int]], Result]) 
 def text(view: View) -> str:
     """Return the board for a terminal: a digit (the team) or a dot a cell, wide boards a block of cells a sign.
 
-    A block shows the team that has most of it, a dot if it is empty, `+` if two have as many. Quadrants follow with the
+    A block shows the team that has most of it, a dot if it is empty, `+` if two teams tie. Quadrants follow with the
     teams' cells in them, and the topmost players, where the view has names of quadrants.
     """
     block = -(-view.board.shape[1] // 140)

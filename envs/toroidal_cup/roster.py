@@ -45,9 +45,9 @@ class Roster:
     """The players of a team, one for each square of the field.
 
     Attributes:
-        team: its name.
-        rows: of the field.
-        cols: of the field.
+        team: name of the team.
+        rows: number of rows of the field.
+        cols: number of columns of the field.
     """
 
     team: str
@@ -89,7 +89,7 @@ class Roster:
 
 @lru_cache(maxsize=64)
 def roster(team: str, rows: int, cols: int) -> Roster:
-    """Return the roster of a team on a field of so many rows and columns."""
+    """Return the roster of a team on a field of `rows` rows and `cols` columns."""
     return Roster(team, rows, cols)
 
 

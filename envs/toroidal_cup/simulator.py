@@ -42,10 +42,10 @@ class Result:
     Attributes:
         scores: int64 [B, k], live cells.
         generations: int64 [B], at which the game ended.
-        winner: int64 [B], the number of the winning team, from 1; 0 if there is none.
+        winner: int64 [B], the number of the winning team, from 1; 0 without a winner.
         truncated: bool [B], the game was stopped after the most generations allowed; the leader wins.
         board: int8 [B, H, W], the last generation: 0 empty, else the team's number.
-        boards: by generation, the same for those that were asked for; games over by then show their last one.
+        boards: boards int8 [B, H, W] of the generations asked for, by generation; games over by then show their last.
         trajectory: int32 [B, G + 1, k], if asked for: live cells in generations 0 to G, the end of the longest game;
             games over by then repeat their last counts.
     """
@@ -63,10 +63,10 @@ class Options(TypedDict, total=False):
     """Options of how games are played from their starts.
 
     Attributes:
-        max_generations: games that go on are truncated then; `MAX_GENERATIONS` by default.
+        max_generations: generation at which running games are truncated; `MAX_GENERATIONS` by default.
         survivors: "recolour" (the default) gives a surviving cell the majority colour of its live neighbours, as in
             the Cup; "keep" leaves it its own.
-        tolerance: of the end rule, relative to the average; `TOLERANCE` by default.
+        tolerance: tolerance of the end rule, relative to the average; `TOLERANCE` by default.
         keep: generations whose boards to return, from 0 on; none by default.
         trajectory: True to return the live cells of every generation.
     """
@@ -89,11 +89,11 @@ def simulate(
     """Play games from lists of cells.
 
     Args:
-        starts: games, each a list of teams (at least 2, as many in each game), each its live cells as
+        starts: games, each a list of teams (at least 2, the same number in each game), each its live cells as
             row * cols + col.
-        rows: of the torus, at least 3.
-        cols: of the torus, at least 3.
-        device: where to play.
+        rows: number of rows of the torus, at least 3.
+        cols: number of columns of the torus, at least 3.
+        device: device of the games.
         options: see `Options`.
 
     Raises:

@@ -20,7 +20,7 @@ class CupState(State):
     Attributes:
         pattern: [B] int64, which of the game's patterns is played.
         queue: [B, P, S] int8, the shapes still to be placed, the next one first (indices of the game's `stamps`), -1
-            beyond the last; all teams of an env have as many.
+            beyond the last; all teams of an env have the same number.
         start: [B, rows, cols] int8, the arrangement so far, 0 empty, else the team's number.
         board: [B, rows, cols] int8, the same until Life has run, then the final position.
         generations: [B] int32, the generation at which the game ended, 0 before.

@@ -34,7 +34,7 @@ OSCILLATORS = ("airforce", "koksgalaxy", "dinnertable", "vring64", "harbor")
 class Pattern:
     """The arrangement that teams start from.
 
-    name: as `arrange` takes it. title: what the Cup calls the map. zones: its quadrants' names, 1 to 4.
+    name: as `arrange` takes it. title: the Cup's name of the map. zones: its quadrants' names, 1 to 4.
     draw: the arrangement for a number of teams: flat cells of each, int64 [n], before `arrange` takes shared ones away.
     shapes: the shapes of the teams where they can be placed one by one, else None.
     """
