@@ -31,12 +31,12 @@ def earned_garnets(points: Tensor) -> Tensor:
 
 
 def fewest(points: Tensor) -> Tensor:
-    """Return who has the fewest points, bool [P, B]."""
+    """Return a mask of the players with the fewest points, bool [P, B]."""
     return points == points.amin(0)
 
 
 def voters(tied: Tensor, won: Tensor) -> Tensor:
-    """Return who votes among the tied, bool [P, B]: all who won a Token, int64 [P, B], if somebody is tied."""
+    """Return a mask of the voters, bool [P, B]: if somebody is tied, all players with a Token (`won`, int64 [P, B])."""
     return (won > 0) & (tied.long().sum(0) > 0)
 
 
@@ -48,7 +48,7 @@ def ballot(tied: Tensor) -> Tensor:
 
 
 def most_voted(tied: Tensor, votes: Tensor, won: Tensor, garnets: Tensor) -> Tensor:
-    """Return who of the tied most voted for: bool [P, B]; of several, those whose voters hold most garnets.
+    """Return a mask of the tied with most votes, bool [P, B]; of several, those whose voters hold most garnets.
 
     Args:
         tied: bool [P, B].

@@ -48,14 +48,14 @@ class GridAdaptation(Game[GridState]):
     Attributes:
         size: rows and columns of the board, 5 to 31; nothing lies beyond its edges.
         players: 2 to 8; each has another sequence at the start.
-        rounds: of a match.
+        rounds: number of rounds of a match.
         first_tiles: tiles in round 1, 1 to 3; one in the others.
-        starting_garnets: of every player.
+        starting_garnets: garnets of every player at the start.
         reserves: reserve tiles of every player.
-        flip_rounds: in which a digit of one's sequence may be flipped.
+        flip_rounds: rounds in which a digit of one's sequence may be flipped.
         reward_scheme: "score", the points of a round minus the mean of the others'; "public", the same minus the mean
-            of what the eight sequences would have earned, which all players know; or "outcome", at the end Tokens,
-            minus one for the Elimination Candidate, plus `garnet_value` for each garnet gained or spent.
+            of the points that the eight sequences would have earned, which all players know; or "outcome", at the end
+            Tokens, minus one for the Elimination Candidate, plus `garnet_value` for each garnet gained or spent.
         garnet_value: reward per garnet in the "outcome" scheme.
     """
 
@@ -172,7 +172,7 @@ class GridAdaptation(Game[GridState]):
         return None if library(device) is None else partial(native.step_in_place, self)
 
     def flips_now(self, round: Tensor) -> Tensor:
-        """Return whether a digit may be flipped in a round, int64 [B]: bool [B]."""
+        """Return a mask of the rounds, int64 [B], in which a digit may be flipped: bool [B]."""
         now = torch.zeros_like(round, dtype=torch.bool)
         for number in self.flip_rounds:
             if number <= self.rounds:
@@ -181,11 +181,14 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def is_last_turn(self, state: GridState) -> Tensor:
-        """Return where the vote is due: nothing follows it."""
+        """Return a mask of the matches in which the vote is due, bool [B]: no step follows it."""
         return (state.round > self.rounds) & ~state.done
 
     def places_tiles(self, state: GridState) -> Tensor:
-        """Return where the next step places tiles, bool [B]; an extension may have other steps, and the vote is one."""
+        """Return a mask of the matches whose next step places tiles, bool [B]; the vote is a step without tiles.
+
+        An extension may have other steps without tiles.
+        """
         return state.round <= self.rounds
 
     def free_spaces(self, state: GridState) -> Tensor:
@@ -222,7 +225,7 @@ class GridAdaptation(Game[GridState]):
         return self.tiles(state)
 
     def tiles(self, state: GridState) -> Tensor:
-        """Return the tiles, int8 [B, H, W]: -1 where there is none, else its sequence."""
+        """Return the tiles, int8 [B, H, W]: the sequence of each tile, -1 on a space without a tile."""
         tiles, *digits = self.grid.unpack(state.planes.movedim(0, -1)).unbind(1)
         sequence = sum(digit.to(torch.int8) * value for digit, value in zip(digits, rules.DIGITS, strict=True))
         return torch.where(tiles, sequence, -1).to(torch.int8)
@@ -392,7 +395,7 @@ class GridAdaptation(Game[GridState]):
         )
 
     def _position(self, text: str, example: str) -> Position:
-        """Return what the line says, if this match can hold it."""
+        """Return the position of a line; raise a `GameError` if this match cannot hold it."""
         position = notation.string_to_position(text, self.size, self.players)
         if position is None:
             raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")

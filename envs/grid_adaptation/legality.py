@@ -31,7 +31,7 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
     Args:
         game: the rules.
         state: the matches.
-        out: a mask of as many matches to write into; fresh memory for many takes longer than the mask.
+        out: mask of the same number of matches to write into; fresh memory for many takes longer than the mask.
     """
     parts = dict(zip(("slots", "reserve", "flip", "buy", "vote"), _parts(game), strict=True))
     free = free_spaces(game, state).contiguous()
@@ -63,7 +63,7 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
 
 
 def _full(game: GridAdaptation, state: GridState) -> Tensor:
-    """Return where no space can be named: bool [B]."""
+    """Return a mask of the matches in which no space can be named: bool [B]."""
     tiles = stages.innermost(state.planes[:, 0])
     return (tiles == game.grid.cells(tiles.device)).all(0) | (state.round > game.rounds)
 
@@ -105,7 +105,10 @@ def _random_votes(tied: Tensor, tokens: Tensor, bits: Tensor) -> Tensor:
 
 
 def _votes(tied: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Return who votes in the voting step, bool [B, P], and for whom each may, bool [B, P, P]; arguments are [B, P]."""
+    """Return masks of the voters, bool [B, P], and of each one's choices, bool [B, P, P], in the voting step.
+
+    The arguments are [B, P].
+    """
     return ending.voters(tied.t(), tokens.t()).t(), ending.ballot(tied.t()).movedim(2, 0)
 
 

@@ -59,7 +59,7 @@ def step_in_place(
 
 
 def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> Tensor:
-    """Return the mask, bool [B, P, A]; `out` is one of as many matches to write into."""
+    """Return the mask, bool [B, P, A]; `out` is a mask of the same number of matches to write into."""
     if out is None:
         out = torch.empty((len(state), game.players, game.info.num_actions), dtype=torch.bool, device=state.device)
     _mask(out, list(state.tensors()), *numbers(game))
@@ -120,7 +120,7 @@ def _free_spaces(fields: Sequence[Tensor], rules: Sequence[int], garnet_value: f
 
 
 def results(fields: Sequence[Tensor], components: int, random: bool) -> Played:
-    """Return what a step writes, with matches next to each other in memory; no actions unless they are drawn."""
+    """Return tensors for the results of a step, matches next to each other in memory; no actions unless drawn."""
     seed, rewards = fields[0], fields[3]
     batch, players = rewards.shape
     actions = seed.new_empty((players, components, batch) if random else (0,)).movedim(-1, 0)
@@ -152,10 +152,10 @@ def play(
     """Play a step in native code.
 
     Args:
-        function: of the library.
+        function: function of the library.
         rules: the numbers of the rules, the value of a garnet, and whether new matches begin where one ends.
-        fields: of the base game, overwritten.
-        given: what `takes` has looked at.
+        fields: fields of the base game, overwritten.
+        given: actions or random bits that `takes` has checked.
         played: overwritten, from `results`.
         more: the last arguments of the function.
     """

@@ -1,8 +1,8 @@
 """Actions and positions as text.
 
 An action is `r7c7,r7c8,r8c7+r2c2/flip:100/buy/vote:3`: the spaces of the tiles, the reserve tile's after a plus, the
-digit that is flipped, whether an extra tile is bought, and the seat that is voted for. What is not done is left out,
-but for tiles before others, which are `none`; an action in which nothing is done is `none`. As a number an action
+digit that is flipped, whether an extra tile is bought, and the seat that is voted for. Unused components are left out,
+but for tiles before others, which are `none`; an action without any used component is `none`. As a number an action
 counts all combinations of its components, the last one varying fastest.
 
 A position is a line such as `play turn:3 round:4 tiles:2.A$.H2F! sequences:101,000 reserves:3,2 bought:0,1
@@ -12,7 +12,7 @@ garnets:2,0 points:31,18 public:9,8,7,6,5,4,3,2 tied:- tokens:0,0 candidate:-`:
 - steps played, and the round
 - the board as `boards.rle` writes it: A is a tile of 000, B of 001, and so on to H of 111
 - by seat: sequences, reserve tiles, extra tiles bought, garnets and points so far
-- what each sequence would have earned in the last round
+- the points that each sequence would have earned in the last round
 - seats that are tied for the fewest points, `-` for none; Tokens of Life by seat
 - the Elimination Candidate's seat, `-` for none
 """
@@ -58,8 +58,8 @@ class Position(NamedTuple):
         round: as in `GridState`.
         board: rows of cells, -1 where there is no tile, else its sequence.
         sequence, reserves, bought, garnets: as in `GridState`.
-        points: so far.
-        public: of each of the eight sequences, what it would have earned in the last round.
+        points: points so far.
+        public: points that each of the eight sequences would have earned in the last round.
         tied: seats, in order, that are tied for the fewest points.
         tokens: as in `GridState`.
         candidate: a seat, -1 before there is one.
@@ -102,7 +102,7 @@ def choice_to_string(component: int, choice: int, nvec: Sequence[int]) -> str:
 
 
 def _space_to_string(choice: int, choices: int) -> str:
-    """Return `r7c7`; the last one of the choices is none."""
+    """Return `r7c7`, or `none` for the last one of the choices, which names no space."""
     if choice == choices - 1:
         return _NONE
     row, col = divmod(choice, math.isqrt(choices - 1))
@@ -110,7 +110,7 @@ def _space_to_string(choice: int, choices: int) -> str:
 
 
 def _string_to_space(text: str | None, choices: int) -> int | None:
-    """Return the space of a text; what is left out is none. None for a space off the board."""
+    """Return the choice of a text, the last one for None and `none`; None for a space off the board."""
     if text is None or text == _NONE:
         return choices - 1
     size = math.isqrt(choices - 1)

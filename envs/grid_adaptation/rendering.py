@@ -46,14 +46,14 @@ _INKS = ("#54ceab", "#a127f6", "#ffc927")  # of the digits, the leftmost first: 
 
 
 class Row(NamedTuple):
-    """A player's row of the table; what is not to be shown is `HIDDEN`.
+    """A player's row of the table; secret values are `HIDDEN`.
 
     Attributes:
         player: the name.
         sequence: 0 to 7.
         points, garnets, reserves: so far.
-        tokens: of Life, None before they are awarded.
-        candidate: whether the player is the Elimination Candidate.
+        tokens: Tokens of Life, None before they are awarded.
+        candidate: True if the player is the Elimination Candidate.
     """
 
     player: str
@@ -134,7 +134,7 @@ class View:
     panel: Panel | None = None
 
     def changes(self) -> tuple[Mask, Mask, Mask]:
-        """Return where tiles were placed, born and died, as far as it is known: bool [H, W] each."""
+        """Return masks of the tiles that were placed, born and died, as far as they are known: bool [H, W] each."""
         nobody = np.zeros(self.board.shape, np.bool_)
         put = nobody if self.placed is None else self.placed
         if self.before is None:
@@ -296,7 +296,7 @@ _SIGNS = {
 
 
 def _draw_changes(counts: dict[str, int], left: float) -> Iterator[Shape]:
-    """Yield what stands on the board, and what became of it in this round, a sign and a number each."""
+    """Yield the counts of tiles on the board, and of those placed, born and dead, a sign and a number each."""
     y = _TOP + 40 + _ROW * len(COLOURS)
     for place, (word, count) in enumerate(counts.items()):
         x = left + place * _PANEL / 4

@@ -49,7 +49,7 @@ def generation(board: Board[W], tiles: W, digits: Sequence[W]) -> tuple[W, list[
 
 
 def landing(free: W, named: Sequence[W]) -> W:
-    """Return where tiles land: on the free spaces that exactly one player has named.
+    """Return the spaces on which tiles land: the free ones that exactly one player has named.
 
     Args:
         free: spaces without a tile.
@@ -78,11 +78,11 @@ def flipped(sequence: N, flip: N) -> N:
 
 
 def bits_matched(tiles: N, ones: Sequence[N]) -> list[N]:
-    """Return what each of the eight sequences earns: 3 less the Hamming distance for every tile.
+    """Return the points of each of the eight sequences: 3 less the Hamming distance for every tile.
 
     Args:
-        tiles: how many there are.
-        ones: how many of them have digit 1, for each digit.
+        tiles: number of tiles.
+        ones: number of tiles that have digit 1, for each digit.
     """
     return [
         sum((one if sequence & value else tiles - one for value, one in zip(DIGITS, ones, strict=True)), tiles - tiles)
@@ -96,5 +96,5 @@ def quotient(number: N, divisor: int) -> N:
 
 
 def price(bought: N) -> N:
-    """Return the garnets for the next extra tile of a player who has bought so many: 2, 4, 8, ..."""
+    """Return the price of a player's next extra tile in garnets, after `bought` extra tiles: 2, 4, 8, ..."""
     return FIRST_PRICE << bought

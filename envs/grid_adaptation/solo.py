@@ -153,7 +153,7 @@ class GridSolo(SharedSolo):
         return [*_ONES[sequence], reserves, garnets, rules.price(bought), int(self.scores[seat])]
 
     def _held(self, seat: int, *names: str) -> list[int]:
-        """Return what a player has by the names of the fields."""
+        """Return a player's values of the fields in `names`."""
         return [int(self._memory[name][0, seat]) for name in names]
 
     @staticmethod

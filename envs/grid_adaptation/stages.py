@@ -102,7 +102,7 @@ def _place(game: GridAdaptation, space: Tensor) -> Tensor:
 
 
 def shown(game: GridAdaptation, tiles: Tensor, round: Tensor) -> tuple[Tensor]:
-    """Return which spaces can be named on a board [N, B]: bool [spaces, B]; none in the voting step."""
+    """Return a mask of the spaces that can be named on a board [N, B]: bool [spaces, B]; all False in a vote."""
     word, bit = _spaces(game.grid, tiles.device)
     taken = (tiles.index_select(0, word) >> bit) & 1
     return (torch.where(round <= game.rounds, taken, 1) == 0,)
@@ -175,7 +175,7 @@ def located(game: GridAdaptation, word: Tensor, found: Tensor) -> tuple[Tensor]:
 
 
 def may_pay(game: GridAdaptation, round: Tensor, bought: Tensor, garnets: Tensor) -> Tensor:
-    """Return who can pay for the next extra tile: bool [P, B]."""
+    """Return a mask of the players who can pay for the next extra tile: bool [P, B]."""
     return torch.where(round <= game.rounds, garnets, -1) >= rules.price(bought)
 
 

@@ -117,7 +117,7 @@ class GridAdaptationTalk(GridAdaptation):
     # --- the game -------------------------------------------------------------------------------------------------
 
     def talking(self, state: GridState) -> Tensor:
-        """Return where the next step is a talk step, bool [B]; False after the end."""
+        """Return a mask of the matches whose next step is a talk step, bool [B]; False after the end."""
         return _with_talk(state).talks < state.round.clamp(max=self.rounds) * self.talk_steps
 
     @override
@@ -307,7 +307,7 @@ class GridAdaptationTalk(GridAdaptation):
         return notation.with_words(self, _with_talk(self._placed(state, position)), played)
 
     def _check_talks(self, position: Position, played: int, text: str) -> None:
-        """Raise an error unless so many talk steps may have been played before a position."""
+        """Raise an error unless `played` talk steps may have been played before a position."""
         number = position.round if position.stage == "play" else self.rounds + 1
         low, high = (step * self.talk_steps for step in (number - 1, min(number, self.rounds)))
         if not low <= played <= high:

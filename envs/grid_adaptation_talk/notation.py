@@ -85,7 +85,7 @@ def to_text(game: GridAdaptationTalk, state: TalkState, player: int | None = Non
 
 
 def _known(game: GridAdaptationTalk, name: str, player: int | None, altered: bool) -> npt.NDArray[np.bool_]:
-    """Return which words of a talk step a player knows, [P, R]."""
+    """Return a mask of the words of a talk step that a player knows, bool [P, R]."""
     shape = game.players, game.places
     if player is None:
         return np.ones(shape, dtype=np.bool_)
