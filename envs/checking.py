@@ -41,8 +41,8 @@ class ContractError(GameError):
 
     Attributes:
         what: the function or field, and when it was asked.
-        expected: what the contract says.
-        got: what the game does.
+        expected: requirement of the contract.
+        got: behaviour of the game.
         cause: the likely mistake, or "".
     """
 
@@ -85,10 +85,10 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
     Args:
         game: with parameters that make a whole game short.
         seed: seed of all chance.
-        max_steps: where to give up on a game that does not end, if `max_turns` is larger.
+        max_steps: number of steps after which a game that does not end fails, if `max_turns` is larger.
 
     Raises:
-        ContractError: a `ValueError` with the function, what was expected and what it got, and the likely cause.
+        ContractError: a `ValueError` with the function, the expected and the actual result, and the likely cause.
     """
     with planned("never", 1):  # compiling takes longer than these steps
         check = _Checker(game)

@@ -23,17 +23,17 @@ from .window import Rendered, RenderMode
 class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
     """One game for one learner; opponents act within `reset` and `step`.
 
-    Observations are what the learner's seat may know, rewards what it earned up to its next turn. `info` holds
+    Observations are those of the learner's seat; a reward is the seat's sum up to its next turn. `info` holds
     "action_mask", int8 or a tuple of int8 arrays as `action_space.sample(mask)` takes it, and "player", the learner's
     seat; at the end "outcome" (1 win, 0 draw, -1 loss) and "score", the game's own measure. An illegal action ends a
     game in turns with the lowest reward; where all act at once another choice is played (`Game.fallback`).
-    "illegal_action" in `info` says which and why. What is no action at all raises `ValueError`.
+    "illegal_action" in `info` says which and why. A value that is not an action at all raises `ValueError`.
 
     Args:
         game: the rules, or their id.
-        opponents: who plays the other seats, such as "greedy"; None plays at random. See `SeatVector`, also for the
+        opponents: agents of the other seats, such as "greedy"; None plays at random. See `SeatVector`, also for the
             next two.
-        weights: how likely each opponent is.
+        weights: probability of each opponent, in any unit.
         seat: the learner's, by number or name, or "random": drawn for each game.
         render_mode: "human" a window, which steps keep up to date, "rgb_array" uint8 [H, W, 3], "ansi" text.
         parameters: parameters of the game, if it is given by its id.
@@ -78,8 +78,8 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         """Start a new game.
 
         Args:
-            seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first time a
-                random one.
+            seed: seed of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first time
+                a random one.
             options: {"position": a line as `game.state_to_string` writes it} starts from there.
         """
         super().reset(seed=seed)

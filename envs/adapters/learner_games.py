@@ -72,7 +72,7 @@ class LearnerGames:
     def _begin(
         self, seed: int | Sequence[int | None] | None, position: str | Sequence[str | None] | None
     ) -> npt.NDArray[Any]:
-        """Start new games, with the seeds that follow if there is none, and return the observation."""
+        """Start new games, with the seeds that follow if `seed` is None, and return the observation."""
         if seed is not None:
             self._vector.reset(env_seeds(self.game, seed, self._vector.num_envs), position=position)
         elif not self._fresh or position is not None:
@@ -121,7 +121,7 @@ def as_tensor(game: Game, actions: Any, *batch: int) -> Tensor:
         batch: the number of envs; nothing for the action of a single one.
 
     Raises:
-        ValueError: they are not whole numbers, or not as many.
+        ValueError: actions that are not whole numbers, or of another shape.
     """
     components = len(game.info.action_nvec)
     shape = (*batch, components) if components > 1 else batch

@@ -31,7 +31,7 @@ class Opponent(Protocol):
     """A player of seats that are not the learner's; in many envs, perhaps on several seats of one."""
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """Games begin; what is remembered of the envs is forgotten.
+        """Begin new games, and forget the earlier games of these envs.
 
         Args:
             game: the rules.

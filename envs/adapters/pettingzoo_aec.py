@@ -32,9 +32,9 @@ from .pettingzoo_parallel import ParallelGame, make_parallel
 class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
     """Any game in turns as a raw AEC environment: an illegal action raises `ValueError` and changes nothing.
 
-    Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal}; the mask of a
+    Observations are {"observation": the player's observation, "action_mask": int8, 1 is legal}; the mask of a
     player who is not to move is all zeros. `infos[agent]` are the game's infos (`Solo.infos`): "score", its own
-    measure for that player, and what else the game tells.
+    measure for that player, and the game's further entries.
     """
 
     def __init__(self, game: Game, render_mode: str | None = None) -> None:
@@ -52,7 +52,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             options: {"position": a line as `game.state_to_string` writes it} starts from there.
 
         Raises:
-            ValueError: a seed or position that is none, or a position where the game is over.
+            ValueError: an invalid seed or position, or a position where the game is over.
         """
         self._start(seed, options)
         solo, players = self._solo, self.possible_agents

@@ -25,9 +25,9 @@ Infos = dict[str, dict[str, Any]]
 class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     """Any simultaneous game as a parallel environment.
 
-    Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal, or a tuple of
+    Observations are {"observation": the player's observation, "action_mask": int8, 1 is legal, or a tuple of
     such masks where an action has several components}. `infos[agent]` are the game's infos (`Solo.infos`):
-    "score", its own measure for that player, and what else the game tells. An illegal choice is replaced (see
+    "score", its own measure for that player, and the game's further entries. An illegal choice is replaced (see
     `Game.fallback`); `infos[agent]["illegal_action"]` says so.
     """
 

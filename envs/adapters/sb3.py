@@ -66,17 +66,17 @@ class SeatVecEnv(LearnerGames, VecEnv):
 
     Env i plays the games of Gymnasium's `SeatEnv` with seed s + i. The infos of an env are empty but where its game
     ended ("terminal_observation", "episode" {"r", "l", "t"}, "TimeLimit.truncated", "outcome", "score", "player") or
-    the action was illegal ("illegal_action"; see `SeatVector`, "forfeit"). What is no action raises `ValueError`.
+    the action was illegal ("illegal_action"; see `SeatVector`, "forfeit"). Invalid actions raise `ValueError`.
 
     Args:
         game: the rules, or their id.
-        num_envs: how many games; SB3's `n_envs`.
+        num_envs: number of games; SB3's `n_envs`.
         opponents: as for `SeatVector`.
         weights: as for `SeatVector`.
         seat: as for `SeatVector`.
         seed: as if `seed` was called with it; None is a random one.
         render_mode: "rgb_array" for pictures.
-        device: where the games live; SB3 gets numpy arrays all the same.
+        device: device of the games; SB3 gets numpy arrays all the same.
         parameters: parameters of the game, if it is given by its id.
 
     Attributes:

@@ -67,7 +67,7 @@ class SeatSolo:
         return self._solo.state()
 
     def observe(self) -> npt.NDArray[Any]:
-        """Return what the learner sees, as a fresh array."""
+        """Return the learner's observation, as a fresh array."""
         return self._solo.observe(self.player)
 
     def is_legal(self, action: Any) -> bool:

@@ -93,13 +93,13 @@ class SeatVector(Generic[S]):
         opponents: one, or several of which each game draws one (for each of the other seats, if there are more
             than two): agents, their names such as "greedy" or "rollout:64" (`cellgames.agents.load`), or objects
             with the methods of `Opponent`; None stands for `UNIFORM`.
-        weights: how likely each opponent is, in any unit; None draws them alike.
+        weights: probability of each opponent, in any unit; None draws them alike.
         seat: the learner's, by number or name, or "random": drawn for each game.
         seed: see `reset`.
-        illegal: what an illegal action does. "raise": a `ValueError`. "forfeit": in games in turns the game ends,
+        illegal: effect of an illegal action. "raise": a `ValueError`. "forfeit": in games in turns the game ends,
             and the learner gets the lowest reward of a step; where all act at once another choice is played, as
-            `Game.fallback` says. What is no number of the action space always raises.
-        device: where the games live.
+            `Game.fallback` says. A number outside the action space always raises.
+        device: device of the games.
 
     Attributes:
         opponents: those that new games draw from, then those that still play a game from before `set_opponents`.
@@ -156,7 +156,7 @@ class SeatVector(Generic[S]):
 
     @property
     def observation(self) -> Tensor:
-        """[B, ...], what the learner may know, as `game.info.observation` says."""
+        """[B, ...], the learner's observations, as `game.info.observation` says."""
         if self._observation is None:
             self._observation = self.game.observe(self._state, self._player)
         return self._observation
@@ -205,7 +205,7 @@ class SeatVector(Generic[S]):
                 or None. If one ends before the learner's first turn, the next starts from there again.
 
         Raises:
-            ValueError: other seeds, or a position that is none or where the game is over; nothing has changed then.
+            ValueError: other seeds, an invalid position, or one where the game is over; nothing has changed then.
         """
         given = positions_by_env(self.game, position, self.num_envs)
         if seed is None:

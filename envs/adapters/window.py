@@ -94,7 +94,7 @@ class Rendered:
         raise NotImplementedError
 
     def render(self, player: str | int | None = None) -> Any:
-        """Return what `render_mode` says; None, with a warning, where there is none.
+        """Return the picture or text of `render_mode`; None for "human", and, with a warning, without a mode.
 
         Args:
             player: name or number of a seat, to show what it may know. By default spectators' picture, which shows the

@@ -111,7 +111,7 @@ def _native_write(
 
 
 def _words(grid: Grid) -> tuple[int, int]:
-    """Return how many words a row has, and the columns in each."""
+    """Return the number of words of a row, and the columns in each."""
     return grid.shape[1], grid.widths[0]
 
 

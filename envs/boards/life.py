@@ -95,7 +95,7 @@ def _native_advance(
 
 
 def inherited(grid: Grid, live: Tensor, colours: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
-    """Return the next generation, and which colour most of each cell's two or three live neighbours have.
+    """Return the next generation, and the colour of most of each cell's two or three live neighbours.
 
     Where colours tie (one of each), the parity of row + column decides among them: even the first, odd the last.
 
@@ -106,7 +106,7 @@ def inherited(grid: Grid, live: Tensor, colours: Sequence[Tensor]) -> tuple[Tens
 
     Returns:
         The live cells of the next generation [S, N, B], and bitboards of each colour but the last that hold, among
-        cells with two or three live neighbours, the right ones; what they say elsewhere has no meaning.
+        cells with two or three live neighbours, the right ones; their bits elsewhere have no meaning.
     """
     counts = grid.neighbour_counts(live)
     ones, twos = zip(*(grid.neighbour_counts(colour, bits=2) for colour in colours), strict=True)
@@ -134,15 +134,15 @@ def _at_least_two(flags: Sequence[Tensor]) -> Tensor:
 class Life:
     """Many boards of Life, packed, advanced in place.
 
-    Boards are kept in chunks that stay in the cache while they advance, so many generations in one call are faster
-    than many calls.
+    Boards are kept in chunks that stay in the cache while they advance. Therefore one call with many generations is
+    faster than many calls.
 
     Args:
         rows: the height of every board.
         cols: the width of every board.
-        boards: `B`, how many; empty at first, see `load`.
+        boards: `B`, the number of boards; empty at first, see `load`.
         wrap: on tori; otherwise nothing lies beyond the edges.
-        device: where they live.
+        device: device of the boards.
         compile: "auto" compiles, where a compiler is found, once as much has run eagerly as compiling costs;
             "always" and "never" as they say. The results are the same.
     """

@@ -22,9 +22,9 @@ class ActionsError(ValueError):
     """An error about actions that are not integers of the expected shape.
 
     Attributes:
-        fault: what is wrong: their "type" (no tensor), their "layout" (a tensor without plain numbers in memory),
+        fault: property at fault: their "type" (no tensor), their "layout" (a tensor without plain numbers in memory),
             their "dtype" or their "shape".
-        got: what was found instead.
+        got: actual property.
     """
 
     def __init__(self, fault: Literal["type", "layout", "dtype", "shape"], got: str) -> None:

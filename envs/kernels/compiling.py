@@ -1,7 +1,7 @@
 """Tensor code compiled for fixed shapes and called at the price of its kernels.
 
 A call through `torch.compile` costs 25 to 40 microseconds, which is more than a generation of Life on a hundred
-boards takes. What it compiles to can be called in 3: the shapes are fixed and the tensors are ours, so there is
+boards takes. The code that it compiles can be called in 3: the shapes are fixed and the tensors are ours, so there is
 nothing to guard, to wrap or to differentiate. `kernel` traces and compiles with the same compiler and gives that.
 """
 
@@ -111,8 +111,8 @@ def kernel(
 
     Args:
         function: tensor code without branches on values; it writes its results into some of its arguments, by one
-            `copy_` of a whole argument each, at its end, and returns nothing. What it changes in place before must
-            be its own, and changed by methods (`x.bitwise_or_(y)`, not `x |= y`). The same code with equal values
+            `copy_` of a whole argument each, at its end, and returns nothing. Tensors that it changes in place before
+            must be its own, and changed by methods (`x.bitwise_or_(y)`, not `x |= y`). The same code with equal values
             around it (its closure, which must be hashable) is compiled once in a process for the same shapes, device
             and number of threads.
         examples: arguments to trace with; not changed.
@@ -120,7 +120,7 @@ def kernel(
             found, as soon as the calls asked for would take about as long eagerly as compiling takes. If the
             compiler fails, a warning tells, and "auto" goes on eagerly. Within `planned`, "auto" and None are what it
             says.
-        calls: how many calls will follow; None: as `planned`, else one.
+        calls: number of calls that will follow; None: as `planned`, else one.
         fused: run through memory once, whatever is worked out again for that; where results are used again and again,
             as in dilation, that grows exponentially, and it is for the compiler to cut the code into passes.
         key: stands for the function with the values around it, and for shapes, strides and device of the examples,

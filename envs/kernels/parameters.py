@@ -12,7 +12,7 @@ def check_whole(name: str, value: Any, low: int | None = None, high: int | None 
     """Raise a `ValueError` that begins with `name` unless `value` is a whole number within limits.
 
     Args:
-        name: what the message calls it.
+        name: name of the value in the message.
         value: anything; a bool is no number.
         low: the least allowed, None for no limits.
         high: the most allowed, None for no upper limit.

@@ -49,8 +49,8 @@ class NativeStatus:
     """The state of the native kernels in this process.
 
     Attributes:
-        path: the file of the library, or "" if there is none.
-        problem: why it is not used, in a sentence; "" if it is used.
+        path: file of the library, "" without a library.
+        problem: reason why the library is not used, in a sentence; "" if it is used.
     """
 
     path: str
