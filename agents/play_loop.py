@@ -56,19 +56,19 @@ def play(
     """Play one game in every environment to its end.
 
     Each turn every agent is asked once, about all the envs in which it is to move; envs that are over are
-    not asked about. What an agent does depends on its own generator only, not on the agents asked before it.
+    not asked about. An agent's actions depend on its own generator only, not on the agents asked before it.
 
     Args:
         game: the rules.
-        agents: who plays.
-        seats: int64 [B, P], an index into `agents`: who sits where in each env.
+        agents: the agents that play.
+        seats: int64 [B, P], the index into `agents` of the agent on each seat of each env.
         seeds: int64 [B], the envs' seeds; the games live on their device.
         generators: one for each agent, consumed.
         opening: int64 [B, T0], or [B, T0, P] or [B, T0, P, K] in simultaneous games: forced first actions. -1
             from where an env's opening is shorter.
         on_turn: called with 0 and the first state, then after each turn with the number of turns played and
             the state; games that were forfeited are truncated there.
-        forfeits: whether an agent that raises an error or gives no legal action loses that game only, which is
+        forfeits: True if an agent that raises an error or gives no legal action loses that game only, which is
             stopped, while all others go on (see `forfeits`). Else errors end all games. A time control is True, and
             an agent that runs out of time loses, too; agents are then asked about one game after the other.
 

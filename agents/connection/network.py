@@ -20,7 +20,7 @@ class ConnectionNetwork(Network):
     """A network of convolutions on the planes of the board, with zeros beyond its edges.
 
     In Hex it always plays for Black's goal: White's positions are mirrored, which exchanges the goals, and its answers
-    are mirrored back. What it learns in one colour it knows in the other. The same weights serve every size.
+    are mirrored back. Knowledge learned in one colour serves in the other. The same weights serve every size.
     """
 
     def __init__(self, game: Game, size: Size) -> None:

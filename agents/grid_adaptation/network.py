@@ -107,8 +107,8 @@ class GridNetwork(Network[GridAdaptation]):
         """Return the outlook of one tile on each space, and the number of others that may want to have it there.
 
         Returns:
-            float [L, generations + crowds, H, W], 0 where there is a tile; and by how much each digit will match more
-            often than not if there is none, float [L, generations, digits].
+            float [L, generations + crowds, H, W], 0 where there is a tile; and the matches minus the mismatches of each
+            digit without the tile, float [L, generations, digits].
         """
         game = self.game
         singles = tiles_on(game.grid, torch.arange(game.spaces + 1, device=view.round.device)[:, None])[:, None]

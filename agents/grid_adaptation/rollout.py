@@ -37,16 +37,16 @@ class GridRollout(GridPlayer):
 
     `playouts` in all are spent on each action, by sequential halving among the plans that are worth most to `Planner`,
     as many as can be tried in every round of it, `candidates` at most. All of them meet the same matches: hidden
-    sequences, points and reserve tiles (see `determinize`), and what the others do in this round, which is what
-    `KeenOthers` do. The rounds after that are random, but for flips.
+    sequences, points and reserve tiles (see `determinize`), and the others' actions in this round, which are those of
+    `KeenOthers`. The rounds after that are random, but for flips.
 
     Each of the others counts by the share of matches in which it would be behind in the end, softened near equal
-    points, if a sequence goes on to earn what it did in the last round played, but less in each round. What the planner
-    thinks of a plan counts as well: playouts are few, and their later rounds are left to chance.
+    points, if a sequence goes on to earn its points of the last round played, but less in each round. The planner's
+    estimate of a plan counts as well: playouts are few, and their later rounds are left to chance.
 
     Args:
-        playouts: `N`.
-        candidates: at most.
+        playouts: `N`, the number of playouts for each action.
+        candidates: largest number of plans to try.
         guesses: see `GridPlayer`.
     """
 

@@ -136,10 +136,10 @@ class FlatNetwork(Network):
 class BoardNetwork(Network):
     """A network for any game whose observation is planes of a board, [C, H, W]: convolutions of 3 x 3.
 
-    What lies beyond the edges counts as zero, and a plane of ones shows where they are; if rows and columns go on
+    Cells beyond the edges count as zero, and a plane of ones shows where the edges are; if rows and columns go on
     (`Game.wraps`), the convolutions do, too. All actions are read off the whole board, because an action may stand
-    for any place, such as a column. If there are as many actions as cells, those are also read off their own cells, in
-    the order of the board.
+    for any place, such as a column. If the number of actions is that of cells, those are also read off their own cells,
+    in the order of the board.
     """
 
     def __init__(self, game: Game, size: Size) -> None:

@@ -98,13 +98,13 @@ def search_network(game: Game, path: Path | None = None, kind: str = Network.kin
 def shipped(game: Game, folder: Path | None = None) -> Path:
     """Return the file of shipped weights that play a game: those trained on it, else the nearest that serve it.
 
-    Of two that are equally near, it is the one trained on the larger board: what a small board does not hold, such as
-    long races, cannot be learned there. On Torus of size 4 the weights of size 5 lose a tenth as many won positions as
-    those of size 3.
+    Of two that are equally near, it is the one trained on the larger board: situations that a small board does not
+    hold, such as long races, cannot be learned there. On Torus of size 4 the weights of size 5 lose a tenth of the
+    number of won positions that those of size 3 lose.
 
     Args:
-        game: to be played.
-        folder: where they are; by default `WEIGHTS`.
+        game: game to be played.
+        folder: folder of the weights; by default `WEIGHTS`.
 
     Raises:
         ValueError: no weights serve; the message says for which settings there are some and why these do not serve; or

@@ -23,8 +23,8 @@ from .playouts import MAX_BATCH, PlayoutAgent, at_once, finish
 class RolloutAgent(PlayoutAgent):
     """An agent that plays the action that does best in random playouts.
 
-    `playouts` in all are spent on each move. Candidates are drawn at random from the legal actions, as many
-    as can be tried in every round of halving, `candidates` at most. In each round the candidates left share
+    `playouts` in all are spent on each move. Candidates are drawn at random from the legal actions. Their number is the
+    largest that can be tried in every round of halving, `candidates` at most. In each round the candidates left share
     an equal part of the playouts, and the worse half goes (Karnin, Koren, Somekh: "Almost optimal exploration
     in multi-armed bandits", ICML 2013; here results of earlier rounds are kept). A win counts 1, a draw 1/2;
     ties are broken by the generator. A single candidate is played without playouts.

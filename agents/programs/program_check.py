@@ -31,7 +31,7 @@ class Finding:
     Attributes:
         passed: True if nothing is wrong.
         what: the check, in a few words.
-        detail: what was found, "" for nothing to say.
+        detail: the finding in words, "" without one.
     """
 
     passed: bool

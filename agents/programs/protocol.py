@@ -224,8 +224,8 @@ def act(
         view: the game.
         id: number of the question; the answer repeats it.
         game: the number of the game.
-        seed: for random numbers of this answer, below 2^53.
-        ready: what the program wants.
+        seed: seed for random numbers of this answer, below 2^53.
+        ready: first answer of the program, with the fields that it wants.
         clock: `left`, `increment` and `move`, in seconds.
     """
     message = {
@@ -284,7 +284,7 @@ def decoded_arrays(message: Mapping[str, Any], game: Game, games: int, *, states
     """Return the observations [L, ...], or the states, and the masks bool [L, A] of a question about several games.
 
     Raises:
-        ProtocolError: other bytes than those of so many games.
+        ProtocolError: other bytes than those of `games` games.
     """
     space, width = game.info.observation, game.info.num_actions
     try:
@@ -362,7 +362,7 @@ def read_choices(message: Mapping[str, Any], game: Game, id: int, games: int) ->
     """Return the actions of an answer to `arrays`, in the order of its games.
 
     Raises:
-        ProtocolError: as for `read_action`; or not as many actions as games.
+        ProtocolError: as for `read_action`; or a number of actions other than that of games.
     """
     answers = _answer(message, "choices", id)["actions"]
     if len(answers) != games:

@@ -54,11 +54,11 @@ class JointResult:
 class RegretMatching:
     """A search by regret matching plus of many positions at the same time, each with its own tree.
 
-    Its mixed strategies approach an equilibrium. A node's strategy takes candidates in proportion to their regrets: by
-    how much more they would have gained than what was played, summed over simulations, but never less than 0. What they
-    would have gained is the mean below the joint action in question; if that was never tried, the candidate's own mean;
-    if it was not tried either, the node's. The result is the mean of the strategies, later ones counting more. A share
-    of the simulations, `EXPLORATION`, takes a random candidate.
+    Its mixed strategies approach an equilibrium. A node's strategy takes candidates in proportion to their regrets: the
+    candidate's payoff minus that of the played one, summed over simulations, but never less than 0. A candidate's
+    payoff is the mean below the joint action in question; if that was never tried, the candidate's own mean; if it was
+    not tried either, the node's. The result is the mean of the strategies, later ones counting more. A share of the
+    simulations, `EXPLORATION`, takes a random candidate.
 
     A simulation ends at a joint action that its node has not tried yet, and evaluates the position after it. It so
     takes positions as they are: hidden information must have been guessed before (`GamePlugin.determinize`).

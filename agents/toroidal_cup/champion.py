@@ -46,7 +46,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
 
     For the second half of its shapes it tries variations of its plan, with one or two of the shapes that are left
     moved, turned or put elsewhere; for the last shape also placements anywhere. Whole games are played against guesses
-    of what the others will add. The worse half of the candidates goes, and the rest meet twice as many new guesses,
+    of the others' shapes. The worse half of the candidates goes, and the rest meet twice the number of new guesses,
     four times in all (sequential halving). Before the last shape the plan that wins most is kept.
 
     The last placement is drawn from a restricted Nash response of the candidates that are left, as in `CupSearch`: in
@@ -55,7 +55,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     Args:
         path: a champion.json of `cellgames evolve`, or a folder with one; None for the champion of the package.
         name: as in `Agent`.
-        games: games of Life for the last placement, about; a quarter as many for the last but one, and an eighth for
+        games: games of Life for the last placement, about; a quarter of them for the last but one, and an eighth for
             those before. With 0 the agent is the design alone. By default 8,192, or fewer on boards of more than 2,807
             cells: 2,053 on the real one.
         answered: the share of the games, 0 to 1, in which the others answer the mixed strategy; with 0 it plays the

@@ -13,11 +13,11 @@ from cellgames.envs.toroidal_cup.state import CupState
 
 
 def determinize(game: ToroidalCup, observation: Tensor, seats: Tensor) -> CupState:
-    """Return games that look to the teams in `seats` as they are observed.
+    """Return states consistent with the observations of the teams in `seats`.
 
-    What is not seen is guessed: that all shapes to come, one's own and the others', are like the one to place. So it
-    is in every pattern but donutmethuselahs, whose shapes are at least much the same. Turn and pattern are those of a
-    new game; what is to come does not depend on them.
+    The function guesses the hidden shapes: all shapes to come, one's own and the others', are like the one to place.
+    This is true in every pattern but donutmethuselahs, whose shapes are at least much the same. Turn and pattern are
+    those of a new game; the rest of the game does not depend on them.
 
     Args:
         game: the rules.

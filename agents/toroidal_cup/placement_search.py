@@ -32,8 +32,8 @@ class CupSearch(ToroidalCupGreedy):
     """A search that lets Life run N times for each placement.
 
     Candidates are random legal placements. Each meets the same guesses of what the others place in this step, out of
-    the better half of random ones. Then the worse half of the candidates goes, and the rest meet twice as many new
-    guesses, three times in all (sequential halving). A payoff is the mean of the result, +1 or -1, and of the lead in
+    the better half of random ones. Then the worse half of the candidates goes, and the rest meet twice the number of
+    new guesses, three times in all (sequential halving). A payoff is the mean of the result, +1 or -1, and the lead in
     shares of the live cells. Life runs for twice as long as `greedy` watches it, and shapes that are still to come are
     left out, as there. Before the last step it plays the candidate of the best mean payoff.
 

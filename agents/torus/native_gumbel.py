@@ -1,7 +1,7 @@
 """Gumbel AlphaZero search on Torus by native code: the simulations of `GumbelSearch` on the same trees.
 
 Native code walks the trees, plays the moves and resolves nodes. It hands out positions that are to be evaluated, of all
-trees together, as many of a tree as do not depend on each other's values.
+trees together. From each tree it takes all positions that do not depend on each other's values.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class TorusNetwork(Network):
     """A network of convolutions on the torus; octagons and squares are planes of their own.
 
     It always plays for Black's goals: White's positions are turned by a quarter, which makes a bracelet of a ring and
-    an l-helix of an r-helix, and its answers are turned back. What it learns in one colour it knows in the other.
+    an l-helix of an r-helix, and its answers are turned back. Knowledge learned in one colour serves in the other.
     The same weights serve every size. A shift of the board changes no answer, but a half turn does. An agent that takes
     the likeliest move averages both answers.
     """

@@ -1,8 +1,8 @@
-"""Proof-number search for Torus of size 3 to 6, in native code: who wins a position, and by which moves.
+"""Proof-number search for Torus of size 3 to 6, in native code: the winner of a position, and the moves that win.
 
 Use it where no table fits (`solver` has those of size 2 and 3). Any position of size 4 takes milliseconds. At size 5
 most positions with ten stones take as long, and the first moves take minutes. `envs/native/sources/torus_solver.h`
-explains the search. What it has found stays in its table, so a search that is stopped goes on where it was.
+explains the search. Its results stay in its table, so a search that is stopped goes on where it was.
 
 Letters: `L` positions, `N` cells, `R` entries, `C` numbers of an entry.
 """
@@ -126,12 +126,12 @@ class ProofSearch:
     def solve_each(self, state: TorusState, nodes: int) -> tuple[Tensor, Tensor]:
         """Return values as `solve` does, and winning moves or -1: int64 [L] both.
 
-        Each position is searched with an empty table, so its result depends on nothing else. What the table has is
-        forgotten.
+        Each position is searched with an empty table, so its result depends on nothing else. The table loses its
+        earlier entries.
 
         Args:
             state: positions of the solver's size.
-            nodes: searched at most for each position.
+            nodes: largest number of nodes to search for each position.
         """
         boards, players = self._boards(state), state.current_player.to("cpu").contiguous()
         found = torch.empty((len(boards), 5), dtype=torch.int64, device="cpu")

@@ -8,11 +8,11 @@ A set of cells is a number; bit i is cell i.
 **The table.** Before ply t, counted from 0, Black has (t + 1) // 2 stones and White has t // 2. Black's sets of one
 count fall into classes of the translations by whole octagons and the half turn, which keep both sides' goals; a class
 is named by its least set. White's stones are then some of the K cells left: squeezed together, these are the bits 0 to
-K - 1, and White's set is known by its rank among the sets with as many bits. So every ply has a table [C, R], in all
-about as many entries as there are positions, divided by G. It says whether the player to move wins, and is filled from
-the full board backwards: a player wins who has a move after which the other does not. A player whose opponent has a
-winning path has lost. In the table of the full board nobody wins: somebody has a winning path there, and if the game
-has gone on until then, it is White, by the last move.
+K - 1, and White's set is known by its rank among the sets with the same number of bits. So every ply has a table
+[C, R]; all tables have about 1 / G of the number of positions as entries. An entry says whether the player to move
+wins. The tables are filled from the full board backwards: a player wins who has a move after which the other does not.
+A player whose opponent has a winning path has lost. In the table of the full board nobody wins: somebody has a winning
+path there, and if the game has gone on until then, it is White, by the last move.
 
 **Winning paths** are those that the game's own step finds: stones of one colour are played until it has examined all
 2^N sets of them.
