@@ -298,7 +298,7 @@ def _plot(
 
 
 def _some_phases(found: Places) -> list[int]:
-    """Return the phases with at least as many claims as cells, since fewer show chance; of many phases, some."""
+    """Return the phases with one claim per cell or more, since fewer show chance; of many phases, some."""
     claims = found.counts.sum((0, 1, 3))
     phases = [phase for phase, count in enumerate(claims.tolist()) if count >= found.counts.shape[3]]
     phases = phases or [phase for phase, count in enumerate(claims.tolist()) if count]

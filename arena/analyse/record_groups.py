@@ -37,7 +37,7 @@ def read_paths(paths: Sequence[PathLike], warn: Callable[[str], None] = lambda m
         warn: Gets a line for a torn last line.
 
     Raises:
-        RecordError: No records there, or a line that is none; the message names file and line.
+        RecordError: A file without records, or a line that is not a record; the message names file and line.
         OSError: A file cannot be read.
     """
     from cellgames.arena.season import cup_replays as season_cup_replays

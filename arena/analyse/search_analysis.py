@@ -272,7 +272,7 @@ def line_text(analysis: Analysis) -> str:
 
 
 def to_data(analysis: Analysis) -> dict[str, Any]:
-    """Return the analysis as JSON takes it; shares and chances are from 0 to 1, null if there are none."""
+    """Return the analysis as JSON takes it; shares and chances are from 0 to 1, null if they are missing."""
     return {
         "agent": analysis.agent,
         "position": analysis.position,

@@ -106,14 +106,14 @@ def game_of_root(root: Mapping[str, str]) -> StoneGame[Any]:
 
 
 def read_move(game: StoneGame[Any], colour: str, word: str, *, turned: bool, following: str | None) -> MoveRead:
-    """Return a move of a file as the game has it.
+    """Return the game's own form of a move of a file.
 
     Args:
         game: The rules.
         colour: `B` or `W`, as the file says.
         word: A cell, or a word for a swap.
         turned: True if the players' colours in the file are exchanged.
-        following: The colour of the move after it, None if there is none.
+        following: The colour of the move after it, None for the last move.
 
     Raises:
         ValueError: The board has no such cell.

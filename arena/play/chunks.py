@@ -49,7 +49,7 @@ class Settings:
         game: id of the game.
         parameters: parameters of the game.
         agents: names, sorted; the order in which agents are given does not matter.
-        games: how many; the file calls them `counted`.
+        games: number of games; the file calls it `counted`.
         seed: see `MatchOptions`.
         opening_plies: see `MatchOptions`.
         chunk: see `MatchOptions`.
@@ -58,8 +58,8 @@ class Settings:
         specs: specs of agents that have another name, by it. They may change, since identities say who plays.
         secret: True if the seed is secret until the run is over (`secret_seed`).
         clock: see `MatchOptions`; the file has it only if it is given.
-        move_time: the same.
-        policies: the same.
+        move_time: see `MatchOptions`; the file has it only if it is given.
+        policies: see `MatchOptions`; the file has it only if it is given.
     """
 
     game: str

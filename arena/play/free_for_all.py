@@ -4,8 +4,8 @@
     games.jsonl       one record a game
     ratings.*, ...    the tables (`run_report.FREE_FOR_ALL_FILES`), written when all games are played
 
-`seatings` draws who sits where in blocks of as many games as there are agents; in each block every agent has every seat
-once. Each game has a seed of its own. More games let a run grow (`chunks`); other agents make another run.
+`seatings` draws the agents' seats in blocks of `K` games; in each block every agent has every seat once. Each game has
+a seed of its own. More games let a run grow (`chunks`); other agents make another run.
 
 Letters: `P` seats, `K` agents.
 """
@@ -81,7 +81,7 @@ def free_for_all(
     Args:
         game: for any number of players.
         agents: specs for `agents.load`, also `NAME=SPEC`, or agents; or a mapping from names to them. Names differ.
-            Fewer than the game has seats, as many, or more.
+            Their number may be less than the number of seats, equal or greater.
         options: such as `FreeForAllOptions(games=300, seed=1)`; None for the defaults.
         out: the folder; created if necessary. A run in it that is this one, or one of fewer games, is continued.
         store: gets the games too, chunk by chunk (`store.Store`).
@@ -127,13 +127,13 @@ def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, 
     """Draw the agent of each seat in each game.
 
     In a block of `K` games all agents move on by one seating from game to game, in a drawn order and from drawn
-    starts. So each agent has each seat once, and as many seats in a game as every other one, or one more. With fewer
-    agents than seats they have several seats at a table, with more they take turns.
+    starts. So each agent has each seat once, and the agents' numbers of seats in a game differ by at most one. With
+    fewer agents than seats they have several seats at a table, with more they take turns.
 
     Args:
         agents: `K`, at least 1.
-        seats: `P`, of the game.
-        games: how many.
+        seats: `P`, the game's number of seats.
+        games: number of games.
         seed: seed of the run; blocks depend on it and on their number alone.
 
     Returns:

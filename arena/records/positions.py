@@ -64,7 +64,7 @@ def at_ply(record: Record, ply: int | None = None) -> State:
     """Return the state of a recorded game after `ply` moves; None stands for the one before the last move.
 
     Raises:
-        ValueError: There are not so many moves.
+        ValueError: The game has fewer moves than `ply`.
         ReplayError: The record does not reproduce.
     """
     states, most = replay(record), len(record.moves)

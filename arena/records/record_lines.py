@@ -42,7 +42,7 @@ class Forfeit:
 
     Attributes:
         seat: Seat of the agent that failed, the first one if several failed in the same turn.
-        reason: What it did, on one line (bounded where games are played).
+        reason: The agent's fault, on one line (bounded where games are played).
         also: Other seats that failed in that turn, ascending.
         trace: The calls of the agent's program that led to its error, in games that were just played; no part of the
             record's JSON.

@@ -79,7 +79,7 @@ class Leaderboard:
         parameters: Its parameters.
         versions: Versions of the package by which the games were played.
         tables: Ratings, cross table and seats.
-        notes: What a reader must know, a sentence or two each.
+        notes: Facts that a reader must know, a sentence or two each.
     """
 
     game: str

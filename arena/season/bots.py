@@ -123,7 +123,7 @@ class BotUmpire:
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
     ) -> list[Played]:
-        """See `Umpire.play`; what an agent does depends on the batch too, which its first game names."""
+        """See `Umpire.play`; an agent's actions depend on the batch too, whose first game seeds its generator."""
         names = sorted({self._names[team] for fixture in fixtures for team in fixture.teams})
         seats = torch.tensor(
             [[names.index(self._names[team]) for team in fixture.teams] for fixture in fixtures], device="cpu"

@@ -67,11 +67,11 @@ class Played:
     """A finished game.
 
     Attributes:
-        scores: by seat, the game's own measure.
+        scores: score by seat, the game's own measure.
         winner: a seat, or None: nobody won alone.
-        data: what the umpire needs to play it again, and how it ended; the rest of its line in games.jsonl.
-        traces: agents that raised errors in it, and where (`forfeit_log`); no part of the line.
-        places: of a game of more than two seats, by seat: 1 for the first; seats that share a place have the best one.
+        data: data by which the umpire plays it again, and its end; the rest of its line in games.jsonl.
+        traces: agents that raised errors in it, and the traces (`forfeit_log`); no part of the line.
+        places: place by seat in a game of more than two seats: 1 for the first; seats that share a place have the best.
     """
 
     fixture: Fixture

@@ -29,13 +29,13 @@ def deal_days(counts: Counts, days: int, rng: random.Random) -> list[list[Pair]]
     """Split the edges of a multigraph into `days` perfect matchings.
 
     Args:
-        counts: every row adds up to `days`.
-        days: how many.
-        rng: consumed.
+        counts: number of edges of each pair; every row adds up to `days`.
+        days: number of matchings.
+        rng: random generator, consumed.
 
     Returns:
-        A list of pairs (lower vertex first) for each day, in no particular order, or None where no way was found,
-        be it that there is none (the Petersen graph's edges, say, make no three matchings).
+        A list of pairs (lower vertex first) for each day, in no particular order, or None if no way was found. There
+        may be no way: the Petersen graph's edges, say, make no three matchings.
     """
     games = [pair for pair in combinations(range(len(counts)), 2) for _ in range(counts[pair[0]][pair[1]])]
     rng.shuffle(games)

@@ -80,7 +80,7 @@ def play_season(
     """Play the days and the playoffs, keep the games and write the tables; see the module.
 
     Args:
-        teams: of games for two with leagues and divisions, as `teams.assign_divisions` gives them, and else without.
+        teams: teams, in games for two with leagues and divisions as `teams.assign_divisions` gives them, else without.
             Tables and records have the names of agents (`agents.agent_names.split_name`).
         umpire: plays the games, such as `BotUmpire` or `CupUmpire`.
         options: such as `SeasonOptions(days=21, seed=1)`; None for the defaults. `within` is for games for two,

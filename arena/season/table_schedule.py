@@ -1,10 +1,10 @@
 """The tables of a season whose games have more than two seats: drawn at random, and fair.
 
-On each day as many tables are full as there can be, and the other teams rest. Over a season
+On each day the number of full tables is the largest possible, and the other teams rest. Over a season
 
 - rests of two teams differ by at most one;
 - two seats of a team differ by at most one, over the season and over any of its games in a row, `seats` at a time;
-- how often two teams meet is as even as exchanges of teams between the tables of a day can make it.
+- the numbers of meetings of two teams are as even as exchanges of teams between the tables of a day can make them.
 
 Seats are an edge colouring of the graph of games and teams, a team being one vertex for each `seats` games of it (König
 1916): each seat once at a table, and once in each block of a team's games.

@@ -54,7 +54,7 @@ class SeriesUmpire:
         time_control: the limits of thinking, None without any.
 
     Raises:
-        ValueError: an agent that cannot be loaded for a match of so many players.
+        ValueError: an agent that cannot be loaded for a match of one of these numbers of players.
     """
 
     def __init__(

@@ -51,10 +51,10 @@ def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int
 
     Args:
         payoffs: the matrix.
-        level: of the intervals, pair by pair. A pair without difference is taken for one with an arrow in a share
+        level: level of the intervals, pair by pair. A pair without difference is taken for one with an arrow in a share
             `1 - level` of cases; a false ring needs a false arrow beside true ones that fit.
-        longest: agents in a ring at most.
-        most: rings looked at; a field of so many stronger rings needs no more.
+        longest: largest number of agents in a ring.
+        most: largest number of rings to look at; a field of `most` stronger rings needs no more.
 
     Raises:
         ValueError: a level or a length out of range.

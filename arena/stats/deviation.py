@@ -43,7 +43,7 @@ class DeviationRatings(NamedTuple):
 
     Attributes:
         agents: Names, sorted.
-        rating: float64, at most 0: what an agent loses where the equilibrium chooses who plays; NaN for those left out.
+        rating: float64, at most 0: loss of an agent where the equilibrium chooses the players; NaN for those left out.
         low: float64, lower bound when the payoffs are drawn again from their errors; NaN without draws.
         high: float64, the upper bound.
         players: Players of the game: 2 for games by pairs, else the seats of a table.

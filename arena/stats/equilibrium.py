@@ -21,7 +21,7 @@ def equilibrium(advantage: FloatArray) -> FloatArray:
     """Return the equilibrium of greatest entropy of a symmetric zero-sum game, float64 [K], 0 outside its support.
 
     Args:
-        advantage: [K, K], antisymmetric, what the row gains against the column.
+        advantage: [K, K], antisymmetric, the row's gain against the column.
 
     Raises:
         ImportError: SciPy is missing.

@@ -471,7 +471,7 @@ class Store:
         """Return the game of a number (`Entry.number`).
 
         Raises:
-            StoreError: There is none.
+            StoreError: The store has no game of this number.
         """
         with self._naming(f"game {number}: "):
             return Record.from_json(self.text(number))
@@ -480,7 +480,7 @@ class Store:
         """Return the text of a record, word for word as it was added, with all its variations.
 
         Raises:
-            StoreError: There is none.
+            StoreError: The store has no game of this number.
         """
         found = next(self._asked("SELECT data FROM records WHERE game = ?", (number,)), None)
         if found is None:
