@@ -63,7 +63,7 @@ class Difference:
         of_second: mean over the runs of the second.
         low: lower bound of the 95 % interval of `of_first` - `of_second` (Welch); NaN for fewer than two runs.
         high: upper bound.
-        p: two-sided p-value of the permutation test: exact up to 100,000 splits, else by as many random ones.
+        p: two-sided p-value of the permutation test: exact up to 100,000 splits, else by 100,000 random ones.
     """
 
     first: str
@@ -167,7 +167,7 @@ def welch_interval(one: Sequence[float], other: Sequence[float], level: float = 
 def permutation_p(one: Sequence[float], other: Sequence[float], generator: np.random.Generator) -> float:
     """Return the share of splits of all values whose means differ as much as those of the given split, or more.
 
-    All splits are tried up to 100,000 of them; beyond, as many random ones, and the given one counts as one more.
+    All splits are tried up to 100,000 of them; beyond, 100,000 random ones, and the given one counts as one more.
     """
     values, size = np.array([*one, *other]), len(one)
     count = math.comb(len(values), size)

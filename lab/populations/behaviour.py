@@ -90,7 +90,7 @@ def compare(
 
     Args:
         game: The game with its parameters.
-        agents: Agents by name; what one of them answers does not depend on the others.
+        agents: Agents by name; the answers of one of them do not depend on the others.
         positions: The positions that they are asked about.
         draws: Samples for each of two answers, of agents that do not tell their chances.
         seed: Seed that all random draws follow from.

@@ -1,4 +1,4 @@
-"""The mixture of a league as an agent: it draws a member by the meta-strategy for each game, who plays it to its end.
+"""The mixture of a league as an agent: it draws a member by the meta-strategy for each game, which plays it to its end.
 
 A mixture is a file `mixture.json` in a folder, as `populations.league` writes it:
 
@@ -6,7 +6,7 @@ A mixture is a file `mixture.json` in a folder, as `populations.league` writes i
      "members": [{"name": "psro-001", "agent": "members/psro-001/agent.safetensors", "identity": "..."}, ...],
      "tables": [{"weight": 0.25, "seats": [0]}, {"weight": 0.75, "seats": [1, 1, 2, 2]}]}
 
-A table of one member has it in all seats of the mixture. One with as many members as the game has seats is drawn for
+A table of one member has it in all seats of the mixture. A table with one member for each seat of the game is drawn for
 the whole table, seated in a random order; the mixture plays the seats that are its own.
 """
 

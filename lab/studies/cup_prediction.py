@@ -1,7 +1,7 @@
 """A bot that foresees last placements of the Toroidal Cup: `python -m cellgames.lab.studies.cup_prediction SPEC ...`.
 
 It plays like the agent that it meets until the last step. There it asks copies of that agent, which have seen the
-game, what they would place in the other seat. It lets Life run to the end for each of these placements and each of its
+game, for their placements in the other seat. It lets Life run to the end for each of these placements and each of its
 own candidates, and plays the best one. An agent that always places the same is beaten almost always, one that mixes is
 not.
 

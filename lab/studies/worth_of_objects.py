@@ -1,11 +1,11 @@
-"""Counterfactual replays of the Toroidal Cup: how fast they are, and what they say about games that were not replayed.
+"""Counterfactual replays of the Toroidal Cup: their speed, and their predictions for games that were not replayed.
 
 Run it by `python -m cellgames.lab.studies.worth_of_objects`.
 
 **Speed.** 1,000 games on the real board of 40 x 280, each the same game without another cell, to the end.
 
 **Prediction.** In games of some seasons every Life object is taken from the board of one generation, and the game goes
-on for the first half of what is left of it. What the lead changes by is the object's worth. Two numbers come of all
+on for the first half of what is left of it. The change of the lead is the object's worth. Two numbers come of all
 objects: the worth of a live cell of objects at rest (still lifes, oscillators, spaceships) and of one in motion. In
 other seasons, a team's objects at that generation are added up at these worths, and their difference is to tell who
 will win; the difference of the populations at the same generation is the baseline.

@@ -84,7 +84,7 @@ class Replay:
         """Draw positions uniformly, with replacement; consumes a generator on the CPU.
 
         Raises:
-            ValueError: there are none.
+            ValueError: the buffer is empty.
         """
         if not self._filled:
             raise ValueError("expected positions to sample from, got an empty replay; add some first")

@@ -28,7 +28,7 @@ class Searched(Rollout):
     Attributes:
         policy: float [T, R, C], the policy of the search, over all actions or over candidates.
         actions: int64 [T, R, C, K], the candidates; `K` is 0 where these are all actions.
-        inputs: [T, R, ...], what the network learns from in place of the observation; [T, R, 0] for the observation.
+        inputs: [T, R, ...], inputs of the network in learning, in place of the observation; [T, R, 0] for the latter.
     """
 
     policy: Tensor
@@ -40,9 +40,9 @@ class SearchPlay(SelfPlay):
     """Games in progress; see `SelfPlay` for the other arguments.
 
     Args:
-        improver: asked for the learner's moves, all games at once.
-        random_plies: a game begins with 0 to so many turns, drawn, in which the learner plays at random. Those actions
-            are not its own in the rollout.
+        improver: search for the learner's moves, asked about all games at once.
+        random_plies: largest number of random turns at the start of a game; each game draws its number from 0 on. The
+            learner plays at random in these turns. Those actions are not its own in the rollout.
     """
 
     def __init__(

@@ -56,8 +56,9 @@ class Logs:
         folder: folder of the run.
         title: title of the plot.
         eval_opponents: columns of the plot.
-        games: against each of them in an evaluation.
-        steps: of the checkpoint from which the run continues; None for a new run. Later times and events are dropped.
+        games: number of games against each of them in an evaluation.
+        steps: steps of the checkpoint from which the run continues; None for a new run. Later times and events are
+            dropped.
         warn: gets a line for each thing left out.
 
     Attributes:

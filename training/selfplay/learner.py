@@ -189,7 +189,7 @@ class Learner(ABC):
 
 
 def start_weights(network: Network, path: Path) -> None:
-    """Give the network the weights of a file; what the file's network lacks starts close to doing nothing.
+    """Give the network the weights of a file; layers and channels that the file lacks start close to doing nothing.
 
     Layers may be added to a `Trunk`, and channels to all layers.
 
@@ -216,7 +216,7 @@ def start_weights(network: Network, path: Path) -> None:
 def _widened(old: Tensor, own: Tensor, before: int, after: int) -> Tensor | None:
     """Return a tensor of weights of a network with more channels, or None if it has other shapes.
 
-    A dimension that grows counts channels, once or several times. What the old channels get from new ones is small.
+    A dimension that grows counts channels, once or several times. The weights from new channels to old ones are small.
 
     Args:
         old: weights of the network with `before` channels.

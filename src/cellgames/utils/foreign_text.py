@@ -1,8 +1,8 @@
 """Foreign text in messages: values from files, command lines, bots and visitors, made short and printable.
 
 An error that repeats such a value calls `shown`. A door at which messages of any origin leave the program, such as the
-command line, passes them through `clipped`. Neither makes the whole text of a large value first. What a program writes
-to a terminal goes through a `PrintableStream`, so that no text of a stranger moves the cursor or sets a title.
+command line, passes them through `clipped`. Neither makes the whole text of a large value first. A program's output to
+a terminal goes through a `PrintableStream`, so that no text of a stranger moves the cursor or sets a title.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The analysis board's work: positions as the page draws them, and searches in the background.
 
 A request names the game, a position as text and moves from there, so the server keeps nothing for a visitor. Searches
-run on a few threads of their own. What they found is kept by position, for every visitor.
+run on a few threads of their own. Their results are kept by position, for every visitor.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def export_html(record: Record | CupRecord, path: PathLike, *, worth: Mapping[st
     Args:
         record: A record of `arena.records`, or of `arena.season.cup_replays`.
         path: The file.
-        worth: What the parts of the game were worth, which the page then shows on the board, as JSON holds it.
+        worth: Worths of the parts of the game, which the page then shows on the board, as JSON holds them.
 
     Raises:
         ReplayError: The record does not reproduce.

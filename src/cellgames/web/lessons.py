@@ -81,7 +81,7 @@ class Guide:
 
     Attributes:
         steps: in their order.
-        end: what the learner has learned, told when the game is over.
+        end: summary of the lesson, told when the game is over.
         next: id of the preset for the learner's first own game.
         parameters: parameters of the game, a small one.
         opponent: the agent of the other seats; "" for the replies of the steps.

@@ -94,8 +94,8 @@ class Session:
         position: Where the game starts, as the game writes positions; "" for the usual start.
 
     Raises:
-        ValueError: The number of seats is wrong, an agent cannot play, or the position is none of this game, or one in
-            which the game is over.
+        ValueError: The number of seats is wrong, an agent cannot play, or the position is not one of this game, or one
+            in which the game is over.
 
     Requests raise a `RefusedError` if the game does not allow them now, or if the page has not seen the last moves.
     """
@@ -207,7 +207,7 @@ class Session:
         played.wait(_OWN_S)
 
     def sit(self, seat: int, turn: int, epoch: int = -1) -> None:
-        """Show the game to the person of a seat, who is to act and has the screen now."""
+        """Show the game to the person of a seat, whose turn it is and who has the screen now."""
         with self._lock:
             self._check_seen("a request", turn, epoch)
             if self.done or self._thinking or seat != self._to_act():

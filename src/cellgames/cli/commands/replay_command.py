@@ -63,13 +63,13 @@ class _Kind(Generic[R]):
         verify: plays games again and yields the number and the error of each that differs.
         names: agents, or teams.
         seed: seed of a game.
-        line: what the list says of a game, besides its names and its seed.
+        line: text of the list about a game, besides its names and its seed.
         texts: all positions for a terminal.
         ending: the lines after the last position.
         animate: writes a GIF or an MP4.
         last: the last position as a picture.
         html: writes a page.
-        compared: names what is checked.
+        compared: name of the checked things.
     """
 
     parse: Callable[[bytes], R]

@@ -40,7 +40,7 @@ class _Kind:
         report: prints the tables; returns what `print_next` proposes after the first line.
         about: the files that are described, by name.
         needs: the agents that it needs.
-        pieces: what is kept whole when it is stopped.
+        pieces: name of the units that are kept whole when it is stopped.
         shared: True if a cluster can share the work.
     """
 

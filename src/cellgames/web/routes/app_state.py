@@ -76,7 +76,7 @@ class AppState:
         """Open the store.
 
         Raises:
-            HTTPException: There is none.
+            HTTPException: There is no store of games.
         """
         if self.store is None or not self.store.is_file():
             raise HTTPException(404, "there is no store of games yet")

@@ -1,6 +1,6 @@
 """Colours of boards on a dark page, by the names of the light ones in the views' palettes.
 
-A view's layout has them as `dark`; what is not named there has the same colour on light and dark pages.
+A view's layout has them as `dark`; parts without an entry there have the same colour on light and dark pages.
 """
 
 from __future__ import annotations

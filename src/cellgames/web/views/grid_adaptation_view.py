@@ -31,7 +31,7 @@ _SECRET = ("points", "sequence", "tokens", "garnets", "reserves")
 
 
 class GridView(View):
-    """A view of Grid Adaptation; marks are the bits of `_MARKS`: what was placed, what was born and what died."""
+    """A view of Grid Adaptation; marks are the bits of `_MARKS`: tiles that were placed, were born and died."""
 
     game: GridAdaptation
     has_trials = True

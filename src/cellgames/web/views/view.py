@@ -121,13 +121,13 @@ class View(ABC):
     def trial(self, state: Any, seat: int, action: Sequence[int] | None, most: int) -> Iterator[Frame]:
         """Yield the future of the board by Life without further placements, at most `most` generations.
 
-        Chance has dice of its own, and nothing comes of what `seat` may not know.
+        Chance has dice of its own, and no frame depends on facts that `seat` may not know.
 
         Args:
             state: The position, in which `seat` decides.
             seat: The seat that tries.
-            action: What it would place now, beside what the board holds; None for nothing.
-            most: Most frames.
+            action: Tiles that the seat would place now, beside those on the board; None for no tiles.
+            most: Largest number of frames.
 
         Raises:
             ValueError: There is nothing to try, or it cannot be placed; the message says why.
