@@ -22,8 +22,8 @@ from .turns import TurnAgent, random_turns
 class ClothRollout(TurnAgent):
     """An agent that plays the turn that does best in games finished by random turns.
 
-    `playouts` in all are spent on each turn, by sequential halving among random turns of shapes, as many as can be
-    tried in every round of it, `candidates` at most. A win counts 1, anything else 0.
+    `playouts` in all are spent on each turn, by sequential halving among random turns of shapes. Their number is the
+    largest that can be tried in every round of it, `candidates` at most. A win counts 1, anything else 0.
     """
 
     def __init__(self, playouts: int, *, candidates: int = 64) -> None:

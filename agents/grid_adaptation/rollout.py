@@ -35,10 +35,10 @@ _TRUST = 0.05  # in the planner: the share of the others that is as good as a di
 class GridRollout(GridPlayer):
     """An agent that plays the plan after which most others are behind, in determinizations of what was seen so far.
 
-    `playouts` in all are spent on each action, by sequential halving among the plans that are worth most to `Planner`,
-    as many as can be tried in every round of it, `candidates` at most. All of them meet the same matches: hidden
-    sequences, points and reserve tiles (see `determinize`), and the others' actions in this round, which are those of
-    `KeenOthers`. The rounds after that are random, but for flips.
+    `playouts` in all are spent on each action, by sequential halving among the plans that are worth most to `Planner`.
+    Their number is the largest that can be tried in every round of it, `candidates` at most. All of them meet the same
+    matches: hidden sequences, points and reserve tiles (see `determinize`), and the others' actions in this round,
+    which are those of `KeenOthers`. The rounds after that are random, but for flips.
 
     Each of the others counts by the share of matches in which it would be behind in the end, softened near equal
     points, if a sequence goes on to earn its points of the last round played, but less in each round. The planner's

@@ -108,7 +108,7 @@ def listed(root: MoveNode) -> tuple[Variation, ...]:
 
 
 def merged(earlier: Sequence[Variation], later: Sequence[Variation]) -> tuple[Variation, ...]:
-    """Return the moves of two trees of one game as one, as many as a record holds.
+    """Return the moves of two trees of one game as one tree, cut off at the most moves that a record holds.
 
     Where both comment a move, the later comment stays.
     """

@@ -1,6 +1,6 @@
 """Standings: points by places, then points scored over the season, then a 100-sided die.
 
-A place of a game has points, by default as many as seats are behind it, and seats that share places share their points
+A place of a game has points, by default one for each seat behind it, and seats that share places share their points
 equally. In games of two that is a win, or half a win each. The rules: "The season" and "The playoffs" of the Toroidal
 Cup rules on the Golly.Life wiki, which give the order and the die.
 """

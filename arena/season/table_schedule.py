@@ -41,13 +41,13 @@ class TableCounts:
 
 
 def draw_tables(teams: Sequence[str], seats: int, days: int, rng: random.Random) -> SeasonSchedule:
-    """Draw a random schedule; see the module for what is even.
+    """Draw a random schedule; see the module for the numbers that are even.
 
     Args:
-        teams: names, which differ; as many as seats or more.
+        teams: names, which differ; one for each seat or more.
         seats: number of seats of a table, 2 or more.
-        days: odd.
-        rng: consumed.
+        days: number of days, odd.
+        rng: random generator, consumed.
 
     Raises:
         ValueError: an even number of days, or too few teams.

@@ -43,7 +43,7 @@ _NEUTRALS = chance.USER  # purpose of draws
 
 @dataclass(frozen=True, repr=False)
 class ClothOfGold(Game[ClothState]):
-    """Cloth of Gold by Adam Murray: two players add units to a Game of Life; the player whose units hold out wins.
+    """Cloth of Gold by Adam Murray: two players feed a Game of Life by hand; the one whose units hold their own wins.
 
     One action places a unit or takes back one that was placed in the same turn, or ends the turn. The generations run
     inside the action that ends player_b's turn.
@@ -147,7 +147,7 @@ class ClothOfGold(Game[ClothState]):
 
     @cached_property
     def neutral_rules(self) -> int:
-        """What neutral cells do in a generation, as `rules.generation` takes it."""
+        """The rules of neutral cells in a generation, as `rules.generation` takes them."""
         stances = {
             "passive": 0,
             "defensive": rules.NEUTRAL_HOLD,

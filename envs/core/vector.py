@@ -44,7 +44,7 @@ Positions: TypeAlias = Given | Sampler
 """Positions from which games start: a state, one or more lines as `game.state_to_string` writes them, or a sampler.
 
 Each new game draws one of the given positions by its seed. A sampler is called with the number of games that start and
-a generator on the CPU; it returns as many positions.
+a generator on the CPU; it returns this number of positions.
 """
 
 _CHOICE, _SAMPLER = 5, 6  # streams of a game's seed, below those of the games (`chance.USER`) and beside the adapters'
@@ -360,7 +360,7 @@ class Vector(Generic[S]):
         """Put games in progress in all envs, such as an earlier `state`; steps go on from them as they would have.
 
         Raises:
-            GameError: they are of another game, or not as many as there are envs.
+            GameError: games of another kind, or of a number other than that of envs.
         """
         fields = list(zip(self._state.tensors(), games.tensors(), strict=False))
         if type(games) is not type(self._state) or any(

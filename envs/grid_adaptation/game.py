@@ -185,10 +185,7 @@ class GridAdaptation(Game[GridState]):
         return (state.round > self.rounds) & ~state.done
 
     def places_tiles(self, state: GridState) -> Tensor:
-        """Return a mask of the matches whose next step places tiles, bool [B]; the vote is a step without tiles.
-
-        An extension may have other steps without tiles.
-        """
+        """Return True, bool [B], if the next step places tiles; the vote places none, nor may steps of an extension."""
         return state.round <= self.rounds
 
     def free_spaces(self, state: GridState) -> Tensor:

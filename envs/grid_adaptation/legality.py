@@ -105,10 +105,7 @@ def _random_votes(tied: Tensor, tokens: Tensor, bits: Tensor) -> Tensor:
 
 
 def _votes(tied: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Return masks of the voters, bool [B, P], and of each one's choices, bool [B, P, P], in the voting step.
-
-    The arguments are [B, P].
-    """
+    """Return masks of the voters, bool [B, P], and of each one's votes, bool [B, P, P]; arguments are [B, P]."""
     return ending.voters(tied.t(), tokens.t()).t(), ending.ballot(tied.t()).movedim(2, 0)
 
 

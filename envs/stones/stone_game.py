@@ -1,4 +1,4 @@
-"""What Torus, Hex and Y share on the contract of the suite: one stone a turn, a winner on every full board."""
+"""The common base of Torus, Hex and Y as games of the suite: one stone a turn, a winner on every full board."""
 
 from __future__ import annotations
 

@@ -40,14 +40,13 @@ RANDOM = "random"
 
 @dataclass(frozen=True)
 class ToroidalCup(Game[CupState]):
-    """The Toroidal Cup of golly.life: Life in the teams' colours on a torus; the team with most live cells wins.
+    """The Toroidal Cup of golly.life: Life in team colours on a torus; the team with most live cells in the end wins.
 
     In each step every team places its next shape in its own band, all at once. After the last one Life runs to the
     end within that step.
 
     Attributes:
-        rows: number of rows of the torus, even, 4 to 512.
-        cols: number of its columns, within the same limits.
+        rows, cols: size of the torus, both even, 4 to 512.
         teams: 2 to 8; each has a band of cols // teams columns, from the left.
         pattern: name of the pattern whose shapes are placed, or "random" to draw one for each game.
         stride: rows and columns between neighbouring positions.

@@ -122,13 +122,7 @@ def _kernels(name: str, device: torch.device) -> Tensor:
 
 
 def _meets(lattice: Lattice, own: Tensor, name: str) -> Tensor:
-    """Return a mask of actions by which a stamp would meet live cells: bool [N, A]; the sides do not wrap.
-
-    Args:
-        lattice: lattice of the bands.
-        own: bool [N, rows, band], the team's live cells.
-        name: name of the stamp.
-    """
+    """Return a mask, bool [N, A]: a stamp meets live cells of `own`, bool [N, rows, band]; the sides do not wrap."""
     kernels = _kernels(name, own.device)
     size = kernels.shape[2]
     first = lattice.stride // 2 - size // 2
@@ -194,9 +188,8 @@ def _meets_at_most(lattice: Lattice, first: str, second: str) -> int:
 def always_room(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, names: Sequence[str]) -> bool:
     """Return True if each of some shapes will find a place, wherever the ones before it are put.
 
-    The function counts the actions open to a shape now, and the most of them that the shapes before can block. So it
-    may return False where a closer look would find room, but never True where there may be no room. It stays True when
-    the first is placed.
+    Counts the actions open to a shape now, and the most of them that the shapes before can block; so it may be False
+    where a closer look would find room, but never True where there may be no room. It stays True when the first is put.
 
     Args:
         lattice: lattice of the band.

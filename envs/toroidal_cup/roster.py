@@ -56,7 +56,7 @@ class Roster:
 
     @property
     def names(self) -> int:
-        """The number of names that squares are mapped to, one each; at least as many as squares."""
+        """The number of names that squares are mapped to, one each; no less than the number of squares."""
         base = len(FIRST_NAMES) * len(LAST_NAMES)
         return base * -(-self.rows * self.cols // base)
 

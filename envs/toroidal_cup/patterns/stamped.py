@@ -28,11 +28,11 @@ TIME_BOMB = "timebomb"
 
 @dataclass(frozen=True)
 class Shapes:
-    """The shapes that the teams of a pattern get, both equally many.
+    """The shapes that the teams of a pattern get, the same number each.
 
     Attributes:
         stamps: kinds of shapes; each shape is one of them, all equally likely.
-        draws: a team's shapes are as many as the sum of one number from each of these, all numbers equally likely.
+        draws: numbers to draw from; a team's number of shapes is the sum of one from each of these, all equally likely.
     """
 
     stamps: tuple[str, ...]
