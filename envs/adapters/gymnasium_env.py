@@ -33,7 +33,7 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         game: the rules, or their id.
         opponents: agents of the other seats, such as "greedy"; None plays at random. See `SeatVector`, also for the
             next two.
-        weights: probability of each opponent, in any unit.
+        weights: relative probability of each opponent.
         seat: the learner's, by number or name, or "random": drawn for each game.
         render_mode: "human" a window, which steps keep up to date, "rgb_array" uint8 [H, W, 3], "ansi" text.
         parameters: parameters of the game, if it is given by its id.

@@ -66,7 +66,7 @@ class SeatVecEnv(LearnerGames, VecEnv):
 
     Env i plays the games of Gymnasium's `SeatEnv` with seed s + i. The infos of an env are empty but where its game
     ended ("terminal_observation", "episode" {"r", "l", "t"}, "TimeLimit.truncated", "outcome", "score", "player") or
-    the action was illegal ("illegal_action"; see `SeatVector`, "forfeit"). Invalid actions raise `ValueError`.
+    the action was illegal ("illegal_action"; see `SeatVector`, "forfeit"). Other values raise `ValueError`.
 
     Args:
         game: the rules, or their id.

@@ -93,7 +93,7 @@ class SeatVector(Generic[S]):
         opponents: one, or several of which each game draws one (for each of the other seats, if there are more
             than two): agents, their names such as "greedy" or "rollout:64" (`cellgames.agents.load`), or objects
             with the methods of `Opponent`; None stands for `UNIFORM`.
-        weights: probability of each opponent, in any unit; None draws them alike.
+        weights: relative probability of each opponent; None draws all with the same probability.
         seat: the learner's, by number or name, or "random": drawn for each game.
         seed: see `reset`.
         illegal: effect of an illegal action. "raise": a `ValueError`. "forfeit": in games in turns the game ends,

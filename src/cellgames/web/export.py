@@ -53,7 +53,7 @@ def export_html(record: Record | CupRecord, path: PathLike, *, worth: Mapping[st
     Args:
         record: A record of `arena.records`, or of `arena.season.cup_replays`.
         path: The file.
-        worth: Worths of the parts of the game, which the page then shows on the board, as JSON holds them.
+        worth: Worth of each part of the game, as JSON holds it; the page then shows it on the board.
 
     Raises:
         ReplayError: The record does not reproduce.

@@ -126,7 +126,7 @@ class View(ABC):
         Args:
             state: The position, in which `seat` decides.
             seat: The seat that tries.
-            action: Tiles that the seat would place now, beside those on the board; None for no tiles.
+            action: Placement that the seat would make now, added to the board; None for no placement.
             most: Largest number of frames.
 
         Raises:
