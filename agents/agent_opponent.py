@@ -46,7 +46,7 @@ def as_opponent(agent: AnyAgent | str, game: Game | None = None) -> AgentOpponen
     """Return an agent, or the one of a spec such as "greedy" (`load`), as an opponent.
 
     Args:
-        agent: who plays.
+        agent: the agent that plays.
         game: the game to play; an agent that cannot play it is refused here instead of when games begin.
 
     Raises:

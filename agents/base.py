@@ -56,7 +56,7 @@ class Agent(Protocol):
     """A player that sees observations.
 
     Attributes:
-        name: what tables and errors call it.
+        name: name in tables and errors.
 
     Randomness comes from the generator of each call, so an agent with the same memory, observations and generator
     gives the same actions.

@@ -67,7 +67,7 @@ class Failure:
     """The reason why a game was stopped.
 
     Attributes:
-        seats: that failed, all in the same turn; ascending.
+        seats: seats that failed, all in the same turn; ascending.
         turn: turns played before; 0 also for an agent that failed at the start.
         reason: reason of the first failure, one line.
         trace: file, line and source of that agent's calls if it raised an error, several lines.

@@ -66,7 +66,7 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
     Args:
         agent: a text that `agents.load` takes, of which a name does not matter, or an agent. One that has a text
             `identity` of its own says itself.
-        game: that it plays; `trained` and `gumbel` have other weights in every one.
+        game: game that it plays; `trained` and `gumbel` have other weights in every one.
 
     Returns:
         A text without spaces; "" where nothing can be found out.

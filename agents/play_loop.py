@@ -32,7 +32,7 @@ class Played(Generic[S]):
         turns: int64 [B], how many turns each took; the opening counts.
         state: the final state, `B` games; a forfeited one stands where it was stopped.
         failures: by env, who failed in games that were stopped.
-        clocks: how long agents have thought; None without a time control.
+        clocks: thinking times of the agents; None without a time control.
     """
 
     actions: Tensor

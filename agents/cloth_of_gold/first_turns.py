@@ -42,7 +42,7 @@ class ClothOpening:
 
     Attributes:
         shapes: row and column of each unit, shape by shape.
-        weight: how often it is played, beside other ones; above 0.
+        weight: relative frequency of its play, beside other ones; above 0.
     """
 
     shapes: tuple[tuple[tuple[int, int], ...], ...]

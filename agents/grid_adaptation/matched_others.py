@@ -106,7 +106,7 @@ class MatchedOthers(KeenOthers):
         """Return the worth of every player's candidates instead of its own move, float [L, J * P, K].
 
         Args:
-            seen: what oneself sees.
+            seen: own observation, decoded.
             holders: int64 [L, J, P], the players' sequences.
             spaces: int64 [L, J, P, 2], a joint move.
             candidates: boards [W, L, 8, K] with a tile on each candidate.

@@ -19,7 +19,7 @@ class Spending:
         max_tokens: tokens at which the run stops.
         calls: answered in this process.
         tokens: tokens of the prompts and answers.
-        seconds: that they took in all.
+        seconds: time that they took in all.
         kept_calls: answered before, whose answers the folder of the run keeps; they count towards the limits.
         kept_tokens: tokens of the kept answers.
         reused: answers that were taken from there instead of asking.

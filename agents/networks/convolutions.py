@@ -72,7 +72,7 @@ def trunk(
         weights: as in `convolve`.
         biases: as in `convolve`.
         wrap: as in `convolve`.
-        keep: whether to return the results of all layers, which `trunk_backward` takes.
+        keep: True to return the results of all layers, which `trunk_backward` takes.
     """
     seen = _layers(planes, added, weights, biases, wrap)
     stacked = torch.stack([one.permute(0, 2, 3, 1) for one in (seen if keep else seen[-1:])])
@@ -99,7 +99,7 @@ def trunk_backward(
         planes: as in `convolve`.
         weights: as in `convolve`.
         wrap: as in `convolve`.
-        inward: whether the gradient of the planes is asked for; otherwise an empty tensor stands for it.
+        inward: True to return the gradient of the planes; otherwise an empty tensor stands for it.
     """
     channels = len(weights[0])
     gradient, seen = gradient[..., :channels].permute(0, 3, 1, 2), seen[..., :channels].permute(0, 1, 4, 2, 3)

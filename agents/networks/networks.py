@@ -230,9 +230,9 @@ def make_network(
     Its weights are float32 and come from torch's global generator.
 
     Args:
-        game: that it is to play.
+        game: game that it is to play.
         size: None for the default.
-        kind: which of the game's networks.
+        kind: name of one of the game's kinds of networks.
         device: device of the weights, whatever torch's default device is.
 
     Raises:

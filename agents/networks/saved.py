@@ -49,8 +49,8 @@ def save_network(path: Path, network: Network, *, sample: bool = False, made: Ma
     Args:
         path: ends in `.safetensors`.
         network: on any device.
-        sample: whether it should play by chance.
-        made: how it was made, as JSON holds it: command, seed, steps, machine.
+        sample: True if it should play by chance.
+        made: origin of the weights, as JSON holds it: command, seed, steps, machine.
     """
     save = _safetensors().torch.save
     game = network.game

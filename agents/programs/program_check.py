@@ -105,8 +105,8 @@ def check_program(command: str, game: Game, *, games: int = 4, seed: int = 0) ->
 
     Args:
         command: the command line.
-        game: that it plays, on all seats by turns, against random play.
-        games: how many at the same time.
+        game: game that it plays, on all seats by turns, against random play.
+        games: number of games at the same time.
         seed: seed of the games.
     """
     agent = _Checked(command)

@@ -113,8 +113,8 @@ class Ready:
 
     Attributes:
         name: its own name, "" for none.
-        author: who wrote it, "" for nobody.
-        observation: how it wants observations: "none", "list" for nested lists, "base64" for the numbers in C order.
+        author: name of its author, "" without one.
+        observation: form of observations: "none", "list" for nested lists, "base64" for the numbers in C order.
         names: True if it wants the names of legal actions, in games whose actions have one component.
         arrays: True if it takes several questions at once, as arrays of observations and masks (`arrays`).
         states: True if it takes them as states of this package instead, in games with perfect information.

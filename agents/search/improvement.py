@@ -87,8 +87,8 @@ class Improver(ABC):
     """A search that improves the policy of a network, in many games at the same time.
 
     Args:
-        game: that is played.
-        network: whose policy it is; it may change between searches.
+        game: game that is played.
+        network: network with this policy; it may change between searches.
         effort: effort of each search.
 
     Attributes:

@@ -47,8 +47,8 @@ class SearchAgent(BaseAgent):
     Args:
         name: as in `Agent`.
         make: makes the search for a game.
-        reuse: whether the part of a tree that the game has come to is searched on at the next move.
-        solve: whether the game's solver is asked.
+        reuse: True if the part of a tree that the game has come to is searched on at the next move.
+        solve: True if the game's solver is asked.
 
     Attributes:
         policy_log: gets the policy of each search, if it is not None.

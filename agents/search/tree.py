@@ -36,8 +36,8 @@ class Tree:
         capacity: `M`.
         edges: `E`.
         players: `P`.
-        named: whether edges stand for some actions only.
-        reuse: whether to take over the memory of the last tree that was released.
+        named: True if edges stand for some actions only.
+        reuse: True to take over the memory of the last tree that was released.
 
     Attributes:
         state:        the positions, `B M` of them.

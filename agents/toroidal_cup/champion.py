@@ -243,7 +243,7 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
 
         Args:
             observation: observations of the team in `seat`.
-            seat: whose view it is.
+            seat: seat that has this view.
             place: place of the team around the torus, the one in `seat` first.
             kind: kind of all shapes to come.
             wanted: the plans.

@@ -37,9 +37,9 @@ class CupDesign:
     """An arrangement for one pattern and number of shapes.
 
     Attributes:
-        pattern: whose shapes it places.
+        pattern: pattern whose shapes it places.
         shapes: number of shapes of a team.
-        weight: how often it is played, beside other designs for the same task; above 0.
+        weight: relative frequency of its play, beside other designs for the same task; above 0.
         placements: row and column of the centre in the band and orientation, by stamp and in order of the shapes.
     """
 

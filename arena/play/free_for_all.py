@@ -54,7 +54,7 @@ class FreeForAll:
         out: its folder.
         tables: ratings, finishing places and scores.
         records: all games, in their order.
-        played: how many of them were played by this call.
+        played: number of them that were played by this call.
         files: all files of the folder that belong to the run.
     """
 

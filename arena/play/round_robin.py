@@ -84,7 +84,7 @@ class RoundRobin:
         out: its folder.
         tables: ratings, cross table and seat table.
         records: all games, by pair and opening.
-        played: how many of them were played by this call.
+        played: number of them that were played by this call.
         files: all files of the folder that belong to the run.
         order: with the option `until_certain`, how certain the order of neighbours is, from the top; else ().
     """

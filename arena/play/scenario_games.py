@@ -93,7 +93,7 @@ def scenario_seats(scenario: Scenario, games: int, seed: int) -> list[tuple[int,
 
     Args:
         scenario: the table.
-        games: how many.
+        games: number of games.
         seed: seed of the evaluation.
     """
     seats, found = scenario.seats, list[tuple[int, ...]]()
@@ -201,7 +201,7 @@ def scenario_report(
     """Return a page with the scores of agents in scenarios of one game, and all numbers.
 
     Args:
-        command: that played the games.
+        command: command that played the games.
         scenarios: in the order of the page.
         scores: scores of all agents in each of them.
         agents: the focal agents, as `agent_names.by_name` takes them; the numbers have their identities.

@@ -31,10 +31,10 @@ class _Sent:
     """An agent that is sent.
 
     Attributes:
-        name: that it has in records.
+        name: name in records.
         identity: here, "" for an unknown one.
         spec: to load it by, "" for an object or a file.
-        file: that its spec names.
+        file: file that its spec names.
         content: content of the file.
         object: the pickled agent.
     """

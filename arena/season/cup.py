@@ -39,7 +39,7 @@ class CupUmpire:
 
     Args:
         patterns: names in `PATTERNS`; None for all of them.
-        max_generations: where a game is cut off.
+        max_generations: generation at which a game is cut off.
         survivors: "recolour" or "keep", see `simulate`.
         teams: teams of a game, 2 to 8.
         chunk: games played at the same time, about.

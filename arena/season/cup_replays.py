@@ -32,10 +32,10 @@ class CupRecord:
     """A finished game, as `cup.CupUmpire` writes it.
 
     Attributes:
-        fixture: which game of the season it is; the first team is number 1.
+        fixture: fixture of the season; the first team is number 1.
         pattern: a name in `PATTERNS`.
         seed: seed of the arrangement.
-        max_generations: where it was to be cut off.
+        max_generations: generation at which it was to be cut off.
         survivors: "recolour" or "keep".
         scores: live cells of each team.
         generations: at which it ended.

@@ -55,8 +55,8 @@ class Season(reports.Summary):
 
     Attributes:
         out: its folder.
-        games: how many were played in all, replays too.
-        played: how many of them by this call.
+        games: number of games played in all, replays too.
+        played: number of games played by this call.
         files: all files of the folder that belong to the season.
     """
 

@@ -35,7 +35,7 @@ class GameResult:
         teams: in the order of their seats.
         scores: the game's own measure by seat, of the last replay.
         winner: a team's name, or None: several teams are first.
-        attempts: how often it was played; all but the last time nobody won.
+        attempts: number of times that it was played; all but the last time nobody won.
         rolls: by seat, the dice of those who shared the first place; () for none.
         places: by seat, 1 for the first; () for a game in which the winner alone counts.
     """

@@ -49,7 +49,7 @@ class Gift:
     Attributes:
         giver: name of a player of the match.
         receiver: name of a player who stays.
-        tokens: how many, 1 or more.
+        tokens: number of tokens, 1 or more.
     """
 
     giver: str

@@ -30,12 +30,12 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
 
     Args:
         game: the rules, or their id.
-        num_envs: how many games.
+        num_envs: number of games.
         opponents: as for `SeatVector`.
         weights: as for `SeatVector`.
         seat: as for `SeatVector`.
         render_mode: "rgb_array", a picture of every env.
-        device: where the games live; observations are numpy arrays all the same.
+        device: device of the games; observations are numpy arrays all the same.
         parameters: parameters of the game, if it is given by its id.
 
     Attributes:

@@ -59,7 +59,7 @@ class LearnerGames:
         """Start the games; return the spaces of one player's observation and action.
 
         Args:
-            num_envs: how many games.
+            num_envs: number of games.
             opponents: as for `SeatVector`.
             seed: seed of the first game; the others count on from it. None takes random ones.
             options: others of `SeatVector`.

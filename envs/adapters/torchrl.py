@@ -57,9 +57,9 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         game: the rules.
         num_envs: `B`.
         seed: as `set_seed` takes it; games depend on it and on the actions alone.
-        device: where the games live.
+        device: device of the games.
         checked: raise a `ValueError` for illegal actions; without, the caller vouches for them (see `Game.step`).
-        positions: from which all games start; None for the start of the game. See `core.Positions`.
+        positions: positions from which all games start; None for the start of the game. See `core.Positions`.
 
     Attributes:
         game: the rules.

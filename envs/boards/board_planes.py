@@ -41,7 +41,7 @@ def write_planes(
         boards: see `seen_words`; of a packed grid int64 [B, N]. Several seats of a game see the same boards.
         seats: int64 [B, k], who look.
         numbers: int16 [B, k, M].
-        first: how many boards come first, and how many numbers after them.
+        first: number of boards that come first, and of numbers after them.
         out: int16 or float32, contiguous.
     """
     _write(boards, seats, numbers, grid.rows, grid.cols, isinstance(grid, PackedGrid), *first, out)

@@ -53,7 +53,7 @@ class WildView(Layer):
         wards: bool [2, H, W], None without perks.
         animals: kind, row and column of each; None without wildlife.
         weather: a line of the weather and the water level, "" without weather.
-        earned: what each player has earned, "" without perks.
+        earned: text of each player's earnings, "" without perks.
     """
 
     ground: dict[str, Mask]

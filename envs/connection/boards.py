@@ -49,7 +49,7 @@ class Board:
         tiling: hexagons, or octagons and squares.
         size: rows and columns of the first kind, `n`.
         spots: kind, row and column of each cell.
-        rings: what lies around each cell, clockwise; None off the board.
+        rings: neighbours around each cell, clockwise; None off the board.
         slots: eight for each cell, four slots of two for `joining`; the cell itself where there is no neighbour.
         sides: for each cell the mask of the sides that it lies on.
         mirrored: for each cell the one across the line from the upper left to the lower right corner.

@@ -73,7 +73,7 @@ def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
 
     Args:
         seed: int64 [...], an env's seed.
-        purpose: which stream of the seed, 0 to 2^32 - 1.
+        purpose: number of a stream of the seed, 0 to 2^32 - 1.
         counter: int64, broadcastable with `seed`, 0 to 2^32 - 1; the place in the stream.
 
     Returns:

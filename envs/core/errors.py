@@ -34,7 +34,7 @@ class IllegalActionError(GameError):
         player: the name of the player who chose the action.
         action: the number that is illegal; the choice of one component if the action has several.
         reason: why it is illegal.
-        component: which component of the action is illegal; None if the action has only one.
+        component: index of the illegal component of the action; None if the action has only one.
     """
 
     def __init__(

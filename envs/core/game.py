@@ -344,7 +344,7 @@ class Game(ABC, Generic[S]):
 
         Args:
             state: the position before the action, a batch of one.
-            player: whose action it is.
+            player: seat of the action's player.
             action: as in `action_to_string`, whose text is the default.
         """
         return self.action_to_string(action)

@@ -51,7 +51,7 @@ class GameInfo:
     Attributes:
         id: `name-vN`.
         title: the game's name for people.
-        credit: who designed the game.
+        credit: designer of the game.
         players: the players' names by seat; PettingZoo's agent ids.
         simultaneous: True if all players act in every step (actions [B, P] or [B, P, K]), False if one acts in turn
             (actions [B] or [B, K]).
@@ -61,8 +61,8 @@ class GameInfo:
         max_turns: the most steps a game can take.
         reward_range: the lowest and the highest reward of one player in one step.
         action_nvec: the number of choices of each component of an action; one number for a plain integer action.
-        observation: what `Game.observe` returns.
-        board: what `Game.board` returns.
+        observation: space of the results of `Game.observe`.
+        board: space of the results of `Game.board`.
     """
 
     id: str

@@ -38,7 +38,7 @@ class Solo(ABC):
 
     Attributes:
         turn: steps played.
-        current_player: who acts next.
+        current_player: seat that acts next.
         rewards: [P], of the last step.
         scores: [P].
         terminated: True once the game has ended by the rules.

@@ -101,7 +101,7 @@ class Starts(Generic[S]):
 
     Args:
         game: the rules.
-        positions: from which games start; None for the start of the game.
+        positions: positions from which games start; None for the start of the game.
 
     Attributes:
         generator: the sampler's, on the CPU.
@@ -227,19 +227,19 @@ class Vector(Generic[S]):
     Args:
         game: the rules.
         num_envs: `B`, how many games.
-        seed: from which the envs' seeds are spread; an env's next game takes `chance.next_seed` of the last.
-        device: where the games live.
+        seed: seed of which the envs' seeds are made; an env's next game takes `chance.next_seed` of the last.
+        device: device of the games.
         compile: when to compile torch code, in games and on devices without a step in native code. "auto" compiles
             from 1,024 envs on if a compiler is found and the game's step can be compiled (`Game.compilation`),
             "always" and "never" as they say.
-        positions: from which all games start; None for the start of the game. See `Positions`.
+        positions: positions from which all games start; None for the start of the game. See `Positions`.
         reuse_buffers: let the next step overwrite `state` and `legal_actions`, which saves copying them. Read both
             anew after every step, and clone what should last; so with `observation`.
         observe: the dtype of `observation`: that of the game's observations, or float32; None for none.
 
     Attributes:
         backend: "native", "compiled" or "eager", the code that steps run by (see `Backend`).
-        reuse_buffers: whether the next step overwrites `state`, `legal_actions` and `observation`.
+        reuse_buffers: True if the next step overwrites `state`, `legal_actions` and `observation`.
         observe: the dtype of `observation`.
 
     Raises:

@@ -52,7 +52,7 @@ def step_in_place(
         state: unfinished matches, overwritten.
         mask: none; it is made when asked for.
         given: actions, int64 [B, P, 7]; or random bits of that shape, or the number they are spread out of, int64 [1].
-        random: whether actions are drawn of random bits.
+        random: True if actions are drawn of random bits.
     """
     actions, rewards, terminated, truncated = _step(list(state.tensors()), given, *numbers(game), random, True)
     return Transition(actions if random else given, rewards, terminated, truncated)

@@ -120,7 +120,7 @@ class View:
         before: integers [H, W], the board before the generation; births and deaths are the differences to it.
         placed: bool [H, W], where tiles were placed in this round; they need not stand on `before`, but the ghosts of
             those that do not have no colour.
-        public: what each sequence would have earned in the last round, by sequence; None before the first.
+        public: points that each sequence would have earned in the last round; None before the first.
         table: rows of players, in the order in which they are to be shown.
         panel: more to show beside the board, for games that extend this one.
     """

@@ -38,8 +38,8 @@ def generation(board: Board[W], tiles: W, digits: Sequence[W]) -> tuple[W, list[
 
     Args:
         board: the host.
-        tiles: where a tile is.
-        digits: where it has digit 1, for each digit of its sequence.
+        tiles: mask of the spaces with a tile.
+        digits: masks of the tiles with digit 1, one for each digit of the sequence.
     """
     ones, twos, fours = board.neighbour_counts(tiles)
     enough = board.trim(twos & ~fours)

@@ -47,7 +47,7 @@ def string_to_words(text: str, counts: Sequence[int]) -> int | None:
     """Return words such as `5,0,2` as a number, the last word varying fastest; None if there are no such words.
 
     Args:
-        text: what follows `SAY`.
+        text: text after `SAY`.
         counts: choices of each word.
     """
     said, number = text.split(","), 0

@@ -48,7 +48,7 @@ def as_actions(given: Any, shape: tuple[int, ...], device: torch.device | str | 
     Args:
         given: anything; a tensor of any integer dtype is taken.
         shape: the one expected.
-        device: that they are moved to; None leaves them where they are.
+        device: device to move them to; None leaves them where they are.
 
     Raises:
         ActionsError: it is something else.

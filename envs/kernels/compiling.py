@@ -28,7 +28,7 @@ Compile = Literal["auto", "always", "never"]
 class Kernel:
     """Tensor code for arguments of fixed shapes, to be called with a list of them; the list is emptied.
 
-    compiled: whether it runs compiled.
+    compiled: True if it runs compiled.
     """
 
     __slots__ = ("_function", "compiled")

@@ -112,7 +112,7 @@ def wins(cycle: X, kept: X, colour: X, where: Where) -> X:
 
     Args:
         cycle: a class that the move has closed, 0 for none.
-        kept: what `keep` gives after the move.
+        kept: result of `keep` after the move.
         colour: the mover's.
         where: the host's choice.
     """

@@ -61,7 +61,7 @@ class Evolution:
         families: by name.
         results: a row for each opponent of the champion, as `evaluation.evaluate` returns them, with its name.
         starts: points against published arrangements by family, and how many games these are.
-        files: that were written at the end.
+        files: files that were written at the end.
     """
 
     out: Path

@@ -43,7 +43,7 @@ class RoundResult:
 
     Attributes:
         number: number of the round, from 1.
-        members: how many there are.
+        members: number of members.
         steps: actions that all members have learned from.
         weights: the meta-strategy, by member.
         exploiter: the new member whose score estimates the exploitability; "" for none.

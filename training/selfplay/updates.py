@@ -34,7 +34,7 @@ def minibatches(
     Args:
         rows: number of rows.
         size: number of rows of a minibatch, about.
-        epochs: how often all rows are used.
+        epochs: number of times that all rows are used.
         generator: on the CPU; consumed.
         device: device of the row numbers.
     """

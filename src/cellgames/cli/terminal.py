@@ -58,7 +58,7 @@ class Table:
         seats: one for each player.
         names: names of the seats' owners, for records and headings.
         seed: seed of the game, and of the agents' chance.
-        position: where to start; "" for the usual start.
+        position: position to start from; "" for the usual start.
         show: gets text to print; by default, it appears on standard output, boards in colour.
         ask: gets a prompt and returns a line; an EOFError leaves the game.
 

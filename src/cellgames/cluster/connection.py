@@ -66,7 +66,7 @@ class Place:
 
     Attributes:
         versions: see `build`.
-        folder: that it works in.
+        folder: folder that it works in.
         modules: folders of modules.
         run: the folder of the run, which is hidden from sandboxed agents; None outside of one.
     """

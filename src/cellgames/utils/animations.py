@@ -57,8 +57,8 @@ def save_animation(
     Args:
         frames: arrays of one shape, as `raster.to_rgb` makes them.
         path: the file, replaced where it exists; its folder must exist.
-        frame_ms: how long a frame shows, in milliseconds; GIF counts in steps of 10.
-        last_ms: how long the last frame shows; in a video, a multiple of `frame_ms`, about.
+        frame_ms: duration of a frame in milliseconds; GIF counts in steps of 10.
+        last_ms: duration of the last frame in milliseconds; in a video, a multiple of `frame_ms`, about.
         total: number of the frames, to show progress on standard error; 0 to show none.
 
     Raises:
