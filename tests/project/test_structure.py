@@ -92,7 +92,7 @@ MOST_LINES = {
 """Lines of Python in each room, at most."""
 
 MOST_PARAMETERS = 8
-MOST_VAGUE = 0
+MOST_VAGUE = 10
 VAGUE = re.compile(
     r"\A(What|Whom?|Which|Whether|How|Where|When|Why|Of)\b"  # the rest of a sentence that the name began
     r"|\A(Return|Yield) (what|where|how|whether|who|which|by how)\b"
