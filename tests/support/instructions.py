@@ -2,7 +2,7 @@
 
 What a processor has to do is counted, not the time that it takes, so a busy machine changes nothing. Steps are played
 at random from fixed seeds, so the same code gives the same counts. The command counts and writes `instructions.json`;
-with the name of a game it plays its steps, which is what runs under Callgrind.
+with `play` it plays the steps, which is what runs under Callgrind.
 """
 
 from __future__ import annotations
@@ -45,55 +45,62 @@ def compiler() -> str:
 
 
 def counted() -> dict[str, float]:
-    """Return the instructions of native code for a game's step with its mask and observation, by game."""
+    """Return the instructions of native code for a game's step with its mask and observation, by game.
+
+    Raises:
+        RuntimeError: Callgrind counted nothing for a game.
+    """
     counts = {}
     with tempfile.TemporaryDirectory() as folder:
-        for game, (games, _) in GAMES.items():
-            out = Path(folder, game)
-            options = ["--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
-            command = ["valgrind", *options, sys.executable, __file__, game]
-            subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, check=True)
-            listing = ["callgrind_annotate", "--threshold=100", str(out)]
+        out = Path(folder, "out")
+        options = ["--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
+        command = ["valgrind", *options, sys.executable, __file__, "play"]
+        subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, check=True)
+        for number, (game, (games, _)) in enumerate(GAMES.items(), 1):
+            listing = ["callgrind_annotate", "--threshold=100", f"{out}.{number}"]
             text = subprocess.run(listing, capture_output=True, text=True, check=True).stdout
             lines = [line for line in text.splitlines() if "/native/_library" in line]
-            numbers = [int(re.sub(r"\D", "", line.split("(")[0])) for line in lines]
-            counts[game] = round(sum(numbers) / (STEPS * games), 1)
+            total = sum(int(re.sub(r"\D", "", line.split("(")[0])) for line in lines)
+            if not total:
+                raise RuntimeError(f"Callgrind counted nothing for {game}")
+            counts[game] = round(total / (STEPS * games), 1)
     return counts
 
 
-def play(name: str) -> None:
-    """Play steps of a game, the last of them while Callgrind counts."""
+def play() -> None:
+    """Play steps of each game, the last of them while Callgrind counts."""
     import torch
 
     import cellgames
 
     torch.set_num_threads(1)
-    games, parameters = GAMES[name]
-    game = cellgames.make(name, **parameters)
-    vector = game.vector(games, seed=1, reuse_buffers=True, observe=game.info.observation.dtype)
-    generator = torch.Generator().manual_seed(1)
+    for name, (games, parameters) in GAMES.items():
+        game = cellgames.make(name, **parameters)
+        vector = game.vector(games, seed=1, reuse_buffers=True, observe=game.info.observation.dtype)
+        generator = torch.Generator().manual_seed(1)
 
-    def steps(count: int) -> None:
-        for _ in range(count):
-            vector.step_random(generator)
-            vector.legal_actions  # noqa: B018  # as users read it
-            vector.observation  # noqa: B018
+        def steps(count: int, vector: Any = vector, generator: torch.Generator = generator) -> None:
+            for _ in range(count):
+                vector.step_random(generator)
+                vector.legal_actions  # noqa: B018  # as users read it
+                vector.observation  # noqa: B018
 
-    steps(WARM_UP)
-    _count("on")
-    steps(STEPS)
-    _count("off")
+        steps(WARM_UP)
+        _control("-i", "on")
+        steps(STEPS)
+        _control("-d", name)
+        _control("-i", "off")
 
 
-def _count(state: str) -> None:
-    """Let Callgrind count from now on, or no longer."""
-    subprocess.run(["callgrind_control", "-i", state, str(os.getpid())], capture_output=True, check=True)
+def _control(*command: str) -> None:
+    """Give Callgrind a command: to count or no longer, or to write what was counted."""
+    subprocess.run(["callgrind_control", *command, str(os.getpid())], capture_output=True, check=True)
 
 
 def main() -> None:
-    """Play one game's steps, or count those of all games and store them."""
-    if len(sys.argv) > 1:
-        play(sys.argv[1])
+    """Play, or count and store."""
+    if sys.argv[1:] == ["play"]:
+        play()
     else:
         STORED.write_text(json.dumps({"compiler": compiler(), "instructions": counted()}, indent=2) + "\n")
 
