@@ -40,9 +40,11 @@ def test_every_game_has_settings(id: str, name: str) -> None:
     game = cellgames.make(id)
     arguments = ALGORITHMS[name].arguments.fitted(game)
     assert (arguments.game, arguments.parameters) == (game.id, game.parameters)
-    stones = game.id in ("torus-v0", "hex-v0", "y-v0")
     weak = "rollout:64" if stones and name not in ("turn-values", "placement-values") else "random"
-    assert arguments.eval_opponents == (weak, "greedy")
+    rungs = ("random",)
+    if game.id in ("torus-v0", "hex-v0", "y-v0") and name not in ("turn-values", "placement-values"):
+        rungs = ("rollout:64", "mcts:100") if game.id == "torus-v0" else ("rollout:64",)
+    assert arguments.eval_opponents == (*rungs, "greedy")
     assert default_opponents(game) == ["random", "greedy"]
     assert cellgames.make(arguments.game, **arguments.parameters) == game
     data = json.loads(json.dumps(arguments.to_data()))
