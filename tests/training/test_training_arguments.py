@@ -40,7 +40,7 @@ def test_every_game_has_settings(id: str, name: str) -> None:
     game = cellgames.make(id)
     arguments = ALGORITHMS[name].arguments.fitted(game)
     assert (arguments.game, arguments.parameters) == (game.id, game.parameters)
-    rungs = ("random",)
+    rungs: tuple[str, ...] = ("random",)
     if game.id in ("torus-v0", "hex-v0", "y-v0") and name not in ("turn-values", "placement-values"):
         rungs = ("rollout:64", "mcts:100") if game.id == "torus-v0" else ("rollout:64",)
     assert arguments.eval_opponents == (*rungs, "greedy")
