@@ -164,7 +164,7 @@ def test_words_of_hex_programs() -> None:
 def test_an_engine_plays_hex_with_swaps() -> None:
     game = cellgames.make("hex-v0", size=4)
     agent = GtpAgent(ENGINE.replace("torus-v0 --size 3", "hex-v0 --size 4"))
-    result = match(game, agent, "random", MatchOptions(games=12, opening_plies=0))
+    result = match(game, agent, "random", MatchOptions(games=60, opening_plies=0))
     assert not [record for record in result.records if record.result.forfeit]
     assert any("swap-pieces" in record.moves for record in result.records)
     agent.close()
