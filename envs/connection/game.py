@@ -234,9 +234,8 @@ class ConnectionGame(StoneGame[ConnectionState]):
         return native.cellgames_connection_put_stones, ctypes.byref(native_board(self.shape, self.tiling, self.size))
 
     @override
-    def native_step(self, native: Library) -> tuple[Callable[..., object], object]:
-        board = native_board(self.shape, self.tiling, self.size, swap=self.swap)
-        return native.cellgames_connection_step, ctypes.byref(board)
+    def _native_rules(self, native: Library) -> tuple[Callable[..., object], ctypes.Structure]:
+        return native.cellgames_connection_step, native_board(self.shape, self.tiling, self.size, swap=self.swap)
 
     @override
     def swapped(self, cell: int) -> int:

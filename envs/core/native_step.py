@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
@@ -20,8 +21,8 @@ _ADDRESSES: WeakKeyDictionary[State, ctypes.Array[ctypes.c_void_p]] = WeakKeyDic
 
 
 def native_step(
-    function: Callable[..., object], rules: ctypes.Structure, innermost: frozenset[str], players: int
-) -> NativeStep[State]:
+    function: Callable[..., object], rules: ctypes.Structure | ctypes.c_int64, innermost: frozenset[str]
+) -> NativeStep[Any]:
     """Return the step of a `Vector` by a function of the native library.
 
     Args:
@@ -29,17 +30,15 @@ def native_step(
             to draw actions, and the addresses of actions or bits, of the mask and of a `Transition`'s fields; its
             rewards are [P, B], as drawn actions and their bits are.
         rules: the game's options.
-        innermost: the fields whose games lie next to each other in memory.
-        players: `P`.
+        innermost: the fields whose games lie next to each other in memory, `rewards` among them.
     """
-    return partial(_step, function, rules, innermost, players)
+    return partial(_step, function, rules, innermost)
 
 
 def _step(
     function: Callable[..., object],
-    rules: ctypes.Structure,
+    rules: ctypes.Structure | ctypes.c_int64,
     innermost: frozenset[str],
-    players: int,
     state: State,
     mask: Tensor | None,
     given: Tensor,
@@ -49,8 +48,7 @@ def _step(
     assert mask is not None  # only games compiled in stages have none
     games = len(mask)
     actions = torch.empty_like(given) if random else given
-    rewards = torch.empty((players, games), dtype=torch.float32, device="cpu")
-    terminated, truncated = torch.empty((2, games), dtype=torch.bool, device="cpu").unbind()
+    rewards, terminated, truncated = map(torch.empty_like, (state.rewards, state.terminated, state.truncated))
     function(
         ctypes.addressof(rules),
         addresses(state, innermost),
@@ -61,7 +59,7 @@ def _step(
         pointer(mask, torch.bool),
         *(result.data_ptr() for result in (actions, rewards, terminated, truncated)),
     )
-    return Transition(actions, rewards.t(), terminated, truncated)
+    return Transition(actions, rewards, terminated, truncated)
 
 
 def addresses(state: State, innermost: frozenset[str]) -> ctypes.Array[ctypes.c_void_p]:

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-INTERFACE = 11
+INTERFACE = 12
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -134,11 +134,11 @@ def _declare(loaded: Library) -> None:
         "cellgames_instruction_set": [number],
         "cellgames_torus_winners": [number, number, number, address, address, address, address],
         "cellgames_torus_uct": [address, address],
-        "cellgames_torus_step": [number] * 4 + [address] * 13,
+        "cellgames_torus_step": [address] * 2 + [number] * 3 + [address] * 6,
         "cellgames_torus_gumbel": [address, address],
         "cellgames_torus_put_stones": [number] * 3 + [address] * 6,
         "cellgames_connection_put_stones": [address] + [number] * 2 + [address] * 4,
-        "cellgames_connection_step": [address] + [number] * 3 + [address] * 12,
+        "cellgames_connection_step": [address] * 2 + [number] * 3 + [address] * 6,
         "cellgames_stone_planes": [number] * 7 + [address] * 4,
         "cellgames_planes_seen": [address] + [number] * 2 + [address] * 4,
         "cellgames_torus_winning": [number] * 3 + [address] * 4,

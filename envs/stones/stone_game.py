@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -14,22 +13,24 @@ from typing_extensions import override
 
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN
-from cellgames.envs.core.vector import NativeStep, Transition
-from cellgames.envs.native import Library, library, pointer
+from cellgames.envs.core.native_step import native_step
+from cellgames.envs.core.vector import NativeStep
+from cellgames.envs.native import Library, library
 
 from . import row_notation
 from .joining import COLOUR
 from .stone_planes import native_planes_into, planes
 from .stone_solo import StoneSolo
-from .stone_state import StoneS, StoneState
-from .stone_tensors import LOTS, threads_for
+from .stone_state import StoneS
+from .stone_tensors import LOTS
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Notes, Picture
 
     from .stone_view import StoneView
 
-_ADDRESSES: WeakKeyDictionary[StoneState, tuple[int, ...]] = WeakKeyDictionary()  # of states of `Vector`s
+INNERMOST = frozenset({"rewards", "scores", "free"})
+"""Fields of states whose games lie next to each other in memory."""
 
 
 class StoneGame(Game[StoneS]):
@@ -94,8 +95,8 @@ class StoneGame(Game[StoneS]):
         """Return the native `put_stones` (see `stone_tensors.put_natively`) and its first argument, for the board."""
 
     @abstractmethod
-    def native_step(self, native: Library) -> tuple[Callable[..., object], object]:
-        """Return the native step of a `Vector` and its first argument, for the board."""
+    def _native_rules(self, native: Library) -> tuple[Callable[..., object], ctypes.Structure | ctypes.c_int64]:
+        """Return the native step of a `Vector` and the board that it takes (see `core.native_step`)."""
 
     def _places(self, device: torch.device) -> Tensor | None:
         """Return the cell at each place of the planes (see `stone_planes`)."""
@@ -133,7 +134,7 @@ class StoneGame(Game[StoneS]):
     @override
     def _native_step(self, device: torch.device) -> NativeStep[StoneS] | None:
         native = library(device)
-        return None if native is None else partial(_native_step, *self.native_step(native))
+        return None if native is None else native_step(*self._native_rules(native), INNERMOST)
 
     @property
     def num_cells(self) -> int:
@@ -242,37 +243,3 @@ class StoneGame(Game[StoneS]):
         from .annotated import draw_annotated
 
         return draw_annotated(self.view(state), notes)
-
-
-def _native_step(
-    function: Callable[..., object],
-    board: object,
-    state: StoneS,
-    mask: Tensor | None,
-    given: Tensor,
-    random: bool,
-) -> Transition:
-    """Play a step of a `Vector` by `sources/stone_step.h` (see `NativeStep`)."""
-    assert mask is not None  # only games compiled in stages have none
-    if (fields := _ADDRESSES.get(state)) is None:
-        fields = _ADDRESSES[state] = _addresses(state)
-    actions, games = torch.empty_like(given) if random else given, len(given)
-    rewards, terminated = torch.empty_like(state.rewards), torch.empty_like(state.terminated)
-    results = (actions.data_ptr(), rewards.data_ptr(), terminated.data_ptr())
-    function(board, games, threads_for(games), random, *fields, mask.data_ptr(), given.data_ptr(), *results)
-    return Transition(actions, rewards, terminated, torch.zeros_like(terminated))
-
-
-def _addresses(state: StoneState) -> tuple[int, ...]:
-    """Return the addresses of the fields that a native step changes, in its order.
-
-    Raises:
-        ValueError: the fields are not laid out as those of the game's `init`.
-    """
-    numbers = [getattr(state, name) for name in ("codes", "losing", "last", "turn") if hasattr(state, name)]
-    addresses = [pointer(field, torch.int32) for field in numbers]
-    addresses.insert(1, pointer(state.free.t(), torch.int64))
-    pointer(state.terminated, torch.bool)
-    pointer(state.rewards.t(), torch.float32)
-    players = (pointer(state.current_player, torch.int64), pointer(state.seed, torch.int64))
-    return (*addresses, *players, pointer(state.scores.t(), torch.float32))

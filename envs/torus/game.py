@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -153,8 +154,8 @@ class Torus(StoneGame[TorusState]):
         return native.cellgames_torus_put_stones, self.size
 
     @override
-    def native_step(self, native: Library) -> tuple[Callable[..., object], object]:
-        return native.cellgames_torus_step, self.size
+    def _native_rules(self, native: Library) -> tuple[Callable[..., object], ctypes.c_int64]:
+        return native.cellgames_torus_step, ctypes.c_int64(self.size)
 
     @override
     def _way(self, cells: Sequence[int], winner: int) -> tuple[Sequence[Step], str]:

@@ -79,7 +79,7 @@ APART = ("training", "arena")
 """The arena and training do not import each other."""
 
 MOST_LINES = {
-    "envs": 22_512,
+    "envs": 22_477,
     "agents": 14_830,
     "training": 4_792,
     "arena": 13_978,

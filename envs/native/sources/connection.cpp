@@ -76,14 +76,8 @@ CELLGAMES_INLINE void step_block(const Board& board, const Batch& batch, int64_t
     }
     Stones stones;
     join(board, around, cell, colour, edges, stones);
-    for (int slot = 0; slot < 4; ++slot) {
-        const Chosen joining(stones.shift[slot], count);
-        for (int each = 0; each < joining.count; ++each) {
-            const int i = joining.game[each];
-            move_group(batch.codes + (first + i) * cells, cells, static_cast<int32_t>(stones.group[slot].of[i]),
-                       static_cast<int32_t>(stones.shift[slot].of[i]));
-        }
-    }
+    for (int slot = 0; slot < 4; ++slot)
+        move_groups(batch, first, count, cells, stones.group[slot], stones.shift[slot]);
     for (int i = 0; i < count; ++i) {
         const int64_t game = first + i, at = cell.of[i];
         uint8_t* mask = batch.mask + game * actions;
@@ -109,12 +103,7 @@ CELLGAMES_INLINE void step_block(const Board& board, const Batch& batch, int64_t
 
 CELLGAMES_DISPATCH
 void step(const Board& board, const Batch& batch, int64_t from, int64_t to, bool random) {
-    std::memset(batch.terminated + from, 0, static_cast<size_t>(to - from));
-    for (int64_t seat = 0; seat < 2; ++seat) {
-        float* scores = batch.scores + seat * batch.games;
-        std::memset(batch.rewards + seat * batch.games + from, 0, sizeof(float) * static_cast<size_t>(to - from));
-        for (int64_t game = from; game < to; ++game) scores[game] = scores[game] < 0.0f ? 0.0f : scores[game];
-    }
+    begin(batch, from, to);
     const int cells = static_cast<int>(board.cells);
     for (int64_t first = from; first < to; first += kBlock) {
         const int count = static_cast<int>(to - first < kBlock ? to - first : kBlock);
@@ -165,15 +154,13 @@ CELLGAMES_EXPORT void cellgames_connection_put_stones(const CellgamesConnectionB
     });
 }
 
-// The arrays in the order of `Batch`, without `losing`. `random`: `given` holds random bits, 0 to 2^31 - 1, else actions.
-CELLGAMES_EXPORT void cellgames_connection_step(const CellgamesConnectionBoard* board, int64_t games, int64_t threads,
-                                                int64_t random, int32_t* codes, int64_t* free, int32_t* last,
-                                                int32_t* turn, int64_t* player, int64_t* seed, float* scores,
-                                                uint8_t* mask, const int64_t* given, int64_t* actions, float* rewards,
-                                                uint8_t* terminated) {
-    const cellgames::stones::Batch batch{codes, free,  nullptr, last,    turn,       player, seed, scores,
-                                         mask,  given, actions, rewards, terminated, games};
-    cellgames::in_parallel(games, threads, [&](int64_t from, int64_t to) { step(*board, batch, from, to, random != 0); });
+// fields: those of the state. `random`: `given` holds random bits, 0 to 2^31 - 1, else actions; the rest is written.
+CELLGAMES_EXPORT void cellgames_connection_step(const CellgamesConnectionBoard* board, const stones::Fields* fields,
+                                                int64_t games, int64_t threads, int64_t random, const int64_t* given,
+                                                uint8_t* mask, int64_t* actions, float* rewards, uint8_t* terminated,
+                                                uint8_t* truncated) {
+    stones::step_all(*fields, nullptr, games, threads, given, mask, actions, rewards, terminated, truncated,
+                     [&](const Batch& batch, int64_t from, int64_t to) { step(*board, batch, from, to, random != 0); });
 }
 
 // codes int32 [B][N], player int64 [B]; won [B][N], written: where each player would win.

@@ -21,8 +21,44 @@ struct Batch {
     int64_t* actions;      // [B], written if they are drawn; the rest always
     float* rewards;        // [2][B]
     uint8_t* terminated;   // [B]
+    uint8_t* truncated;    // [B], never: a full board has a winner
     int64_t games;         // B
 };
+
+// The addresses of a state's fields, in the order of `StoneState`; `losing` is there for Torus alone.
+struct Fields {
+    int64_t* seed;
+    int32_t* turn;
+    int64_t* player;
+    float *rewards, *scores;
+    uint8_t *terminated, *truncated;
+    int32_t* codes;
+    int64_t* free;
+    int32_t *last, *losing;
+};
+
+constexpr int64_t kGamesAThread = 1024;  // starting a thread takes as long as some hundreds of games
+
+// Step all games in parts: step(batch, from, to).
+template <class Step>
+void step_all(const Fields& f, int32_t* losing, int64_t games, int64_t threads, const int64_t* given, uint8_t* mask,
+              int64_t* actions, float* rewards, uint8_t* terminated, uint8_t* truncated, const Step& step) {
+    const Batch batch{f.codes, f.free, losing,  f.last,  f.turn,     f.player,  f.seed, f.scores,
+                      mask,    given,  actions, rewards, terminated, truncated, games};
+    const int64_t most = 1 + games / kGamesAThread;
+    in_parallel(games, threads < most ? threads : most, [&](int64_t from, int64_t to) { step(batch, from, to); });
+}
+
+// What a step gives games that go on: no reward, no end, and as score the larger of what it was and 0.
+CELLGAMES_INLINE void begin(const Batch& batch, int64_t from, int64_t to) {
+    std::memset(batch.terminated + from, 0, static_cast<size_t>(to - from));
+    std::memset(batch.truncated + from, 0, static_cast<size_t>(to - from));
+    for (int64_t seat = 0; seat < 2; ++seat) {
+        std::memset(batch.rewards + seat * batch.games + from, 0, sizeof(float) * static_cast<size_t>(to - from));
+        float* __restrict scores = batch.scores + seat * batch.games;
+        for (int64_t game = from; game < to; ++game) scores[game] = scores[game] < 0.0f ? 0.0f : scores[game];
+    }
+}
 
 // Make all cells free and legal, and no other action.
 CELLGAMES_INLINE void clear(const Batch& batch, int64_t game, int cells, int actions) {
@@ -138,5 +174,16 @@ struct Chosen {
         }
     }
 };
+
+// Move the groups of a block that join others: those whose shift is not 0.
+CELLGAMES_INLINE void move_groups(const Batch& batch, int64_t first, int count, int cells, const Block& group,
+                                  const Block& shift) {
+    const Chosen joining(shift, count);
+    for (int each = 0; each < joining.count; ++each) {
+        const int i = joining.game[each];
+        move_group(batch.codes + (first + i) * cells, cells, static_cast<int32_t>(group.of[i]),
+                   static_cast<int32_t>(shift.of[i]));
+    }
+}
 
 }  // namespace cellgames::stones

@@ -60,14 +60,8 @@ CELLGAMES_INLINE void step_block(const Geometry& board, const Batch& batch, int6
     }
     Stones stones;
     join(around, cell, colour, stones);
-    for (int slot = 1; slot < 4; ++slot) {
-        const Chosen joining(stones.shift[slot], count);
-        for (int each = 0; each < joining.count; ++each) {
-            const int i = joining.game[each];
-            move_group(batch.codes + (first + i) * cells, cells, static_cast<int32_t>(stones.group[slot].of[i]),
-                       static_cast<int32_t>(stones.shift[slot].of[i]));
-        }
-    }
+    for (int slot = 1; slot < 4; ++slot)
+        move_groups(batch, first, count, cells, stones.group[slot], stones.shift[slot]);
     for (int i = 0; i < count; ++i) {
         const int64_t game = first + i;
         const uint32_t at = cell.of[i];
@@ -85,12 +79,6 @@ CELLGAMES_INLINE void step_block(const Geometry& board, const Batch& batch, int6
     for (int i = 0; i < count; ++i) turn[i] += 1;
     int64_t* __restrict player = batch.player + first;
     for (int i = 0; i < count; ++i) player[i] = 1 - player[i];
-    std::memset(batch.terminated + first, 0, static_cast<size_t>(count));
-    for (int64_t seat = 0; seat < 2; ++seat) {
-        std::memset(batch.rewards + seat * batch.games + first, 0, sizeof(float) * static_cast<size_t>(count));
-        float* __restrict scores = batch.scores + seat * batch.games + first;
-        for (int i = 0; i < count; ++i) scores[i] = scores[i] < 0.0f ? 0.0f : scores[i];
-    }
     const Chosen closed(stones.cycle, count);  // few moves close a path around the torus
     for (int each = 0; each < closed.count; ++each) {
         const int i = closed.game[each], owner = static_cast<int>(colour.of[i]);
@@ -105,6 +93,7 @@ CELLGAMES_INLINE void step_block(const Geometry& board, const Batch& batch, int6
 
 CELLGAMES_DISPATCH
 void step(const Geometry& board, const Batch& batch, int64_t from, int64_t to, bool random) {
+    begin(batch, from, to);
     const bool far = (to - from) * board.cells > kNearCells;
     for (int64_t first = from; first < to; first += kBlock) {
         const int count = static_cast<int>(to - first < kBlock ? to - first : kBlock);
@@ -145,16 +134,13 @@ void winning(const Geometry& board, int64_t from, int64_t to, const int32_t* cod
 
 }  // namespace
 
-// The arrays in the order of `Batch`. `random`: `given` holds random bits, 0 to 2^31 - 1, else actions.
-CELLGAMES_EXPORT void cellgames_torus_step(int64_t size, int64_t games, int64_t threads, int64_t random, int32_t* codes,
-                                           int64_t* free, int32_t* losing, int32_t* last, int32_t* turn,
-                                           int64_t* player, int64_t* seed, float* scores, uint8_t* mask,
-                                           const int64_t* given, int64_t* actions, float* rewards,
-                                           uint8_t* terminated) {
-    const Geometry& board = geometry(size);
-    const Batch batch{codes, free,  losing,  last,    turn,       player, seed, scores,
-                      mask,  given, actions, rewards, terminated, games};
-    in_parallel(games, threads, [&](int64_t from, int64_t to) { step(board, batch, from, to, random != 0); });
+// fields: those of the state. `random`: `given` holds random bits, 0 to 2^31 - 1, else actions; the rest is written.
+CELLGAMES_EXPORT void cellgames_torus_step(const int64_t* size, const stones::Fields* fields, int64_t games,
+                                           int64_t threads, int64_t random, const int64_t* given, uint8_t* mask,
+                                           int64_t* actions, float* rewards, uint8_t* terminated, uint8_t* truncated) {
+    const Geometry& board = geometry(*size);
+    stones::step_all(*fields, fields->losing, games, threads, given, mask, actions, rewards, terminated, truncated,
+                     [&](const Batch& batch, int64_t from, int64_t to) { step(board, batch, from, to, random != 0); });
 }
 
 // cell, player int64 [B]; codes int32 [B][N], free int64 [W][B], losing int32 [B], changed; won [B], written.
