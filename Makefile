@@ -110,7 +110,8 @@ wheel: setup
 	$(BIN)/python tests/support/check_distributions.py dist
 
 docs: setup
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	$(BIN)/python docs/site_pages.py
+	$(BIN)/python -m zensical build --strict
 	@echo "To read it: $(BIN)/python -m http.server -d site"
 
 bench: setup

@@ -13,7 +13,7 @@ from paths import ROOT
 import cellgames
 from cellgames.envs.registry import REGISTRY
 
-yaml = pytest.importorskip("yaml", reason="needs PyYAML, which comes with mkdocs: pip install 'cellgames[docs]'")
+yaml = pytest.importorskip("yaml", reason="needs PyYAML, which comes with mkdocstrings: pip install 'cellgames[docs]'")
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

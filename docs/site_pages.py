@@ -1,9 +1,10 @@
-"""The site beside the pages of this folder: the tables of results/, CONTRIBUTING.md, CHANGELOG.md, tutorials' outputs.
+"""Write the sources of the site into build/docs: `python docs/site_pages.py [FOLDER]`.
 
-In the repository a page links to `../results/strength/README.md`; on the site the results are pages below the others.
-A tutorial is a page beside a notebook of the same name, whose outputs the site shows below the cells. Where a picture
-`NAME.webp` has a dark one, `NAME_dark.webp`, the site shows the one that fits the reader's colours. The tables of
-`reference/options.md` are made from the code.
+They are the pages of this folder, with results/, CONTRIBUTING.md and CHANGELOG.md beside them and the outputs of
+tutorials. In the repository a page links to `../results/strength/README.md`; on the site the results are pages below
+the others. A tutorial is a page beside a notebook of the same name, whose outputs the site shows below the cells. Where
+a picture `NAME.webp` has a dark one, `NAME_dark.webp`, the site shows the one that fits the reader's colours. The
+tables of `reference/options.md` are made from the code.
 """
 
 from __future__ import annotations
@@ -11,18 +12,17 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
 from reference_tables import tables
 
-__all__ = ["on_files", "on_page_markdown"]
-
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
 _KINDS = {".md", ".png", ".svg", ".gif", ".json", ".csv"}
 _BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 _PICTURES = {"image/svg+xml": "svg", "image/gif": "gif", "image/png": "png"}
@@ -32,21 +32,29 @@ _TABLE = re.compile(r"<!-- table: (.+?) -->")
 _OWN = {"train", "demo", "matches"}  # folders of runs, which are nobody else's
 
 
-def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the results, and the pages that lie beside docs/."""
-    root = Path(config.config_file_path).parent
-    for name, uri in _BESIDE.items():
-        files.append(File.generated(config, uri, abs_src_path=str(root / name)))
-    for path in sorted((root / "results").rglob("*")):
-        place = path.relative_to(root)
-        if path.is_file() and path.suffix in _KINDS and not _OWN.intersection(place.parts):
-            files.append(File.generated(config, place.as_posix(), abs_src_path=str(path)))
-    for path in sorted((root / "docs" / "tutorials").glob("*.ipynb")):
+def main(folder: Path) -> None:
+    """Write all sources, in place of those of before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    sources = {place: ROOT / name for name, place in _BESIDE.items()}
+    for path in [*DOCS.rglob("*"), *(ROOT / "results").rglob("*")]:
+        place = path.relative_to(DOCS if DOCS in path.parents else ROOT)
+        foreign = place.parts[0] == "results" and (path.suffix not in _KINDS or _OWN.intersection(place.parts))
+        if path.is_file() and path.suffix not in (".py", ".pyc") and not foreign:
+            sources[place.as_posix()] = path
+    for place, path in sources.items():
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".md":
+            target.write_text(_page(path.read_text(encoding="utf-8"), place, path), encoding="utf-8")
+        else:
+            shutil.copyfile(path, target)
+    for path in DOCS.glob("tutorials/*.ipynb"):
         for outputs in _outputs(path):
-            for uri, content in outputs:
+            for name, content in outputs:
                 if isinstance(content, bytes):
-                    files.append(File.generated(config, f"tutorials/{uri}", content=content))
-    return files
+                    target = folder / "tutorials" / name
+                    target.parent.mkdir(exist_ok=True)
+                    target.write_bytes(content)
 
 
 def _outputs(path: Path) -> Iterator[list[tuple[str, str | bytes]]]:
@@ -94,27 +102,30 @@ def _tutorial(markdown: str, path: Path) -> str:
 
 def _dark(markdown: str) -> str:
     """Return a page with both pictures where there is a light and a dark one; the theme hides one of them."""
-    docs = Path(__file__).parent
 
     def both(light: re.Match[str]) -> str:
         alt, path = light.groups()
-        if not (docs / f"{path}_dark.webp").is_file():
+        if not (DOCS / f"{path}_dark.webp").is_file():
             return light[0]
         return f"![{alt}]({path}.webp#only-light)![{alt}]({path}_dark.webp#only-dark)"
 
     return _LIGHT.sub(both, markdown)
 
 
-def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links out of docs/, and back into it, as they are on the site."""
-    if page.file.src_uri.startswith("results/"):
+def _page(markdown: str, place: str, path: Path) -> str:
+    """Return a page with links out of docs/, and back into it, as they are on the site."""
+    if place.startswith("results/"):
         return re.sub(r"(\]\((?:\.\./)+)docs/", r"\1", markdown)
-    if page.file.src_uri in _BESIDE.values():
+    if place in _BESIDE.values():
         return markdown.replace("](docs/", "](")
-    if (notebook := Path(page.file.abs_src_path or "").with_suffix(".ipynb")).is_file():
+    if (notebook := path.with_suffix(".ipynb")).is_file():
         return _tutorial(markdown, notebook)
-    if page.file.src_uri.startswith("reference/"):
+    if place.startswith("reference/"):
         return _TABLE.sub(lambda mark: tables()[mark[1]], markdown)
     for name, uri in _BESIDE.items():
         markdown = markdown.replace(f"](../{name}", f"]({uri}")
     return _dark(markdown).replace("](../results/", "](results/").replace("](../README.md", "](index.md")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "build" / "docs")
