@@ -14,7 +14,7 @@ from typing import Any
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.stats.comparisons import comparisons
-from cellgames.arena.stats.tables import distinct, make_tables, tally
+from cellgames.arena.stats.tables import distinct, failed, make_tables, tally
 from cellgames.envs.core import Game
 from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.model import Table
@@ -74,8 +74,17 @@ def play_evaluation(
     return found
 
 
-def evaluate(game: Game, records: Sequence[Record], agent: str) -> Row:
-    """Return the score of one of the agents in the games of `play_evaluation`, and what goes with it."""
+def evaluate(game: Game, records: Sequence[Record], agent: str, *, void: bool = False) -> Row:
+    """Return the score of one of the agents in the games of `play_evaluation`, and what goes with it.
+
+    Args:
+        game: the rules.
+        records: the games.
+        agent: its name.
+        void: True to leave out games in which an agent failed.
+    """
+    if void:
+        records = [record for record in records if not failed(record)]
     return _for_two(game, records, agent) if game.info.num_players == 2 else _for_more(records, agent)
 
 
@@ -126,8 +135,8 @@ def _for_more(records: Sequence[Record], agent: str) -> dict[str, Any]:
         "score": mean,
         "low": max(low, 0.0),
         "high": min(high, 1.0),
-        "points": statistics.fmean(scores),
-        "their points": statistics.fmean(others),
+        "points": statistics.fmean(scores) if scores else math.nan,
+        "their points": statistics.fmean(others) if others else math.nan,
         "distinct": distinct(records),
     }
 

@@ -117,7 +117,13 @@ def free_for_all(
         played = run.play(schedule, planned.__contains__, store=store, progress=progress, workers=workers)
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
-            tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))
+            tables = make_tables(
+                records,
+                by_score=True,
+                anchor=options.anchor,
+                seed=derive(options.seed, "ratings"),
+                void=options.forfeits == "void",
+            )
             report = run_report(tables, settings.to_data(), game.info.players)
             files += write_report(folder, report, warn, outdated=FILES)
     return FreeForAll(Path(out), tables, tuple(records), played, tuple(files))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from cellgames.agents.time_control import TimeControl
 from cellgames.runs.run_folder import RunOptions
@@ -27,6 +27,9 @@ class MatchOptions(Options):
         None, "seconds of an agent for a game, and seconds that each move adds, such as 60+0.5", metavar="S+S"
     )
     move_time: float | None = option(None, "seconds of an agent for a move", above=0, metavar="S")
+    forfeits: Literal["loss", "void"] = option(
+        "loss", "what a game is for scores and ratings in which an agent failed: a loss of that agent, or void"
+    )
     policies: bool = option(False, "keep in the records what agents that search think of each move (mcts, gumbel)")
 
     per_opening: ClassVar[int] = 2
@@ -70,6 +73,8 @@ class RoundRobinOptions(SecretSeed, RunOptions, MatchOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.until_certain and self.forfeits == "void":
+            raise ValueError("until_certain counts all games, so expected forfeits='loss' with it, got 'void'")
         if self.budget is not None and not self.until_certain:
             raise ValueError(f"a budget is for runs until the order is certain (until_certain=True), got {self.budget}")
 

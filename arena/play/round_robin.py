@@ -158,7 +158,12 @@ def round_robin(
         played = run.play(schedule, knows, store=store, outdated=[GIF], progress=progress, workers=workers)
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
-            tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))
+            tables = make_tables(
+                records,
+                anchor=options.anchor,
+                seed=derive(options.seed, "ratings"),
+                void=options.forfeits == "void",
+            )
             order = None if growth is None else growth.order(records)
             report = run_report(
                 tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, order=order

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
+from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.utils.files import PathLike, naming
 from cellgames.utils.foreign_text import shown
 
@@ -23,7 +24,18 @@ RECORDS = "games.jsonl"
 """Name of the file of records in the folder of a run."""
 
 RESIGNED = "resigned"
-"""The reason of a forfeit of a person who gave the game up."""
+"""The reason of a forfeit of a person or an engine that gave the game up."""
+
+LOSSES = ("resignation", "loss on time")
+"""The kinds of forfeits that are no failures: a player may resign, and a clock is a rule of the game."""
+
+_KINDS = {
+    "resignation": (RESIGNED,),
+    "loss on time": (OUT_OF_TIME,),
+    "missing answer": ("it did not answer within ",),
+    "invalid answer": ("illegal action ", "expected ", "it answered ", "must "),
+}
+"""By kind, beginnings of reasons."""
 
 Outcome = Literal["win", "draw", "loss"]
 T = TypeVar("T")
@@ -57,6 +69,11 @@ class Forfeit:
     def seats(self) -> tuple[int, ...]:
         """All seats that failed."""
         return self.seat, *self.also
+
+    @property
+    def kind(self) -> str:
+        """One of `LOSSES`, "missing answer", "invalid answer" or "crash", as the reason begins."""
+        return next((kind for kind, beginnings in _KINDS.items() if self.reason.startswith(beginnings)), "crash")
 
     def outcome(self, players: int) -> tuple[Outcome, ...]:
         """Return the outcome by seat: those who failed lose; the other one of two wins, several others draw."""

@@ -213,7 +213,7 @@ def notes(tables: Tables) -> list[str]:
     if not rated.connected:
         groups = " | ".join(", ".join(group) for group in rated.components)
         found.append(f"No decided or drawn games link these groups, whose ratings do not compare: {groups}.")
-    found += forfeit_notes(tables.forfeits, several=tables.by_score and seats > 2)
+    found += forfeit_notes(tables.forfeits, several=tables.by_score and seats > 2, void=tables.void)
     if tables.thinking:
         found.append(
             "Agents had clocks, and seconds are those of their moves: the same command may give other games on another "
@@ -224,24 +224,61 @@ def notes(tables: Tables) -> list[str]:
     return found
 
 
-def forfeit_notes(forfeits: Mapping[str, Forfeits], *, several: bool = False) -> list[str]:
-    """Return sentences on agents that failed; `several` says that the games have more than two seats."""
+def forfeit_notes(forfeits: Mapping[str, Forfeits], *, several: bool = False, void: bool = False) -> list[str]:
+    """Return sentences on forfeits.
+
+    Args:
+        forfeits: By agent.
+        several: The games have more than two seats.
+        void: Games in which an agent failed count for nothing.
+    """
     if not forfeits:
         return []
     rule = (
-        "A forfeited game stops; who failed is behind all others, who are not compared with each other."
+        "A game in which an agent failed counts for nothing; who resigned or ran out of time lost."
+        if void
+        else "A forfeited game stops; who failed is behind all others, who are not compared with each other."
         if several
         else "A forfeited game is a loss, in the ratings too."
     )
     found = []
     for agent, own in forfeits.items():
         games = "one game" if own.games == 1 else f"{own.games} games"
-        late = f", {own.on_time} of them on time" if 0 < own.on_time < own.games else ""
         if own.on_time == own.games:
             found.append(f"{agent} lost {games} on time: {own.reason.removeprefix(OUT_OF_TIME)}")
+        elif own.kinds.get("resignation", 0) == own.games:
+            found.append(f"{agent} resigned {games}.")
         else:
-            found.append(f"{agent} forfeited {games}{late}: {own.reason}")
+            counted = f" ({_kinds(own)})" if len(own.kinds) > 1 else ""
+            others = ""
+            if own.failures and not several and own.others:
+                ended = ", ".join(
+                    f"{number} {outcome}{'' if number == 1 else 'es' if outcome == 'loss' else 's'}"
+                    for outcome, number in sorted(own.others.items(), reverse=True)
+                )
+                others = f"; the games without a failure: {ended}"
+            sat = f" of {own.sat}" if own.sat else ""
+            found.append(f"{agent} forfeited {games}{sat}{counted}: {own.reason}{others}")
     return [*found, rule]
+
+
+def failure_headline(forfeits: Mapping[str, Forfeits]) -> str:
+    """Return a sentence on agents that failed in more than a tenth of their games, "" if none did."""
+    many = [
+        f"{agent} failed in {own.failures} of its {own.sat} games ({_kinds(own)})"
+        for agent, own in forfeits.items()
+        if 10 * own.failures > own.sat > 0
+    ]
+    return f"These scores tell of failures more than of play: {'; '.join(many)}." if many else ""
+
+
+def _kinds(forfeits: Forfeits) -> str:
+    """Return counts such as "3 invalid answers, 2 crashes", the most frequent kind first."""
+    plurals = {"crash": "crashes", "loss on time": "losses on time"}
+    return ", ".join(
+        f"{number} {kind if number == 1 else plurals.get(kind, f'{kind}s')}"
+        for kind, number in sorted(forfeits.kinds.items(), key=lambda item: (-item[1], item[0]))
+    )
 
 
 def thinking_notes(thinking: Mapping[str, Thinking]) -> list[str]:

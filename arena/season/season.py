@@ -139,7 +139,7 @@ def play_season(
             schedule=course.schedule,
             table=tuple(course.table),
             bracket=course.bracket,
-            forfeits=forfeits(noted),
+            forfeits=forfeits(noted, complete=False),
             thinking=thinking(noted),
         )
         with waiting("Writing the report", shown=say is not None):

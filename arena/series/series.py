@@ -153,7 +153,7 @@ def play_series(
                 games.each = lambda batch, played, new: finished(len(batch.games))
                 games.run(run.games(found))
         write_atomic(folder / STANDINGS, to_text({"series": [_series_data(one) for one in found]}))
-        notes = (*thinking_notes(thinking(noted)), *forfeit_notes(forfeits(noted)))
+        notes = (*thinking_notes(thinking(noted)), *forfeit_notes(forfeits(noted, complete=False)))
         report = series_report(settings, found, players, notes)
         with waiting("Writing the report", shown=progress):
             write_report(folder, report, warn)

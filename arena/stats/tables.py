@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import permutations, repeat
 from statistics import median
 
 from cellgames.agents.time_control import OUT_OF_TIME
-from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.record_lines import LOSSES, Record
 from cellgames.utils.statistics import wilson_interval
 
 from .alike import Alike
@@ -98,18 +98,32 @@ class Tally:
 
 @dataclass(frozen=True)
 class Forfeits:
-    """Games that an agent forfeited, because it failed to act.
+    """Games that an agent forfeited.
 
     Attributes:
-        games: Number of them; each is a loss.
+        games: Number of them.
         reason: The most frequent reason; of equally frequent ones the first in the alphabet. Losses on time count as
             one reason, though each tells other seconds.
-        on_time: Number of games that it lost on time.
+        kinds: Number of them by kind (`Forfeit.kind`), without those where another failed first.
+        sat: Number of games that it took part in, 0 if it is not known.
+        others: By outcome, the games of these in which nobody failed.
     """
 
     games: int
     reason: str
-    on_time: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    sat: int = 0
+    others: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def on_time(self) -> int:
+        """Number of games that it lost on time."""
+        return self.kinds.get("loss on time", 0)
+
+    @property
+    def failures(self) -> int:
+        """Number of games in which it failed: neither resigned nor lost on time."""
+        return self.games - sum(self.kinds.get(kind, 0) for kind in LOSSES)
 
 
 @dataclass(frozen=True)
@@ -162,6 +176,7 @@ class Tables:
         payoffs: The payoff matrix of the same games.
         forfeits: By agent, of those that forfeited games.
         thinking: By agent, in games with a clock.
+        void: Whether games in which an agent failed are left out, but for `forfeits`.
     """
 
     by_score: bool
@@ -175,6 +190,7 @@ class Tables:
     payoffs: Payoffs
     forfeits: dict[str, Forfeits]
     thinking: dict[str, Thinking] = field(default_factory=dict)
+    void: bool = False
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -194,6 +210,7 @@ def make_tables(
     anchor: str | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    void: bool = False,
 ) -> Tables:
     """Return all tables of the games of a run.
 
@@ -203,6 +220,10 @@ def make_tables(
         anchor: The agent whose rating is 0; None puts the mean of all agents there.
         resamples: For the intervals of ratings, see `ratings.rate`.
         seed: Of the resampling.
+        void: Leave out games in which an agent failed, but for `Tables.forfeits`; not for `Alike`.
+
+    Raises:
+        ValueError: An agent failed in every game, and such games are left out.
     """
     weights, played = None, list[Record]()
     if isinstance(records, Alike):
@@ -211,8 +232,11 @@ def make_tables(
         weights = {_opening(cluster[0][0]): number for cluster, number in records.clusters}
         courses = records.courses
     else:
-        played, alike = list(records), [1] * len(records)
-        inside, courses = list(zip(records, alike, strict=True)), _courses(records)
+        played = [record for record in records if not (void and failed(record))]
+        if records and not played:
+            raise ValueError("expected a game to rate, got games in which an agent failed alone, which are void")
+        alike = [1] * len(played)
+        inside, courses = list(zip(played, alike, strict=True)), _courses(played)
     seats = range(len(played[0].agents) if played else 0)
     by_score = len(seats) > 2 if by_score is None else by_score
     results = [result for record, n in inside for result in comparisons(record, by_score=by_score) for _ in range(n)]
@@ -227,11 +251,14 @@ def make_tables(
         standings=_ranked(rated, sides),
         cross={pair: sides.tally(pair) for pair in pairs},
         seats=tuple(sides.tally(seat) for seat in seats),
-        agent_seats={(a, s): sides.tally((a, s)) for a in rated.agents for s in seats if (a, s) in sides},
+        agent_seats={
+            (a, s): sides.tally((a, s)) for a in rated.agents for s in seats if not by_score or (a, s) in sides
+        },
         ratings=rated,
         payoffs=payoffs_of(results, weights=weights),
-        forfeits=forfeits(played, alike),
+        forfeits=forfeits(played, alike) if isinstance(records, Alike) else forfeits(records),
         thinking=thinking(played),
+        void=void,
     )
 
 
@@ -258,25 +285,44 @@ def distinct(records: Iterable[Record]) -> int:
     return len({(record.position, record.moves) for record in records})
 
 
-def forfeits(records: Iterable[Record], alike: Iterable[int] | None = None) -> dict[str, Forfeits]:
-    """Return the games that each agent forfeited, in the order of names; a record may stand for several alike."""
-    games: Counter[str] = Counter()
-    reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    late: defaultdict[str, int] = defaultdict(int)
+def failed(record: Record) -> bool:
+    """Return True for a game that ended because an agent failed."""
+    return record.result.forfeit is not None and record.result.forfeit.kind not in LOSSES
+
+
+def forfeits(
+    records: Iterable[Record], alike: Iterable[int] | None = None, *, complete: bool = True
+) -> dict[str, Forfeits]:
+    """Return the games that each agent forfeited, in the order of names.
+
+    Args:
+        records: The games.
+        alike: For how many games each record stands; None for one.
+        complete: False if games without forfeits are missing.
+    """
+    games, sat = Counter[str](), Counter[str]()
+    reasons, kinds, others = (defaultdict[str, Counter[str]](Counter) for _ in range(3))
     for record, number in zip(records, repeat(1) if alike is None else alike, strict=False):
+        sat.update(dict.fromkeys(record.agents, number * complete))
+        if complete and not failed(record):
+            for agent, outcome in zip(record.agents, record.result.outcome, strict=True):
+                others[agent][outcome] += number
         if (forfeit := record.result.forfeit) is not None:
             games.update(dict.fromkeys((record.agents[seat] for seat in forfeit.seats), number))
             # The reason is that of the first seat; of others it is only known that they failed in the same turn.
             agent = record.agents[forfeit.seat]
             reasons[agent][forfeit.reason] += number
-            late[agent] += number * forfeit.reason.startswith(OUT_OF_TIME)
+            kinds[agent][forfeit.kind] += number
 
     def most(agent: str) -> str:
-        own, other = reasons[agent], "failed in the same turn as another"
-        counts = {reason: late[agent] if reason.startswith(OUT_OF_TIME) else own[reason] for reason in own}
-        return min(own, key=lambda reason: (-counts[reason], reason), default=other)
+        own = reasons[agent]
+        late = kinds[agent]["loss on time"]
+        counts = {why: late if why.startswith(OUT_OF_TIME) else own[why] for why in own}
+        return min(own, key=lambda why: (-counts[why], why), default="failed in the same turn as another")
 
-    return {agent: Forfeits(games[agent], most(agent), late[agent]) for agent in sorted(games)}
+    return {
+        agent: Forfeits(games[agent], most(agent), kinds[agent], sat[agent], others[agent]) for agent in sorted(games)
+    }
 
 
 def thinking(records: Iterable[Record]) -> dict[str, Thinking]:

@@ -431,7 +431,7 @@ def test_a_round_robin_ends_names_the_bot_and_continues(tmp_path: Path, monkeypa
     assert whole.tables.forfeits["lies"].games == 24  # every one, at its first move
     assert whole.tables.forfeits.keys() == {"crashes", "lies"}
     page = (tmp_path / "whole" / "report.md").read_text()
-    assert "lies forfeited 24 games: must give whole numbers, got torch.float32" in page
+    assert "lies forfeited 24 games of 24: must give whole numbers, got torch.float32" in page
     assert "crashes forfeited" in page
     assert "| forfeits |" in page
     assert "A forfeited game is a loss, in the ratings too." in notes(whole.tables)

@@ -115,8 +115,8 @@ def test_tables_tell_who_lost_on_time() -> None:
     assert table.columns[-1] == "lost on time"
     assert [row[-1] for row in table.rows] == [0, 4]
     assert forfeit_notes(tables.forfeits)[0].startswith("sleeper lost 4 games on time: thinking took ")
-    several = {"bot": Forfeits(3, "illegal action 4: taken", 1)}
-    assert forfeit_notes(several)[0] == "bot forfeited 3 games, 1 of them on time: illegal action 4: taken"
+    several = {"bot": Forfeits(3, "illegal action 4: taken", {"invalid answer": 2, "loss on time": 1}, 9)}
+    assert "3 games of 9 (2 invalid answers, 1 loss on time): illegal action 4: taken" in forfeit_notes(several)[0]
 
 
 @pytest.mark.parametrize("seconds", ['"x"', "[1]", '[["a"], []]', "[[-1.0], []]", "[[true], []]"])

@@ -114,7 +114,7 @@ def add(commands: Any) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     """Play, show the table, write the files."""
-    from cellgames.arena.report.rating_tables import forfeit_notes, thinking_notes
+    from cellgames.arena.report.rating_tables import failure_headline, forfeit_notes, thinking_notes
     from cellgames.arena.stats.tables import forfeits, thinking
 
     options, out = EvaluationOptions.from_given(vars(arguments)), arguments.out
@@ -141,15 +141,17 @@ def _run(arguments: argparse.Namespace) -> int:
                 log.add(traces_of(records))
 
         found = play(options, keep, ended)
-        notes = [*thinking_notes(thinking(games)), *forfeit_notes(forfeits(games), several=found.several)]
-        print(f"{found.heading}:\n")
+        lost, void = forfeits(games), options.forfeits == "void"
+        notes = [*thinking_notes(thinking(games)), *forfeit_notes(lost, several=found.several, void=void)]
+        headline = [line for line in (failure_headline(lost),) if line]
+        print("\n".join([f"{found.heading}:", *headline]) + "\n")
         print_table(found.table)
         for line in [f"\n{found.note}", *notes]:
             print(line)
         if options.secret_seed:
             warn(revealed_line(options.seed))
         if out is not None:
-            _write(out, options, found.report, games, notes)
+            _write(out, options, found.report, games, [*headline, *notes])
     return 0
 
 
@@ -180,7 +182,9 @@ def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str,
         for spec in opponents:
             both = {name: agents[name] for name in (measured, spec)}
             records = evaluation.play_evaluation(game, both, options, progress=not arguments.quiet, keep=keep)
-            rows.append({"against": spec, **evaluation.evaluate(game, records, measured)})
+            rows.append(
+                {"against": spec, **evaluation.evaluate(game, records, measured, void=options.forfeits == "void")}
+            )
             ended(records)
         settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
         heading = f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %"
@@ -207,6 +211,8 @@ def _in_scenarios(arguments: argparse.Namespace) -> tuple[_Play, None]:
         raise UserError("--scenarios needs GAME in front of the options; `cellgames list` shows which have scenarios")
     if parameters(arguments):
         raise UserError("--scenarios takes no --param and no --size: a scenario has its own parameters")
+    if arguments.forfeits == "void":
+        raise UserError("--forfeits void is for games against opponents; in scenarios a failure is a loss")
     scenarios = choose_scenarios(arguments.game, arguments.scenarios)
     measured, *others = arguments.agents
     given = by_name([measured, *(others or [spec for spec in _BASELINES if spec != measured])])

@@ -96,7 +96,7 @@ def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
 
 
 def _print_count(finished: Any) -> None:
-    print(f"\n{console.counted(finished.tables.games, finished.played)}, {finished.tables.distinct} different.")
+    print(f"\n{console.counted(len(finished.records), finished.played)}, {finished.tables.distinct} different.")
 
 
 # ---------------------------------------------------------------- round robins
@@ -115,6 +115,8 @@ def _report_round_robin(
     from cellgames.arena.report.run_report import cross_table, order_table, order_text, ratings_table
 
     tables = finished.tables
+    if headline := report.failure_headline(tables.forfeits):
+        print(f"{headline}\n")
     print_table(ratings_table(tables))
     print("\nThe row's score against the column in %, with wins-draws-losses:")
     print_table(cross_table(tables))
@@ -185,6 +187,8 @@ def _report_free_for_all(
     from cellgames.arena.report.run_report import cross_table, ratings_table
 
     tables = finished.tables
+    if headline := report.failure_headline(tables.forfeits):
+        print(f"{headline}\n")
     print_table(ratings_table(tables))
     print(f"\n{report.AHEAD}")
     print_table(cross_table(tables))
