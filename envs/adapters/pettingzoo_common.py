@@ -105,7 +105,8 @@ class PettingZooGame(Rendered):
 
     @override
     def core_state(self) -> State:
-        return self._solo.state()
+        state: State = self._solo.state()
+        return state
 
     # --- starting -------------------------------------------------------------------------------------------
 

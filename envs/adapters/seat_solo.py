@@ -48,7 +48,7 @@ class SeatSolo:
         ):
             return None
         solo = vector.game.solo(vector.state)
-        return None if isinstance(solo, BatchOfOne) else cls(vector, solo)
+        return None if type(solo) is BatchOfOne else cls(vector, solo)
 
     def give_back(self) -> SeatVector:
         """Return the vector with the game as it is now; this object is of no more use."""
@@ -64,7 +64,8 @@ class SeatSolo:
 
     def state(self) -> State:
         """Return the game as a batch of one."""
-        return self._solo.state()
+        state: State = self._solo.state()
+        return state
 
     def observe(self) -> npt.NDArray[Any]:
         """Return the learner's observation, as a fresh array."""

@@ -10,7 +10,6 @@ from cellgames.utils.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .bitboards import Grid as Grid, count as count
     from .dilation import Footprint as Footprint
-    from .intboards import IntGrid as IntGrid
     from .life import Life as Life, generation as generation, inherited as inherited
     from .packedboards import PackedGrid as PackedGrid
     from .rle import board_to_string as board_to_string, string_to_board as string_to_board

@@ -7,7 +7,8 @@ Letters: `B` games, `k` seats of a game that look, `K` boards, `M` numbers, `S, 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -89,24 +90,38 @@ def _native_write(
     out: Tensor,
 ) -> None:
     """Write the same by `sources/board_planes.cpp`."""
-    grid = _grid(rows, cols, packed)
-    inner = [board.movedim(0, -1).contiguous() for board in boards]  # kept until the end of the call
-    planes: list[int] = []
-    for board in inner:
-        words = pointer(board, torch.int64)
-        other = words + (board.stride(0) * 8 if board.ndim == 4 else 0)
-        planes += [words, other, other, words] if board.ndim == 4 else [words, words]
+    inner = [board.movedim(0, -1).contiguous().movedim(-1, 0) for board in boards]  # kept until the end of the call
     seats, numbers = seats.contiguous(), numbers.contiguous()
-    shape = (1, cols, grid.rows_a_word, grid.stride) if isinstance(grid, PackedGrid) else (*_words(grid), 1, 0)
-    sizes = (rows, cols, *shape, *seats.shape, len(planes) // 2, numbers.shape[2], first_boards, first_numbers)
-    native.cellgames_planes_seen(
+    first = first_boards, first_numbers
+    native_writer(native, _grid(rows, cols, packed), inner, seats, numbers, first, out.dtype)(pointer(out, out.dtype))
+
+
+def native_writer(
+    native: Library,
+    grid: Grid | PackedGrid,
+    boards: Sequence[Tensor],
+    seats: Tensor,
+    numbers: Tensor,
+    first: tuple[int, int],
+    dtype: torch.dtype,
+) -> Callable[[int], object]:
+    """Return the call that does `write_planes` from this memory, whose games are innermost, to an address."""
+    planes: list[int] = []
+    for board in boards:
+        words = pointer(board.movedim(0, -1), torch.int64)
+        other = words + (board.stride(1) * 8 if board.ndim == 4 else 0)
+        planes += [words, other, other, words] if board.ndim == 4 else [words, words]
+    shape = (1, grid.cols, grid.rows_a_word, grid.stride) if isinstance(grid, PackedGrid) else (*_words(grid), 1, 0)
+    sizes = (grid.rows, grid.cols, *shape, *seats.shape, len(planes) // 2, numbers.shape[2], *first)
+    cells = seats.numel() * (len(planes) // 2 + numbers.shape[2]) * grid.rows * grid.cols
+    return partial(
+        native.cellgames_planes_seen,
         (ctypes.c_int64 * len(sizes))(*sizes),
-        min(torch.get_num_threads(), 1 + out.numel() // _CELLS_A_THREAD),
-        out.dtype == torch.float32,
+        min(torch.get_num_threads(), 1 + cells // _CELLS_A_THREAD),
+        dtype == torch.float32,
         (ctypes.c_void_p * len(planes))(*planes),
         pointer(seats, torch.int64),
         pointer(numbers, torch.int16),
-        pointer(out, out.dtype),
     )
 
 

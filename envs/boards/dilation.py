@@ -1,16 +1,10 @@
-"""Dilation: spread every live cell of a board to a set of cells around it, by moving whole boards.
-
-The same for bitboards (`bitboards.Grid`) and for boards as integers (`intboards.IntGrid`).
-"""
+"""Dilation: spread every live cell of a board to a set of cells around it, by moving whole boards."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
 
-import torch
-
-W = TypeVar("W", torch.Tensor, int)
+from torch import Tensor
 
 
 class Footprint:
@@ -34,11 +28,11 @@ class Footprint:
                 rows.setdefault(span, []).append(row)
         self._spans = sorted(rows.items(), key=lambda item: item[0][1] - item[0][0])
 
-    def apply(self, board: W, shift: Callable[[W, int, int], W]) -> W:
+    def apply(self, board: Tensor, shift: Callable[[Tensor, int, int], Tensor]) -> Tensor:
         """Return the board with every live cell spread.
 
         Args:
-            board: a host's boards.
+            board: bitboards.
             shift: moves all cells by rows down and columns right; those that leave the board are gone.
         """
         grown = board ^ board

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from .game import ClothOfGold as ClothOfGold
     from .notation import position_to_string as position_to_string, string_to_position as string_to_position
     from .simulation import simulate as simulate
-    from .solo import ClothSolo as ClothSolo
     from .state import ClothState as ClothState
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -12,7 +12,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.boards.board_planes import seen_words, write_planes
+from cellgames.envs.boards.board_planes import native_writer, seen_words, write_planes
 from cellgames.envs.core import chance
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
@@ -26,7 +26,6 @@ from cellgames.utils.foreign_text import shown
 from . import notation, observation, placement, rendering, rounds, rules
 from .native_step import native_step
 from .notation import Position
-from .rules import N
 from .solo import ClothSolo
 from .state import COLUMNS, ClothState
 from .territory import territory
@@ -39,6 +38,7 @@ NeutralStance = Literal["passive", "defensive", "aggressive"]
 
 MIN_SIZE, MAX_SIZE = 8, 256
 _NEUTRALS = chance.USER  # purpose of draws
+_KINDS = {3: "a neutral cell", 4: "a killed cell"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -273,11 +273,11 @@ class ClothOfGold(Game[ClothState]):
         """Return the games whose next round begins in `env_ids`, int64 [n], unless they are over."""
         return state
 
-    def decided(self, round: N, before: N, a: N, b: N) -> tuple[N, N, N]:
+    def decided(self, round: Tensor, before: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return three flags by the score of a round: player_a has won, player_b has won, both have lost.
 
         Args:
-            round: number of the round; integers, or tensors that broadcast, as all of these.
+            round: number of the round, integers [...], as all of these, which broadcast.
             before: a's lead in units in the round before.
             a: units of player_a after the round.
             b: units of player_b.
@@ -289,7 +289,7 @@ class ClothOfGold(Game[ClothState]):
         won_a, won_b, lost = found
         return won_a & due, won_b & due, lost & due
 
-    def ends(self, round: N, before: N, a: N, b: N) -> tuple[N, N]:
+    def ends(self, round: Tensor, before: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         """Return two flags: the score of a round ends the game, the game is cut off; see `decided`."""
         won_a, won_b, lost = self.decided(round, before, a, b)
         over = won_a | won_b | lost
@@ -326,7 +326,24 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def _why_illegal(self, state: ClothState, seat: int, component: int, action: int) -> str:
-        return ClothSolo(self, state).why_illegal(action, int(self.allowance(state)))
+        if action == self.end_turn:
+            return "a turn must place a unit where it can"
+        most, acts, name = int(self.allowance(state)), int(state.acts), self.action_to_string(action)
+        kind = int(self.board(state).flatten()[action])
+        near = self.grid.dilate(state.units[:, 1 - seat].movedim(0, -1), rules.PLUS).movedim(-1, 0)
+        if state.placed.any() and acts >= rules.ACTS_A_UNIT * most:
+            return f"after {acts} placements and take-backs in this turn only its end is left"
+        if kind == seat + 1:
+            return f"{name} holds a unit that was not placed in this turn"
+        if not int(state.left):
+            return f"all {most} units of this turn are placed; take one back or end the turn"
+        if kind:
+            return f"{name} is not empty, it holds {_KINDS.get(kind, 'a unit of the opponent')}"
+        if self._unpacked(near[:, None]).flatten()[action]:
+            return f"{name} is next to a unit of the opponent"
+        if not self._unpacked(state.territory)[0, seat].flatten()[action]:
+            return f"{name} is outside of one's own territory"
+        return f"{name} is contested, it lies in the opponent's territory as well"
 
     @override
     def board(self, state: ClothState) -> Tensor:
@@ -366,6 +383,22 @@ class ClothOfGold(Game[ClothState]):
         first = len(observation.BOARDS), len(observation.NUMBERS)  # those of the base game
         write_planes(self.grid, boards, seat[:, None], numbers[:, None], first, out[:, None])
 
+    @override
+    def _native_observer(self, state: ClothState, seat: Tensor) -> Callable[[int], object] | None:
+        if (native := library(state.device)) is None:
+            return None
+        numbers = torch.empty((1, 1, len(observation.NUMBERS)), dtype=torch.int16)
+        boards, first = self._boards(state), (len(observation.BOARDS), len(observation.NUMBERS))
+        write = native_writer(native, self.grid, boards, seat[:, None], numbers, first, torch.int16)
+        left, number, scores, seats, row = (x.numpy() for x in (state.left, state.round, state.scores, seat, numbers))
+
+        def see(out: int) -> None:
+            player, most = seats[0], observation.LARGEST
+            row[:] = left[0], number[0], min(max(scores[0, player], -most), most), player == 0
+            write(out)
+
+        return see
+
     def packed_observation(self, state: ClothState, player: Tensor | int) -> tuple[Tensor, Tensor]:
         """Return the boards of `observe` as words, int64 [B, 7, S, N], and its numbers, int16 [B, 4]."""
         boards, numbers, seat = self._seen(state, player)
@@ -376,7 +409,10 @@ class ClothOfGold(Game[ClothState]):
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-observation.LARGEST, observation.LARGEST)
         numbers = torch.stack((state.left, state.round, own.int(), (seat == 0).int()), 1).to(torch.int16)
-        return [state.units, state.neutral, state.killed, state.placed, state.territory], numbers, seat
+        return self._boards(state), numbers, seat
+
+    def _boards(self, state: ClothState) -> list[Tensor]:
+        return [state.units, state.neutral, state.killed, state.placed, state.territory]
 
     @override
     def outcome(self, state: ClothState) -> Tensor:
@@ -386,12 +422,12 @@ class ClothOfGold(Game[ClothState]):
     @override
     def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:
         """Return `score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B]."""
-        row = rounds.tally(self.grid, state, torch.arange(len(state), device=state.device))
+        counts = rounds.counted(self.grid, state, torch.arange(len(state), device=state.device))
         return super().infos(state, player) | {
-            "units": row[:, :2],
-            "territory": row[:, 2:4],
-            "contested": row[:, 4],
-            "killed": row[:, 5],
+            "units": state.live,
+            "territory": counts[:, :2],
+            "contested": counts[:, 2],
+            "killed": counts[:, 3],
             "round": state.round,
         }
 
@@ -412,13 +448,13 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def solo(self, state: ClothState) -> Solo:
-        return ClothSolo(self, state)
+        return super().solo(state) if library(state.device) is None else ClothSolo(self, state)
 
-    def world(self, state: ClothState) -> rendering.World:
+    def world(self, state: ClothState) -> rounds.World:
         """Return the world of a batch of one, whose generations can be played alone."""
-        return ClothSolo(self, state)
+        return rounds.World(self, state)
 
-    def layer(self, world: rendering.World) -> rendering.Layer | None:
+    def layer(self, world: rounds.World) -> rendering.Layer | None:
         """Return the layer that an extension adds to the picture of a world; None for no layer."""
         return None
 

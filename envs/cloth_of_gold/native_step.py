@@ -44,4 +44,4 @@ def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
         round(game.neutral_density * _LOTS),
         game.shaping / game.cells,
     )
-    return steps.native_step(native.cellgames_cloth_of_gold_step, rules, INNERMOST)
+    return steps.InPlace(native.cellgames_cloth_of_gold_step, rules, INNERMOST)

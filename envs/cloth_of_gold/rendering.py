@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -63,25 +63,6 @@ _FRAMES = 42  # of a round in an animation
 _RESULTS = {WIN: "wins", LOSS: "loses"}
 ROW_HEIGHT = 27.0  # of the key of a layer
 _VEIL = 0.35  # opacity of territory above land
-
-
-class World(Protocol):
-    """The world of one game, whose generations can be played alone."""
-
-    def generation(self) -> None:
-        """Play the next generation of the world, and nothing else."""
-
-    def state(self) -> ClothState:
-        """Return the game as it is after the generations so far."""
-
-    def board(self) -> npt.NDArray[np.int8]:
-        """Return the cells, int8 [H, W]."""
-
-    def territories(self) -> Mask:
-        """Return both players' territory as it is now, bool [2, H, W]."""
-
-    def placed(self) -> Mask:
-        """Return units that the mover has placed in this turn: bool [H, W]."""
 
 
 class Layer:

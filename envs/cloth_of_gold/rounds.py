@@ -5,8 +5,12 @@ Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -14,7 +18,7 @@ from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.native import Library, operator, pointer
 
 from .placement import copied
-from .simulation import simulate
+from .simulation import advance, simulate
 from .state import ClothState
 from .territory import LARGEST, WIDEST, territory
 
@@ -55,7 +59,8 @@ def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState
         "round": number + (~done).int(),
     }
     changed = {name: getattr(state, name).index_put((env_ids,), value) for name, value in new.items()}
-    numbers = state.rounds.index_put((env_ids, number.long()), tally(game.grid, state, env_ids))
+    row = torch.cat((live, counted(game.grid, state, env_ids)), 1)
+    numbers = state.rounds.index_put((env_ids, number.long()), row)
     return game._next_round(state.replace(**changed, rounds=numbers), env_ids)
 
 
@@ -138,9 +143,10 @@ def outcomes(lead: Tensor) -> Tensor:
     return torch.stack((2 * (lead > 0).int() - 1, 2 * (lead < 0).int() - 1), -1)
 
 
-def tally(grid: Grid, state: ClothState, env_ids: Tensor) -> Tensor:
-    """Return rows of `ClothState.rounds` for the positions of some games as they are: int32 [n, 6]."""
-    return torch.cat((state.live[env_ids], _tally(state.territory, state.killed, env_ids, grid.rows, grid.cols)), 1)
+def counted(grid: Grid, state: ClothState, env_ids: Tensor) -> Tensor:
+    """Return both players' territory, contested and killed cells in some games as they are: int32 [n, 4]."""
+    counts: Tensor = _tally(state.territory, state.killed, env_ids, grid.rows, grid.cols)
+    return counts
 
 
 @operator(
@@ -148,7 +154,7 @@ def tally(grid: Grid, state: ClothState, env_ids: Tensor) -> Tensor:
     fake=lambda field, killed, env_ids, *_: env_ids.new_empty((len(env_ids), 4), dtype=torch.int32),
 )
 def _tally(field: Tensor, killed: Tensor, env_ids: Tensor, rows: int, cols: int) -> Tensor:
-    """Return the last four numbers of `tally`."""
+    """Return `counted`."""
     fields = field[env_ids].unbind(1)
     planes = torch.stack((*fields, fields[0] & fields[1], killed[env_ids])).movedim(1, -1)
     return count(planes).t().int()
@@ -161,13 +167,61 @@ def _native_tally(native: Library, field: Tensor, killed: Tensor, env_ids: Tenso
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     env_ids = env_ids.contiguous()
     out = env_ids.new_empty((len(env_ids), 4), dtype=torch.int32)
-    native.cellgames_cloth_of_gold_tally(
+    native_tally(native, boards[0], boards[1], env_ids, rows, cols, out)()
+    return out
+
+
+def native_tally(
+    native: Library, field: Tensor, killed: Tensor, env_ids: Tensor, rows: int, cols: int, out: Tensor
+) -> Callable[[], object]:
+    """Return the call that writes `_tally` of this memory, whose games are innermost, into `out`, int32 [n, 4]."""
+    return partial(
+        native.cellgames_cloth_of_gold_tally,
         rows,
         cols,
-        len(killed),
+        killed.shape[-1],
         len(env_ids),
         torch.get_num_threads(),
-        *(pointer(x, torch.int64) for x in (*boards, env_ids)),
+        *(pointer(x, torch.int64) for x in (field, killed, env_ids)),
         pointer(out, torch.int32),
     )
-    return out
+
+
+class World:
+    """The world of one game, whose generations can be played alone.
+
+    Args:
+        game: the rules.
+        state: a batch of one; not changed.
+    """
+
+    def __init__(self, game: ClothOfGold, state: ClothState) -> None:
+        self._game, self._state = game, state
+
+    def generation(self) -> None:
+        """Play the next generation of the world, and nothing else."""
+        state, game = self._state, self._game
+        planes = torch.cat((state.units, state.neutral[:, None], state.killed[:, None]), 1)
+        after = advance(game.grid, planes.movedim(0, -1).contiguous(), 1, game.neutral_rules).movedim(-1, 0)
+        self._state = state.replace(units=after[:, :2], neutral=after[:, 2], killed=after[:, 3])
+
+    def state(self) -> ClothState:
+        """Return the game as it is after the generations so far; nothing is counted."""
+        return self._state
+
+    def board(self) -> npt.NDArray[np.int8]:
+        """Return the cells, int8 [H, W]."""
+        cells: npt.NDArray[np.int8] = self._game.board(self.state())[0].numpy(force=True)
+        return cells
+
+    def territories(self) -> npt.NDArray[np.bool_]:
+        """Return both players' territory or zones as they are now, bool [2, H, W]."""
+        return self._unpacked(territory(self._game.grid, self._state.units.movedim(0, -1), self._game.radius))
+
+    def placed(self) -> npt.NDArray[np.bool_]:
+        """Return units that the mover has placed in this turn: bool [H, W]."""
+        return self._unpacked(self._state.placed.movedim(0, -1))
+
+    def _unpacked(self, boards: Tensor) -> npt.NDArray[np.bool_]:
+        cells: npt.NDArray[np.bool_] = self._game.grid.unpack(boards)[0].numpy(force=True)
+        return cells

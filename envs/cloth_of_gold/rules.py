@@ -1,7 +1,6 @@
 """The rules of Cloth of Gold, as bit operations on whole boards and arithmetic on scores.
 
-Every rule stands here once and runs on two hosts: on batches of bitboards (`boards.bitboards.Grid`, int64 tensors
-[..., S, N, B]) and on one board as a Python integer (`boards.intboards.IntGrid`).
+Boards are batches of bitboards, int64 [..., S, N, B] (see `boards.bitboards.Grid`).
 
 Source: Adam Murray's prototype of Cloth of Gold and its README. Where the README's formulas leave a case open, what its
 words say and the prototype does decides.
@@ -10,17 +9,11 @@ words say and the prototype does decides.
 from __future__ import annotations
 
 from functools import cache
-from typing import Protocol, TypeVar
 
-import torch
+from torch import Tensor
 
+from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.dilation import Footprint
-
-W = TypeVar("W", torch.Tensor, int)
-"""Words of boards: an int64 tensor or an integer."""
-
-N = TypeVar("N", torch.Tensor, int)
-"""Numbers: an integer tensor, one a game, or an integer."""
 
 PLUS = Footprint(((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)))
 """Where no unit may be placed around one of the opponent's: distance <= 1."""
@@ -36,19 +29,6 @@ PERIOD = 24
 """A world that is the same after so many generations, a multiple of 1, 2, 3, 4, 6, 8 and 12, repeats for ever."""
 
 
-class Board(Protocol[W]):
-    """The operations that rules need of a host."""
-
-    def neighbour_counts(self, boards: W, bits: int = 3) -> tuple[W, ...]:
-        """Return live neighbours modulo 2 ** bits as bit planes, ones first."""
-
-    def dilate(self, boards: W, footprint: Footprint) -> W:
-        """Spread every live cell to the cells around it."""
-
-    def trim(self, boards: W) -> W:
-        """Return the cells of the board alone."""
-
-
 @cache
 def disk(radius: int) -> Footprint:
     """Return all cells at a Euclidean distance less than `radius`.
@@ -60,7 +40,9 @@ def disk(radius: int) -> Footprint:
     return Footprint((row, col) for row in reach for col in reach if row * row + col * col < radius * radius)
 
 
-def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, neutral_rules: int) -> tuple[W, W, W, W]:
+def generation(
+    board: Grid, a: Tensor, b: Tensor, neutral: Tensor, killed: Tensor, neutral_rules: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the next generation of a's, b's, neutral and killed cells.
 
     An empty cell with three live neighbours takes the side that has more of them; a unit with two or three lives
@@ -69,7 +51,7 @@ def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, neutral_rules
     cell counts as nobody's neighbour.
 
     Args:
-        board: the host.
+        board: the shape of the boards.
         a: units; no cell is in two of the four.
         b: units.
         neutral: cells.
@@ -103,7 +85,7 @@ def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, neutral_rules
     )
 
 
-def two_sided_generation(board: Board[W], a: W, b: W, killed: W) -> tuple[W, W, W]:
+def two_sided_generation(board: Grid, a: Tensor, b: Tensor, killed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return `generation` of a's, b's and killed cells in worlds without neutral ones, with a third less to count."""
     live = a | b
     ones, twos, fours = board.neighbour_counts(live)
@@ -118,14 +100,16 @@ def two_sided_generation(board: Board[W], a: W, b: W, killed: W) -> tuple[W, W, 
     )
 
 
-def placeable(board: Board[W], own: W, other: W, rest: W, territories: tuple[W, W], homeless: W) -> W:
+def placeable(
+    board: Grid, own: Tensor, other: Tensor, rest: Tensor, territories: tuple[Tensor, Tensor], homeless: Tensor
+) -> Tensor:
     """Return a mask of the cells on which a player may place a unit.
 
     Such a cell is empty, at a distance of more than 1 from the opponent's units, and in one's own territory that is
     not the opponent's as well; for a player without a unit territory plays no part.
 
     Args:
-        board: the host.
+        board: the shape of the boards.
         own: units of the player.
         other: units of the opponent.
         rest: neutral and killed cells.
@@ -136,14 +120,14 @@ def placeable(board: Board[W], own: W, other: W, rest: W, territories: tuple[W, 
     return board.trim(home & ~(own | rest | board.dilate(other, PLUS)))
 
 
-def choices(left: N, acts: N, max_units: int, nowhere: N) -> tuple[N, N, N]:
+def choices(left: Tensor, acts: Tensor, max_units: int, nowhere: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return three flags: the mover may place a unit, may take one back, may end its turn.
 
     After `ACTS_A_UNIT * max_units` placements and take-backs only the end of the turn is left, or, with nothing
     placed, one more placement. A turn must place a unit if it can.
 
     Args:
-        left: units that the mover may still place in this turn; integers, or tensors that broadcast, as all of these.
+        left: units that the mover may still place in this turn; integers [...], as all of these, which broadcast.
         acts: placements and take-backs in this turn.
         max_units: the most units placed in a turn.
         nowhere: True if the mover can place no unit.
@@ -152,7 +136,7 @@ def choices(left: N, acts: N, max_units: int, nowhere: N) -> tuple[N, N, N]:
     return (left > 0) & (rested | (left == max_units)), rested, some | nowhere
 
 
-def verdict(before: N, lead: N) -> tuple[N, N, N]:
+def verdict(before: Tensor, lead: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return three flags by a's lead in units in the last round and in this one: a has won, b has won, both have lost.
 
     Both lose at 0:0; a side that is ahead wins unless its lead has grown.
@@ -161,7 +145,7 @@ def verdict(before: N, lead: N) -> tuple[N, N, N]:
     return ahead & (before >= lead), behind & (before <= lead), lead == 0
 
 
-def verdict_extinction(units_a: N, units_b: N) -> tuple[N, N, N]:
+def verdict_extinction(units_a: Tensor, units_b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return the same by units left, with `win_rule` "extinction": a side without any has lost."""
     none_a, none_b = units_a == 0, units_b == 0
     return none_b & (units_a != 0), none_a & (units_b != 0), none_a & none_b

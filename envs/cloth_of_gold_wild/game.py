@@ -17,12 +17,12 @@ from typing_extensions import override
 from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.observation import LARGEST
-from cellgames.envs.cloth_of_gold.rendering import World
+from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo
-from cellgames.envs.core.solo import Solo
+from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import library
@@ -205,7 +205,7 @@ class ClothOfGoldWild(ClothOfGold):
 
     @override
     def solo(self, state: ClothState) -> Solo:
-        return Game.solo(self, state)
+        return BatchOfOne(self, state)
 
     @override
     def world(self, state: ClothState) -> World:

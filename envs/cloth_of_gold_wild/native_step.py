@@ -42,7 +42,7 @@ def native_step(game: ClothOfGoldWild, native: Library) -> NativeStep[WildState]
     if game.shaping or max(game.height, game.width) > WIDEST:
         return None
     rules = _rules(game)
-    turn = steps.native_step(native.cellgames_cloth_of_gold_wild_turn, rules, _WILD_INNERMOST)
+    turn = steps.InPlace(native.cellgames_cloth_of_gold_wild_turn, rules, _WILD_INNERMOST)
     return partial(_step, game, native, rules, turn)
 
 

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.placement import bits_of, legal_cells
+from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.core.state import along_envs
@@ -392,44 +394,27 @@ class WildRound:
         return widened(game, state, torch.ones_like(state.live, dtype=torch.bool))
 
 
-class WildWorld:
-    """The world of one game, which `generation` steps as the end of the round would.
+class WildWorld(World):
+    """The world of one game, which `generation` steps as the end of the round would."""
 
-    Args:
-        game: the rules.
-        state: a batch of one; not changed.
-    """
+    _game: ClothOfGoldWild
+    _state: WildState
+    _round: WildRound | None = None
 
-    def __init__(self, game: ClothOfGoldWild, state: WildState) -> None:
-        self._game, self._start = game, state
-        self._round: WildRound | None = None
-
+    @override
     def generation(self) -> None:
-        """Play the next generation of the world, and nothing else."""
-        self._round = self._round or WildRound(self._game, self._start)
+        self._round = self._round or WildRound(self._game, self._state)
         self._round.generation()
 
+    @override
     def state(self) -> WildState:
-        """Return the game as it is after the generations so far; nothing is counted."""
-        return self._start if self._round is None else self._round.after(self._start)
+        return self._state if self._round is None else self._round.after(self._state)
 
-    def board(self) -> npt.NDArray[np.int8]:
-        """Return the cells, int8 [H, W]."""
-        cells: npt.NDArray[np.int8] = self._game.board(self.state())[0].numpy(force=True)
-        return cells
-
+    @override
     def territories(self) -> npt.NDArray[np.bool_]:
-        """Return both players' territory or zones as they are now, bool [2, H, W]."""
         state = self.state()
         reach = state.reach[0] if self._game.perks else None
-        found = territories(self._game, state.units[0], reach)
-        fields: npt.NDArray[np.bool_] = self._game.grid.unpack(found.movedim(0, -1)).numpy(force=True)
-        return fields
-
-    def placed(self) -> npt.NDArray[np.bool_]:
-        """Return units that the mover has placed in this turn: bool [H, W]."""
-        cells: npt.NDArray[np.bool_] = self._game.grid.unpack(self._start.placed.movedim(0, -1))[0].numpy(force=True)
-        return cells
+        return self._unpacked(territories(self._game, state.units[0], reach)[..., None])
 
 
 def lived(game: ClothOfGoldWild, state: WildState) -> WildRound:

@@ -225,21 +225,8 @@ class ConnectionGame(StoneGame[ConnectionState]):
         return [[len(row) for row in rows] for rows in self.layout.rows]
 
     @override
-    def put_stones(self, *fields: Tensor) -> tuple[Tensor, ...]:
-        codes, cell, player = fields
-        return _put_stones(codes, cell, player, self.shape, self.tiling, self.size)
-
-    @override
-    def native_put(self, native: Library) -> tuple[Callable[..., object], object]:
-        return native.cellgames_connection_put_stones, ctypes.byref(native_board(self.shape, self.tiling, self.size))
-
-    @override
     def _native_rules(self, native: Library) -> tuple[Callable[..., object], ctypes.Structure]:
         return native.cellgames_connection_step, native_board(self.shape, self.tiling, self.size, swap=self.swap)
-
-    @override
-    def swapped(self, cell: int) -> int:
-        return self.layout.swapped[cell]
 
     @override
     def draw_annotated(self, state: ConnectionState, notes: Notes) -> Picture:

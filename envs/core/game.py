@@ -10,7 +10,7 @@ import dataclasses
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Generic
 
 import torch
@@ -25,7 +25,8 @@ from .chance import next_seed, seeds
 from .drawing import Notes, Picture, draw_board, grid, headed, to_svg
 from .errors import GameError, IllegalActionError
 from .info import Compilation, GameInfo
-from .solo import BatchOfOne, Solo
+from .native_step import InPlace
+from .solo import BatchOfOne, NativeSolo, Solo
 from .state import S, State, along_envs, choose_envs
 from .vector import NativeStep, Positions, Vector
 
@@ -293,6 +294,15 @@ class Game(ABC, Generic[S]):
         """Return the native code for a whole step of a `Vector` on `device`; None if the game has no such code."""
         return None
 
+    def _native_observer(self, state: S, seat: Tensor) -> Callable[[int], object] | None:
+        """Return native code that writes the observation of a batch of one to an address; None if there is none.
+
+        Args:
+            state: the game, in memory that changes between calls.
+            seat: int64 [1], the observing player, which changes too.
+        """
+        return None
+
     def _observe_into(self, state: S, out: Tensor) -> None:
         """Write what the seat to move sees, or each player of a simultaneous game, as `Vector.observation` has it.
 
@@ -489,7 +499,8 @@ class Game(ABC, Generic[S]):
 
     def solo(self, state: S) -> Solo:
         """Return one game outside a batch, for interfaces that play a single game; `state` has one env."""
-        return BatchOfOne(self, state)
+        native = isinstance(self._native_step(torch.device("cpu")), InPlace)
+        return NativeSolo(self, state) if native else BatchOfOne(self, state)
 
     def vector(
         self,

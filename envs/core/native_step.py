@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Any
+from typing import Generic
 from weakref import WeakKeyDictionary
 
 import torch
@@ -14,16 +14,14 @@ from torch import Tensor
 
 from cellgames.envs.native import pointer
 
-from .state import State
-from .vector import NativeStep, Transition
+from .state import S, State
+from .vector import Transition
 
 _ADDRESSES: WeakKeyDictionary[State, ctypes.Array[ctypes.c_void_p]] = WeakKeyDictionary()
 
 
-def native_step(
-    function: Callable[..., object], rules: ctypes.Structure | ctypes.c_int64, innermost: frozenset[str]
-) -> NativeStep[Any]:
-    """Return the step of a `Vector` by a function of the native library.
+class InPlace(Generic[S]):
+    """The step of a `Vector` by a function of the native library (see `NativeStep`).
 
     Args:
         function: takes the addresses of the rules and of the state's fields, the numbers of games and threads, whether
@@ -32,34 +30,35 @@ def native_step(
         rules: the game's options.
         innermost: the fields whose games lie next to each other in memory, `rewards` among them.
     """
-    return partial(_step, function, rules, innermost)
 
+    def __init__(
+        self, function: Callable[..., object], rules: ctypes.Structure | ctypes.c_int64, innermost: frozenset[str]
+    ) -> None:
+        self._function, self._rules, self._innermost = function, rules, innermost
 
-def _step(
-    function: Callable[..., object],
-    rules: ctypes.Structure | ctypes.c_int64,
-    innermost: frozenset[str],
-    state: State,
-    mask: Tensor | None,
-    given: Tensor,
-    random: bool,
-) -> Transition:
-    """Play a step of a `Vector` (see `NativeStep`)."""
-    assert mask is not None  # only games compiled in stages have none
-    games = len(mask)
-    actions = torch.empty_like(given) if random else given
-    rewards, terminated, truncated = map(torch.empty_like, (state.rewards, state.terminated, state.truncated))
-    function(
-        ctypes.addressof(rules),
-        addresses(state, innermost),
-        games,
-        torch.get_num_threads(),
-        random,
-        pointer(given.t() if random else given, torch.int64),
-        pointer(mask, torch.bool),
-        *(result.data_ptr() for result in (actions, rewards, terminated, truncated)),
-    )
-    return Transition(actions, rewards, terminated, truncated)
+    def __call__(self, state: S, mask: Tensor | None, given: Tensor, random: bool) -> Transition:
+        """Play a step."""
+        assert mask is not None  # only games compiled in stages have none
+        actions = torch.empty_like(given) if random else given
+        results = list(map(torch.empty_like, (state.rewards, state.terminated, state.truncated)))
+        self.bound(state, mask, given, [actions, *results], random)()
+        return Transition(actions, *results)
+
+    def bound(
+        self, state: S, mask: Tensor, given: Tensor, results: Sequence[Tensor], random: bool = False
+    ) -> Callable[[], object]:
+        """Return the call of a step in this memory, for as long as it lasts; `results` are a `Transition`'s fields."""
+        return partial(
+            self._function,
+            ctypes.byref(self._rules),
+            addresses(state, self._innermost),
+            len(mask),
+            torch.get_num_threads(),
+            random,
+            pointer(given.t() if random else given, torch.int64),
+            pointer(mask, torch.bool),
+            *(result.data_ptr() for result in results),
+        )
 
 
 def addresses(state: State, innermost: frozenset[str]) -> ctypes.Array[ctypes.c_void_p]:

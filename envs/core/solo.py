@@ -1,16 +1,14 @@
 """One game outside a batch.
 
 Interfaces that play a single game (PettingZoo, a person at a terminal) make one small step after the other, and
-then the cost is the number of tensor operations, not their size. A game may therefore play a batch of one by native
-code in arrays that it shares with NumPy (`SharedSolo`), or on plain integers; it must run the same rules. `BatchOfOne`
-serves every game that does neither.
+then the cost is the number of tensor operations, not their size. `NativeSolo` plays a batch of one by the game's native
+step in memory that it shares with NumPy; `BatchOfOne` serves every game, and machines without the native library.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from copy import copy
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,10 +16,14 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
+from .native_step import InPlace
 from .state import State
 
 if TYPE_CHECKING:
     from .game import Game
+
+_CPU = torch.device("cpu")
+_ALIGNED = 64  # bytes, as torch aligns tensors
 
 
 def one(value: Any, dtype: torch.dtype | None = None) -> Tensor:
@@ -77,10 +79,14 @@ class Solo(ABC):
 
         A game whose steps change anything deeper in place overrides it.
         """
-        other = copy(self)
-        changing = {name: copy(value) for name, value in vars(self).items() if isinstance(value, list | np.ndarray)}
-        vars(other).update(changing)
+        other = object.__new__(type(self))
+        for name, value in vars(self).items():
+            setattr(other, name, value.copy() if isinstance(value, list | np.ndarray) else value)
         return other
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the rules and the state: memory that native code knows is not for other processes."""
+        return type(self), (self._game, self.state())
 
     @abstractmethod
     def step(self, actions: Any) -> None:
@@ -106,37 +112,8 @@ class Solo(ABC):
         return {"score": self.scores[player]}
 
     @abstractmethod
-    def state(self) -> State:
-        """Return the same game as a batch of one."""
-
-
-class SharedSolo(Solo):
-    """A single game in arrays that NumPy and the native code of a step share."""
-
-    _memory: dict[str, np.ndarray]  # fields of a batch of one, by name
-    _bound: tuple[Any, ...]  # the arguments and the call of a step, for this memory
-
-    def _share(self, state: State, names: Iterable[str]) -> None:
-        """Copy fields of a state into memory of this game's own, and prepare its steps."""
-        self._memory = {name: getattr(state, name).numpy(force=True).copy() for name in names}
-        self._bind()
-
-    @abstractmethod
-    def _bind(self) -> None:
-        """Prepare steps in `_memory`; without native code they go through torch."""
-
-    def _torch(self) -> Iterator[Tensor]:
-        """Yield tensors over `_memory`."""
-        return map(torch.from_numpy, self._memory.values())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return all fields but what `_bind` makes, which holds addresses of this process."""
-        return {name: value for name, value in vars(self).items() if name != "_bound"}
-
-    def __setstate__(self, fields: dict[str, Any]) -> None:
-        vars(self).update(fields)
-        self._memory = {name: field.copy() for name, field in self._memory.items()}
-        self._bind()
+    def state(self) -> Any:
+        """Return the same game as a batch of one, a `State` of the game."""
 
 
 class BatchOfOne(Solo):
@@ -169,5 +146,89 @@ class BatchOfOne(Solo):
         return {name: value[0].tolist() for name, value in self._game.infos(self._state, player).items()}
 
     @override
-    def state(self) -> State:
+    def state(self) -> Any:
         return self._state
+
+
+class NativeSolo(BatchOfOne):
+    """A single game that steps by the native step of a `Vector`, in memory that NumPy and torch share."""
+
+    _game: Game[Any]
+
+    @override
+    def _read(self, state: State) -> None:
+        self._share(state, self._game.legal_actions(state))
+
+    def _share(self, state: State, legal: Tensor) -> None:
+        """Copy a state and its mask into memory of this game's own, and prepare its steps."""
+        fields = [field.numpy(force=True) for field in state.tensors()]
+        *starts, size = accumulate((-(-field.nbytes // _ALIGNED) * _ALIGNED for field in fields), initial=0)
+        self._block, self._before = np.empty((2, size), np.uint8)  # of all fields, so that one copy keeps a position
+        own = [
+            self._block[start : start + field.nbytes].view(field.dtype).reshape(field.shape)
+            for start, field in zip(starts, fields, strict=True)
+        ]
+        for field, value in zip(own, fields, strict=True):
+            field[:] = value
+        self._state = type(state)(*map(torch.from_numpy, own))
+        self._common = own[1:7]  # the fields of every state but for the seed
+        self._mask = legal.numpy(force=True).copy()
+        self._given, self._ended = np.zeros((1, *self._game.info.action_shape), np.int64), np.zeros(2, np.bool_)
+        step = self._game._native_step(_CPU)
+        assert isinstance(step, InPlace)
+        given, ended = torch.from_numpy(self._given), torch.from_numpy(self._ended)
+        self._results = given, torch.empty_like(self._state.rewards), *ended.split(1)
+        self._call = step.bound(self._state, torch.from_numpy(self._mask), given, self._results)
+        self._seat = np.zeros(1, np.int64)
+        self._see = self._game._native_observer(self._state, torch.from_numpy(self._seat))
+        space = self._game.info.observation
+        self._space = space.shape, torch.empty(0, dtype=space.dtype, device=_CPU).numpy().dtype
+        self._scores_alone = type(self._game).infos.__qualname__ == "Game.infos"  # as most games have them
+        self._look()
+
+    def _look(self) -> None:
+        common = (field.item() if field.size == 1 else field.tolist()[0] for field in self._common)
+        self.turn, self.current_player, self.rewards, self.scores, self.terminated, self.truncated = common
+
+    @override
+    def step(self, actions: Any) -> None:
+        self._given[:] = actions
+        self._before[:] = self._block
+        over = self.terminated or self.truncated
+        if not over:
+            self._call()
+        if over or self._ended[0] or self._ended[1]:  # a new game stands there: play the last step again
+            self._block[:] = self._before
+            after = self._game.step(self._state, torch.from_numpy(self._given), checked=False)
+            for field, value in zip(self._state.tensors(), after.tensors(), strict=True):
+                field.copy_(value)
+            self._mask[:] = False
+        self._look()
+
+    @override
+    def legal_actions(self) -> np.ndarray:
+        mask: np.ndarray = self._mask[0].copy()
+        return mask
+
+    @override
+    def observe(self, player: int) -> np.ndarray:
+        if self._see is None:
+            return super().observe(player)
+        self._seat[0], seen = player, np.empty(*self._space)
+        self._see(seen.ctypes.data)
+        return seen
+
+    @override
+    def infos(self, player: int) -> dict[str, Any]:
+        return Solo.infos(self, player) if self._scores_alone else super().infos(player)
+
+    @override
+    def state(self) -> Any:
+        return self._state.clone()
+
+    @override
+    def copy(self) -> Self:
+        twin = object.__new__(type(self))
+        twin._game, twin._seed = self._game, self._seed
+        twin._share(self._state, torch.from_numpy(self._mask))
+        return twin

@@ -10,7 +10,6 @@ from cellgames.utils.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .game import GridAdaptation as GridAdaptation
     from .notation import position_to_string as position_to_string, string_to_position as string_to_position
-    from .solo import GridSolo as GridSolo
     from .state import GridState as GridState
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

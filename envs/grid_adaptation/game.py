@@ -16,6 +16,7 @@ from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
+from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import library
@@ -298,8 +299,8 @@ class GridAdaptation(Game[GridState]):
         }
 
     @override
-    def solo(self, state: GridState) -> GridSolo:
-        return GridSolo(self, state)
+    def solo(self, state: GridState) -> Solo:
+        return BatchOfOne(self, state) if library(state.device) is None else GridSolo(self, state)
 
     # --- text and pictures ----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The rules of Grid Adaptation that boards follow, on batches of bitboards and on one board as an integer.
+"""The rules of Grid Adaptation that boards follow, on batches of bitboards (`boards.packedboards`).
 
 Sources: the game's sheet by pseudonam (Genius Game 4, Main Match 6) and its clarifications.
 """
@@ -6,14 +6,13 @@ Sources: the game's sheet by pseudonam (Genius Game 4, Main Match 6) and its cla
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-import torch
+from torch import Tensor
 
-W = TypeVar("W", torch.Tensor, int)
-"""Words of boards: an int64 tensor or an integer."""
+from cellgames.envs.boards.packedboards import PackedGrid
 
-N = TypeVar("N", torch.Tensor, int)
+N = TypeVar("N", Tensor, int)
 
 DIGITS = (4, 2, 1)
 """Values of a sequence's digits, in the order in which boards are stored and sequences written."""
@@ -21,23 +20,13 @@ DIGITS = (4, 2, 1)
 FIRST_PRICE = 2
 
 
-class Board(Protocol[W]):
-    """The operations that rules need of a host."""
-
-    def neighbour_counts(self, boards: W, bits: int = 3) -> tuple[W, ...]:
-        """Return live neighbours modulo 2 ** bits as bit planes, ones first."""
-
-    def trim(self, boards: W) -> W:
-        """Return the cells of the board alone."""
-
-
-def generation(board: Board[W], tiles: W, digits: Sequence[W]) -> tuple[W, list[W]]:
+def generation(board: PackedGrid, tiles: Tensor, digits: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
     """Return the next generation: a tile with two or three neighbours stays, an empty space with three gets one.
 
     Each digit of a new tile is the one that most of its three parents have.
 
     Args:
-        board: the host.
+        board: the shape of the boards.
         tiles: mask of the spaces with a tile.
         digits: masks of the tiles with digit 1, one for each digit of the sequence.
     """
@@ -48,7 +37,7 @@ def generation(board: Board[W], tiles: W, digits: Sequence[W]) -> tuple[W, list[
     return stays | born, [(stays & digit) | (born & board.neighbour_counts(digit, 2)[1]) for digit in digits]
 
 
-def landing(free: W, named: Sequence[W]) -> W:
+def landing(free: Tensor, named: Sequence[Tensor]) -> Tensor:
     """Return the spaces on which tiles land: the free ones that exactly one player has named.
 
     Args:
@@ -66,7 +55,7 @@ def landing(free: W, named: Sequence[W]) -> W:
     return free & somebody & ~several
 
 
-def land(free: W, named: Sequence[W]) -> list[W]:
+def land(free: Tensor, named: Sequence[Tensor]) -> list[Tensor]:
     """Return the tiles that each player gets of the spaces that all have named."""
     alone = landing(free, named)
     return [spaces & alone for spaces in named]

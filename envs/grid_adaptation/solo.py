@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +17,10 @@ import torch
 from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import WORD
-from cellgames.envs.core.solo import SharedSolo
+from cellgames.envs.core.solo import Solo
 from cellgames.envs.native import library
 
-from . import legality, matches, native, observation, rules
+from . import native, observation, rules
 from .state import COMPONENTS, GridState
 
 if TYPE_CHECKING:
@@ -27,31 +28,27 @@ if TYPE_CHECKING:
 
 OWN = slice(observation.BOARDS, observation.BOARDS + 7)  # planes of what a player alone knows
 _ONES = [[int(sequence & value != 0) for value in rules.DIGITS] for sequence in range(8)]
-_CPU = torch.device("cpu")
 
 Flags = npt.NDArray[np.bool_]
 
 
-class GridSolo(SharedSolo):
+class GridSolo(Solo):
     """One match of Grid Adaptation."""
 
     _game: GridAdaptation
 
     def __init__(self, game: GridAdaptation, state: GridState) -> None:
         super().__init__(game, state)
-        self._share(state, [field.name for field in dataclasses.fields(state)])
+        self._share({field.name: getattr(state, field.name).numpy(force=True) for field in dataclasses.fields(state)})
         self._look()
 
-    @override
-    def _bind(self) -> None:
-        players = self._game.players
-        given, mask = (
-            np.zeros((players, len(COMPONENTS)), np.int64),
-            np.zeros((players, self._game.info.num_actions), bool),
-        )
-        if (loaded := library(_CPU)) is None:
-            self._bound = given, mask, self._step_by_torch, self._mask_by_torch
-            return
+    def _share(self, fields_by_name: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Copy fields into memory of this game's own, and prepare its steps."""
+        self._memory = {name: field.copy() for name, field in fields_by_name.items()}
+        players, loaded = self._game.players, library(torch.device("cpu"))
+        assert loaded is not None
+        given = np.zeros((players, len(COMPONENTS)), np.int64)
+        mask = np.zeros((players, self._game.info.num_actions), bool)
         results = np.zeros(players, np.float32), np.zeros(1, bool), np.zeros(1, bool)  # which stand in the fields, too
         fields = (ctypes.c_void_p * len(self._memory))(*(field.ctypes.data for field in self._memory.values()))
         head, into = native.call(*native.numbers(self._game), 1), [result.ctypes.data for result in results]
@@ -64,13 +61,11 @@ class GridSolo(SharedSolo):
             results,
         )
 
-    def _step_by_torch(self) -> None:
-        after = matches.step(self._game, GridState(*self._torch()), torch.from_numpy(self._bound[0])[None])
-        for field, new in zip(self._memory.values(), after.tensors(), strict=True):
-            field[:] = new.numpy()
-
-    def _mask_by_torch(self) -> None:
-        legality.mask(self._game, GridState(*self._torch()), torch.from_numpy(self._bound[1])[None])
+    @override
+    def copy(self) -> Self:
+        twin = super().copy()
+        twin._share(self._memory)
+        return twin
 
     def _look(self) -> None:
         """Read what more than one question about the position needs."""

@@ -19,6 +19,7 @@ from typing_extensions import override
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo, Space
+from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs, choose_envs
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.notation import Position
@@ -259,8 +260,8 @@ class GridAdaptationTalk(GridAdaptation):
         return {**super().infos(state, player), "heard": heard}
 
     @override
-    def solo(self, state: GridState) -> TalkSolo:
-        return TalkSolo(self, _with_talk(state))
+    def solo(self, state: GridState) -> Solo:
+        return BatchOfOne(self, state) if library(state.device) is None else TalkSolo(self, _with_talk(state))
 
     # --- text and pictures ----------------------------------------------------------------------------------------
 

@@ -28,6 +28,10 @@ class TalkSolo(GridSolo):
         self._said: npt.NDArray[np.int8] = state.said[0].numpy(force=True).copy()
         self._heard: npt.NDArray[np.int8] = state.arrived[0].numpy(force=True).copy()
 
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._talk, self.state())
+
     @property
     def talking(self) -> bool:
         """Return True if the next step is a talk step."""

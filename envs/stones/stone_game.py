@@ -13,14 +13,13 @@ from typing_extensions import override
 
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN
-from cellgames.envs.core.native_step import native_step
+from cellgames.envs.core.native_step import InPlace
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.native import Library, library
 
 from . import row_notation
 from .joining import COLOUR
-from .stone_planes import native_planes_into, planes
-from .stone_solo import StoneSolo
+from .stone_planes import native_planes_into, native_writer, planes
 from .stone_state import StoneS
 from .stone_tensors import LOTS
 
@@ -41,13 +40,11 @@ class StoneGame(Game[StoneS]):
 
     Attributes:
         size: size of the board.
-        put_fields: names of the fields that `put_stones` changes.
         shows_free: True if free cells have planes in observations.
     """
 
     size: int
     shows_free: ClassVar[bool] = True
-    put_fields: ClassVar[tuple[str, ...]] = ("codes",)
 
     # --- what a game adds
 
@@ -83,18 +80,6 @@ class StoneGame(Game[StoneS]):
     def winning_actions(self, state: StoneS, player: Tensor | None = None) -> Tensor: ...
 
     @abstractmethod
-    def put_stones(self, *fields: Tensor) -> tuple[Tensor, ...]:
-        """Return the `put_fields` after stones of a player on a cell each, and who has won, bool [B].
-
-        Args:
-            fields: the `put_fields`, and cell and player, int64 [B] both.
-        """
-
-    @abstractmethod
-    def native_put(self, native: Library) -> tuple[Callable[..., object], object]:
-        """Return the native `put_stones` (see `stone_tensors.put_natively`) and its first argument, for the board."""
-
-    @abstractmethod
     def _native_rules(self, native: Library) -> tuple[Callable[..., object], ctypes.Structure | ctypes.c_int64]:
         """Return the native step of a `Vector` and the board that it takes (see `core.native_step`)."""
 
@@ -102,15 +87,7 @@ class StoneGame(Game[StoneS]):
         """Return the cell at each place of the planes (see `stone_planes`)."""
         return None
 
-    def swapped(self, cell: int) -> int:
-        """Return the cell of the stone that a swap puts in place of one on `cell`."""
-        return cell
-
     # --- what follows
-
-    @override
-    def solo(self, state: StoneS) -> StoneSolo[StoneS]:
-        return StoneSolo(self, state)
 
     @override
     def observe(self, state: StoneS, player: Tensor | int) -> Tensor:
@@ -132,9 +109,16 @@ class StoneGame(Game[StoneS]):
             native_planes_into(native, state.codes, state.current_player, places, self.size, self.shows_free, out)
 
     @override
+    def _native_observer(self, state: StoneS, seat: Tensor) -> Callable[[int], object] | None:
+        if (native := library(state.device)) is None:
+            return None
+        places = self._places(state.device)
+        return native_writer(native, state.codes, seat, places, self.size, self.shows_free, torch.int8)
+
+    @override
     def _native_step(self, device: torch.device) -> NativeStep[StoneS] | None:
         native = library(device)
-        return None if native is None else native_step(*self._native_rules(native), INNERMOST)
+        return None if native is None else InPlace(*self._native_rules(native), INNERMOST)
 
     @property
     def num_cells(self) -> int:
@@ -206,13 +190,17 @@ class StoneGame(Game[StoneS]):
             turn: turns played.
             seed: seed of the game.
         """
-        solo = self.solo(self.init(torch.tensor([seed], device="cpu")))
+        state = self.init(torch.tensor([seed], device="cpu"))
+
+        def full(field: Tensor, value: int) -> Tensor:
+            return torch.full_like(field, value)
+
         for cell, colour in enumerate(cells):
             if colour:
-                solo.place(cell, colour - 1)
-        solo.current_player, solo.turn, solo.last = player, turn, -1
-        solo.rewards = [0.0, 0.0]
-        return solo.state()
+                mover, before = full(state.current_player, colour - 1), full(state.turn, turn - 1)
+                state = self._step(state.replace(current_player=mover, turn=before), torch.tensor([cell], device="cpu"))
+        last = {"turn": full(state.turn, turn), "last": full(state.last, -1), "rewards": full(state.rewards, 0)}
+        return state.replace(current_player=full(state.current_player, player), **last)
 
     @override
     def text(self, state: StoneS) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -55,17 +58,24 @@ def native_planes_into(
     native: Library, codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool, seen: Tensor
 ) -> None:
     """Write `planes` into contiguous memory, int8 or float32 [B, C, n, n], by `sources/stone_planes.cpp`."""
+    native_writer(native, codes, player, places, size, free, seen.dtype)(seen.data_ptr())
+
+
+def native_writer(
+    native: Library, codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool, dtype: torch.dtype
+) -> Callable[[int], object]:
+    """Return the call that writes `planes` of this memory, as int8 or float32, to an address."""
     games, cells = codes.shape
-    native.cellgames_stone_planes(
+    return partial(
+        native.cellgames_stone_planes,
         games,
         threads_for(games),
         cells,
         cells if places is None else len(places),
         size * size,
         free,
-        seen.dtype == torch.float32,
+        dtype == torch.float32,
         None if places is None else places.data_ptr(),
         pointer(codes, torch.int32),
         pointer(player, torch.int64),
-        seen.data_ptr(),
     )

@@ -74,4 +74,4 @@ def _rules(game: ToroidalCup) -> _Rules:
 def native_step(game: ToroidalCup, native: Library) -> NativeStep[CupState]:
     """Return the native step of a game."""
     innermost = frozenset({"rewards", "scores"})
-    return steps.native_step(native.cellgames_toroidal_cup_step, _rules(game), innermost)
+    return steps.InPlace(native.cellgames_toroidal_cup_step, _rules(game), innermost)

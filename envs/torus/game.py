@@ -45,7 +45,6 @@ class Torus(StoneGame[TorusState]):
 
     id: ClassVar[str] = "torus-v0"
     wraps: ClassVar[bool] = True
-    put_fields: ClassVar[tuple[str, ...]] = ("codes", "free", "losing")
     shows_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -144,14 +143,6 @@ class Torus(StoneGame[TorusState]):
     @override
     def _widths(self) -> list[list[int]]:
         return widths(self.size)
-
-    @override
-    def put_stones(self, *fields: Tensor) -> tuple[Tensor, ...]:
-        return _put_stones(*fields)
-
-    @override
-    def native_put(self, native: Library) -> tuple[Callable[..., object], object]:
-        return native.cellgames_torus_put_stones, self.size
 
     @override
     def _native_rules(self, native: Library) -> tuple[Callable[..., object], ctypes.c_int64]:

@@ -5,7 +5,6 @@ Boards are integers, a bit for each cell.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
@@ -13,7 +12,7 @@ import numpy as np
 from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.boards.intboards import IntGrid
+from cellgames.envs.boards.neighbours import counts
 from cellgames.envs.boards.orientations import Cell
 
 from .cell_groups import next_boards
@@ -47,27 +46,27 @@ class Plane(Universe):
         rows, cols = zip(*cells, strict=True)
         margin = generations + 2
         self._top, self._left = min(rows) - margin, min(cols) - margin
-        self._grid = _frame(max(rows) - self._top + margin, max(cols) - self._left + margin)
+        self._stride = max(cols) - self._left + margin + 1  # right of every row a column is always empty
 
     @override
     def pack(self, cells: Iterable[Cell]) -> int:
-        stride = self._grid.stride
-        return sum(1 << ((row - self._top) * stride + col - self._left) for row, col in cells)
+        return sum(1 << ((row - self._top) * self._stride + col - self._left) for row, col in cells)
 
     @override
     def cells(self, board: int) -> frozenset[Cell]:
-        found, stride = [], self._grid.stride
+        found = []
         while board:
             low = board & -board
-            row, col = divmod(low.bit_length() - 1, stride)
+            row, col = divmod(low.bit_length() - 1, self._stride)
             found.append((row + self._top, col + self._left))
             board ^= low
         return frozenset(found)
 
     @override
     def next_board(self, board: int) -> int:
-        ones, twos, fours = self._grid.neighbour_counts(board)
-        return (ones | board) & twos & ~fours
+        ones, twos, fours = counts(board, board << self._stride, board >> self._stride, 3)
+        after: int = (ones | board) & twos & ~fours
+        return after
 
     @override
     def offset(self, first: int, later: int) -> Cell | None:
@@ -76,13 +75,8 @@ class Plane(Universe):
         by = (later & -later).bit_length() - (first & -first).bit_length()
         if (first << by if by >= 0 else first >> -by) != later:
             return None
-        down = round(by / self._grid.stride)
-        return down, by - down * self._grid.stride
-
-
-@functools.lru_cache(256)
-def _frame(rows: int, cols: int) -> IntGrid:
-    return IntGrid(rows, cols)
+        down = round(by / self._stride)
+        return down, by - down * self._stride
 
 
 class Board(Universe):

@@ -12,8 +12,7 @@ from benchmarks.agents import truth
 
 from cellgames.cli.main import main
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
-from cellgames.envs.core import seeds
-from cellgames.envs.stones.stone_solo import StoneSolo
+from cellgames.envs.core import Solo, seeds
 from cellgames.lab.solving.connection_solver import MOST_FREE, ConnectionSolver
 
 OPENINGS = [
@@ -53,7 +52,7 @@ def test_winning_moves_are_those_of_plain_minimax(game: ConnectionGame) -> None:
 
     known: dict[tuple[int, str], list[int]] = {}
 
-    def winning(solo: StoneSolo[ConnectionState]) -> list[int]:
+    def winning(solo: Solo) -> list[int]:
         if solo.terminated:  # by the move before
             return []
         position = solo.turn, game.state_to_string(solo.state())
@@ -71,11 +70,11 @@ def test_winning_moves_are_those_of_plain_minimax(game: ConnectionGame) -> None:
             solo = after(solo, chance.choice(moves_of(solo)))
 
 
-def moves_of(solo: StoneSolo[ConnectionState]) -> list[int]:
+def moves_of(solo: Solo) -> list[int]:
     return [int(move) for move in solo.legal_actions().nonzero()[0]]
 
 
-def after(solo: StoneSolo[ConnectionState], move: int) -> StoneSolo[ConnectionState]:
+def after(solo: Solo, move: int) -> Solo:
     copy = solo.copy()
     copy.step(move)
     return copy

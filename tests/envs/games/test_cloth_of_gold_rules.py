@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 
-import numpy as np
 import pytest
 import torch
 from cloth_of_gold_reference import (
@@ -25,7 +24,6 @@ from cloth_of_gold_reference import (
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.boards.intboards import IntGrid
 from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.simulation import advance, simulate
 from cellgames.envs.kernels import compiling
@@ -90,20 +88,6 @@ def worlds_of(grid: Grid, planes: Tensor) -> list[Board]:
     return worlds
 
 
-def on_integers(world: Board, neutral_rules: int) -> Board:
-    """One generation of one board as Python integers."""
-    grid, cells = IntGrid(len(world), len(world[0])), np.array(world)
-    a, b, neutral, killed = (grid.pack(cells == state) for state in range(1, 5))
-    after = rules.generation(grid, a, b, neutral, killed, neutral_rules)
-    if not neutral:
-        without = rules.two_sided_generation(grid, a, b, killed)
-        assert (*without[:2], 0, without[2]) == after
-    found = grid.unpack(*after)
-    assert found.sum(0).max() <= 1
-    result: Board = np.tensordot(np.arange(1, 5), found, 1).tolist()
-    return result
-
-
 # --- the reference itself ---------------------------------------------------------------------------------------
 
 
@@ -136,7 +120,6 @@ DRAWN_STANCES = {
 def test_stances_of_neutral_cells_on_drawn_boards(stance: str, before: str, after: str) -> None:
     world = drawn(before)
     assert text_of(generation(world, False, stance)) == after
-    assert text_of(on_integers(world, STANCES[stance])) == after
     grid = Grid(len(world), len(world[0]), wrap=False)
     assert worlds_of(grid, advance(grid, planes_of(grid, [world]), 1, STANCES[stance])) == [drawn(after)]
 
@@ -198,20 +181,10 @@ def test_random_worlds_are_those_of_the_reference(rows: int, cols: int, births: 
         worlds = [generation(world, births, stance) for world in worlds]
         planes = advance(grid, planes, 1, neutral_rules, compile="never")
         assert worlds_of(grid, planes) == worlds, age
-        assert torch.equal(advance(grid, start, age, neutral_rules), planes)  # as integers
+        assert torch.equal(advance(grid, start, age, neutral_rules), planes)
         seen.update({state: sum(count(world, state) for world in worlds) for state in range(5)})
     assert min(seen.values()) > 0
     assert torch.equal(start, given)
-
-
-@every_neutral_rule
-@every_size
-def test_random_worlds_on_integers_are_those_of_the_reference(rows: int, cols: int, births: bool, stance: str) -> None:
-    for world in random_worlds(rows, cols, seed=1):
-        for _ in range(4):
-            after = generation(world, births, stance)
-            assert on_integers(world, births | STANCES[stance]) == after
-            world = after
 
 
 # --- many generations -------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing_extensions import override
 from cellgames.envs.cloth_of_gold import notation
 from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import chance
 from cellgames.envs.core.drawing import frame_times
@@ -180,7 +181,7 @@ class ClothView(View):
 
     def _framed(
         self,
-        world: drawn.World,
+        world: World,
         placed: npt.NDArray[np.bool_] | None,
         lead: Sequence[int | None],
         fields: Mapping[str, Any],

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import override
 
-from cellgames.envs.cloth_of_gold.rendering import World
+from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold_wild import notation
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from typing_extensions import override
 
-from cellgames.envs.boards.intboards import IntGrid
+from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.grid_adaptation import ending, rules
 from cellgames.envs.grid_adaptation import rendering as drawn
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -229,10 +230,11 @@ def _named(game: GridAdaptation, action: Sequence[int] | None) -> list[int]:
 
 def _next_board(board: Any) -> Any:
     """Return the board one generation later, int8 [H, W]: -1 without a tile, else its sequence."""
-    grid, tiles = IntGrid(*board.shape), board >= 0
-    digits = [grid.pack(tiles & (board & value > 0)) for value in rules.DIGITS]
-    after, digits = rules.generation(grid, grid.pack(tiles), digits)
-    live, *ones = grid.unpack(after, *digits).astype(np.int8)
+    grid, tiles = PackedGrid(*board.shape), board >= 0
+    cells = torch.from_numpy(np.stack([tiles, *(tiles & (board & value > 0) for value in rules.DIGITS)]))
+    before, *digits = grid.pack(cells[None])
+    after, digits = rules.generation(grid, before, digits)
+    live, *ones = grid.unpack(torch.stack([after, *digits]))[0].numpy().astype(np.int8)
     sequences = sum(one * value for one, value in zip(ones, rules.DIGITS, strict=True))
     return np.where(live > 0, sequences, -1).astype(np.int8)
 
