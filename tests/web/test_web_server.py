@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.shipped_weights import WEIGHTS
+from cellgames.agents.time_control import TimeControl
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store
@@ -341,32 +342,56 @@ def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
     assert one.view(0, 1)["events"][0]["move"] == "a1"
 
 
-def test_sessions_are_few_and_not_for_ever() -> None:
+def test_few_sessions_are_in_memory_and_the_others_are_read_again(tmp_path: Path) -> None:
     now = [0.0]
     game = cellgames.make("torus-v0", size=2)
-    sessions = Sessions(most=2, idle=100, clock=lambda: now[0])
+
+    def restore(saved: Mapping[str, Any]) -> Session:
+        return Session(game, saved["seats"], lambda spec: load(spec, game), seed=saved["seed"], saved=saved)
+
+    sessions = Sessions(tmp_path, restore, most=2, idle=100, clock=lambda: now[0])
 
     def begin(*specs: str | None, agent: Any = None) -> Session:
         sessions.make_room()
-        session = Session(game, specs, lambda spec: agent or load(spec, game))
+        asked = {"game": "torus-v0"}
+        session = Session(game, specs, lambda spec: agent or load(spec, game), asked=asked)
         sessions.add(session)
         return session
 
     first = begin(None, "random")
     now[0] = 1
     second = begin(None, "random")
+    second.move([0], 0)
+    settled(second)
     now[0] = 2
     assert sessions.get(first.id) is first
     third = begin(None, "random")
     assert len(sessions) == 2
-    with pytest.raises(LookupError):
-        sessions.get(second.id)
-    now[0] = 101.5  # both were asked for at 2
+    again = sessions.get(second.id)
+    assert again is not second
+    assert again.view() | {"events": []} == second.view() | {"events": []}
+    assert [event["move"] for event in again.view(0)["events"]] == second.moves
+    now[0] = 3
+    assert sessions.get(third.id) is third
+    now[0] = 102.5  # the other one was last asked for at 2
     sessions.make_room()
+    assert len(sessions) == 1
     assert sessions.get(third.id) is third
     now[0] = 300
     sessions.make_room()
     assert len(sessions) == 0
+    assert [one["id"] for one in sessions.games([second.id, "x"])] == [second.id]
+    assert len(sessions.games()) == 3
+    sessions.drop(third.id)
+    with pytest.raises(LookupError):
+        sessions.get(third.id)
+    with pytest.raises(LookupError):
+        sessions.get("../" * 4 + "abcd")
+    path = tmp_path / f"{first.id}.json"
+    path.write_bytes(path.read_bytes().replace(b"random", b"greedy"))
+    with pytest.raises(ValueError, match="has changed"):
+        sessions.get(first.id)
+    assert [one["id"] for one in sessions.games()] == [second.id]
     slow = Waiting()
     begin("waiting", None, agent=slow)
     begin("waiting", None, agent=slow)
@@ -375,10 +400,38 @@ def test_sessions_are_few_and_not_for_ever() -> None:
     slow.go.set()
 
 
+def test_a_clock_goes_on_while_its_game_is_out_of_memory_and_a_resignation_is_kept(tmp_path: Path) -> None:
+    game, control = cellgames.make("torus-v0", size=2), TimeControl.parse("60+1")
+
+    def restore(saved: Mapping[str, Any]) -> Session:
+        return Session(game, saved["seats"], lambda spec: load(spec, game), time_control=control, saved=saved)
+
+    sessions = Sessions(tmp_path, restore, most=1)
+    one = Session(game, [None, "random"], lambda spec: load(spec, game), time_control=control)
+    sessions.add(one)
+    one.move([0], 0)
+    settled(one)
+    sessions.make_room()
+    time.sleep(0.3)
+    again = sessions.get(one.id)
+    used = again.saved()["seconds"]
+    assert used == one.saved()["seconds"]
+    clocks = again.view()["clocks"]
+    assert clocks["running"] == 0
+    assert clocks["left"][0] <= 61 - used[0][0] - 0.3
+    again.resign(0)
+    sessions.make_room()
+    last = sessions.get(one.id)
+    assert last.done
+    assert last.record() == again.record()
+
+
 @pytest.mark.parametrize(("most", "one"), [(4, 2), (64, 4)])
-def test_games_of_agents_alone_leave_room_for_those_of_people_and_of_other_visitors(most: int, one: int) -> None:
+def test_games_of_agents_alone_leave_room_for_those_of_people_and_of_other_visitors(
+    most: int, one: int, tmp_path: Path
+) -> None:
     game, slow = cellgames.make("torus-v0", size=2), Waiting()
-    sessions = Sessions(most=most)
+    sessions = Sessions(tmp_path, lambda saved: pytest.fail("no game is read"), most=most)
     for _ in range(one):
         sessions.make_room(agents_alone=True, visitor="one")
         session = Session(game, ["waiting", "waiting"], lambda spec: slow)
@@ -393,10 +446,11 @@ def test_games_of_agents_alone_leave_room_for_those_of_people_and_of_other_visit
     slow.go.set()
 
 
-def test_a_visitor_who_watches_many_games_keeps_the_newest(client: Any) -> None:
+def test_a_visitor_who_watches_many_games_can_go_back_to_each(client: Any) -> None:
     started = [client.post("/api/play", json={"game": "torus-v0", "agents": ["random"]}).json() for _ in range(6)]
-    kept = [client.get(f"/api/play/{one['view']['id']}").status_code for one in started]
-    assert kept == [404, 404, 200, 200, 200, 200]
+    ids = [one["view"]["id"] for one in started]
+    assert [client.get(f"/api/play/{id}").status_code for id in ids] == [200] * 6
+    assert set(ids) <= {one["id"] for one in client.get("/api/play").json()}
 
 
 # ---------------------------------------------------------------- what is offered

@@ -1,4 +1,4 @@
-"""Live games of people at one screen and agents, kept in memory.
+"""Live games of people at one screen and agents. A game is saved after each move, and read again from what was saved.
 
 A session is one game. A person's move is played at once; agents think on a thread of their own, a few at a time, so
 that neither the page nor other sessions wait for them. An agent that fails forfeits. Where agents play all seats, they
@@ -22,11 +22,11 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.play_loop import Played, move_in_words, moves
+from cellgames.agents.play_loop import Played, move_in_words, moves, parse_move
 from cellgames.agents.time_control import OUT_OF_TIME, Clocks, TimeControl
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.positions import check_unfinished
-from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result
+from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, forfeit_of
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 from cellgames.utils.version import __version__
@@ -92,6 +92,7 @@ class Session:
         asked: The visitor's request, with which the page can ask for another such game.
         time_control: The limits of thinking, those of people too; None without any.
         position: Where the game starts, as the game writes positions; "" for the usual start.
+        saved: What `saved` returned for this game earlier; None for a new game. Agents start anew.
 
     Raises:
         ValueError: The number of seats is wrong, an agent cannot play, or the position is not one of this game, or one
@@ -110,6 +111,7 @@ class Session:
         asked: Mapping[str, Any] | None = None,
         time_control: TimeControl | None = None,
         position: str = "",
+        saved: Mapping[str, Any] | None = None,
     ) -> None:
         info = game.info
         if len(specs) != info.num_players:
@@ -131,6 +133,9 @@ class Session:
         self._epoch = 0
         self._thinking = False
         self._closed = False
+        self._left: tuple[int, float] | None = (
+            None  # whose clock goes on outside the memory, and since when (Unix time)
+        )
         self._forfeit: Forfeit | None = None
         self._clocks = None if time_control is None else Clocks(time_control)
         secret = info.simultaneous or not info.perfect_information
@@ -139,7 +144,11 @@ class Session:
         self._sitting: int | None = None  # who looks at the screen; None until the next person has said so
         self._until = 0  # turns to which agents go if they play all seats
         self._place = False  # True while an agent of this game has one of the places to think
-        self._begin()
+        self._save: Callable[[], None] | None = None
+        self.unsaved = ""  # why the game could not be saved
+        if saved is not None:
+            self._restore(saved)
+        self._begin(saved)
 
     # --- what the server asks ---------------------------------------------------------------------------------
 
@@ -240,6 +249,7 @@ class Session:
             if self._forfeit is None:
                 self._forfeit = Forfeit(seat, RESIGNED)
                 self._leave_place()
+            self._changed()
 
     def undo(self, turn: int | None = None, epoch: int = -1) -> None:
         """Go back to where the person last decided, in a game in turns; agents start anew and remember nothing."""
@@ -259,6 +269,7 @@ class Session:
             self._epoch += 1
             self.undone += 1
             self.stored = False
+            self._changed()
             self._begin()
 
     def trial(self, choices: Sequence[int] | None, turn: int, epoch: int = -1) -> dict[str, Any]:
@@ -280,9 +291,52 @@ class Session:
         except ValueError as error:
             raise RefusedError(str(error)) from None
 
-    def close(self) -> None:
-        """Let agents stop after their present move."""
-        self._closed = True
+    def close(self, *, leave: bool = False) -> None:
+        """Let agents stop after their present move, and save the game no more.
+
+        Args:
+            leave: Save it once more with the clock that runs, which goes on until the game is read again.
+        """
+        with self._lock:
+            if leave and self._clocks is not None and (running := self._clocks.running) is not None:
+                self._left = running[1], time.time() - (time.perf_counter() - running[2])
+                self._changed()
+            self._closed = True
+
+    def keep(self, save: Callable[[], None]) -> None:
+        """Call a function that saves the game (`saved`), now and after each change."""
+        with self._lock:
+            self._save = save
+            self._changed()
+
+    def note_stored(self) -> None:
+        """Note that the game is in the store."""
+        with self._lock:
+            self.stored = True
+            self._changed()
+
+    def saved(self) -> dict[str, Any]:
+        """Return all that is needed to go on with the game later, and what a list of games shows, as JSON."""
+        with self._lock:
+            done = bool(self.state.done) or self._forfeit is not None
+            forfeit = None if self._forfeit is None else dict(vars(self._forfeit)) | {"trace": None}
+            return {
+                "id": self.id,
+                "game": self.game.id,
+                "asked": self._asked,
+                "seats": [None if seat in self.people else name for seat, name in enumerate(self.names)],
+                "seed": self.seed,
+                "moves": self.moves,
+                "epoch": self._epoch,
+                "undone": self.undone,
+                "stored": self.stored,
+                "seconds": [] if self._clocks is None else self._clocks.times(0, len(self.names)),
+                "running": self._left,
+                "forfeit": forfeit,
+                "title": self.layout["title"],
+                "players": self.layout["players"],
+                "outcome": self._result().outcome if done else None,
+            }
 
     def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
         """Return the person's view, and the events that the page has not shown, as JSON.
@@ -322,6 +376,7 @@ class Session:
                 "forfeit": self._forfeit_words(),
                 "stored": self.stored,
                 "undone": self.undone,
+                "unsaved": self.unsaved,
             }
 
     def description(self) -> dict[str, Any]:
@@ -401,14 +456,40 @@ class Session:
         past = sorted(turn for turn in self._states if turn < self.turn)
         return [turn for turn in past if int(self._states[turn].current_player) in among]
 
-    def _begin(self) -> None:
-        """Start the agents, and let them play if it is their turn."""
+    def _restore(self, saved: Mapping[str, Any]) -> None:
+        """Play the moves of a saved game again; raise a `ValueError` if they do not fit the game."""
+        self.id, self._epoch = saved["id"], saved["epoch"]
+        self.stored, self.undone = saved["stored"], saved["undone"]
+        for move in saved["moves"]:
+            actions = parse_move(self.game, move)[None]
+            after = self.game.step(self.state, actions)
+            self._keep(after, self._event(after, actions, {}))
+        if self._clocks is not None:
+            self._clocks.used = {(0, seat): list(own) for seat, own in enumerate(saved["seconds"])}
+
+    def _changed(self) -> None:
+        """Save the game; one that cannot be saved goes on, and the page says so."""
+        if self._save is None or self._closed:
+            return
+        try:
+            self._save()
+            self.unsaved = ""
+        except OSError as error:
+            self.unsaved = f"This game cannot be saved: {error.strerror}. It ends with the server."
+
+    def _begin(self, saved: Mapping[str, Any] | None = None) -> None:
+        """Start the agents, and let them play if it is their turn; a saved game has its forfeit and its clock."""
         self._forfeit = self._agents.start()
+        if saved is not None and saved["forfeit"] is not None:
+            self._forfeit = forfeit_of(saved["forfeit"])
         self._sitting = None
         if self._to_act() is None and self.people and not self.done:
             self._think(None)
         else:
             self._start_clock()
+        if saved is not None and saved["running"] and self._clocks is not None and (running := self._clocks.running):
+            since = time.perf_counter() - max(0.0, time.time() - saved["running"][1])
+            self._clocks.running = (*running[:2], since)
 
     def _mover(self, request: str, turn: int, epoch: int, seat: int | None = None) -> int:
         """Return the seat of the person who is to act and sees the present position; refuse other requests."""
@@ -468,6 +549,7 @@ class Session:
                 moved = self._step(chosen.reshape(1, *self.game.info.action_shape))
                 with self._lock:
                     self._keep(*moved)
+                    self._changed()
                     if self.done or self._waits():
                         return
             played.set()
@@ -486,6 +568,7 @@ class Session:
                         self._forfeit = found
                     elif step is not None:
                         self._keep(*step)
+                    self._changed()
                     if self.done or self._waits():
                         return
         finally:
@@ -537,6 +620,7 @@ class Session:
     def _lose(self, seat: int, reason: str) -> None:
         if reason:
             self._forfeit = Forfeit(seat, reason)
+            self._changed()
 
     def _clock_data(self) -> dict[str, Any] | None:
         """Return the seconds that each seat has left for its next move, and whose clock runs; None without clocks."""
@@ -554,10 +638,7 @@ class Session:
         """Return the position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
         before = self.state
         after = self.game.step(before, actions)
-        own: dict[int, tuple[int, ...]] = {}
-        if self.game.info.simultaneous:
-            parts = actions.view(self.game.info.num_players, -1)
-            own = {seat: tuple(parts[seat].tolist()) for seat in self.people}
+        own = self._own_parts(actions)
         viewers = self.people if self._passed and not bool(after.done) else (self._viewer(after),)
         shown = {
             viewer: step_data(
@@ -565,10 +646,23 @@ class Session:
             )
             for viewer in viewers
         }
+        return after, self._event(after, actions, shown)
+
+    def _own_parts(self, actions: Tensor) -> dict[int, tuple[int, ...]]:
+        """Return people's parts of a joint action, by seat; none in games in turns."""
+        own: dict[int, tuple[int, ...]] = {}
+        if self.game.info.simultaneous:
+            parts = actions.view(self.game.info.num_players, -1)
+            own = {seat: tuple(parts[seat].tolist()) for seat in self.people}
+        return own
+
+    def _event(self, after: State, actions: Tensor, shown: Mapping[int | None, Mapping[str, Any]]) -> Event:
+        """Return the event of a step from the present position, with the pictures of `Event.shown`."""
+        before, own = self.state, self._own_parts(actions)
         played = Played(actions[None], torch.ones(1, dtype=torch.int64, device="cpu"), after)
         (move,) = moves(self.game, played, 0)
         seat = None if self.game.info.simultaneous else int(before.current_player)
-        return after, Event(self.turn + 1, seat, move, move_in_words(self.game, before, move), shown, own)
+        return Event(self.turn + 1, seat, move, move_in_words(self.game, before, move), shown, own)
 
     def _keep(self, after: State, event: Event) -> None:
         """Go on to a position of `_step`; positions of long ago are dropped, and of their steps only the names stay."""

@@ -1,15 +1,25 @@
-"""The sessions in memory: a bounded number of live games."""
+"""Live games: a bounded number in memory, all of them in files, one a game, that are read again when asked for."""
 
 from __future__ import annotations
 
+import json
+import re
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cellgames.arena.records.checksums import has_changed, sign
+from cellgames.arena.records.record_lines import to_line
+from cellgames.utils.files import write_atomic
 
 from .live_game import Session
 
-_MOST_WATCHED = 4  # games of agents alone that one visitor has at the same time
+_MOST_WATCHED = 4  # games of agents alone that one visitor has in memory at the same time
+_MOST_SAVED = 10_000  # files; a new game is refused beyond
+_MOST_LISTED = 100
+_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 
 
 class FullError(Exception):
@@ -25,26 +35,37 @@ class _Kept(NamedTuple):
 
 
 class Sessions:
-    """The live games in memory.
+    """The live games.
 
     Args:
-        most: Most sessions at the same time; the one that was left alone for longest makes room. Games of agents alone
-            have half of the places, four of them for one visitor, so that they cannot keep people from playing.
-        idle: Seconds after which a session that nobody asks for is dropped.
+        folder: Where games are saved; made with the first one.
+        restore: Makes a session of what `Session.saved` returned.
+        most: Most sessions in memory at the same time; the one that was left alone for longest makes room, and is read
+            again when somebody asks for it. Games of agents alone have half of the places, four of them for one
+            visitor, so that they cannot keep people from playing.
+        idle: Seconds after which a session that nobody asks for leaves the memory.
         clock: A function that returns seconds, for tests.
     """
 
-    def __init__(self, most: int = 64, idle: float = 3600.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        restore: Callable[[Mapping[str, Any]], Session],
+        most: int = 64,
+        idle: float = 3600.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folder, self._restore = folder, restore
         self._most, self._idle, self._clock = most, idle, clock
         self._kept: dict[str, _Kept] = {}  # the one that was left alone for longest first
-        self._lock = threading.Lock()
+        self._lock, self._reading = threading.RLock(), threading.Lock()
 
     def __len__(self) -> int:
-        """Return the number of sessions."""
+        """Return the number of sessions in memory."""
         return len(self._kept)
 
     def make_room(self, *, agents_alone: bool = False, visitor: str = "") -> None:
-        """Drop idle sessions, and if all places are taken the one that was left alone for longest.
+        """Let idle sessions leave the memory, and if all places are taken the one that was left alone for longest.
 
         Args:
             agents_alone: True for a game without people.
@@ -54,7 +75,8 @@ class Sessions:
             FullError: Agents think in all of them.
         """
         with self._lock:
-            self._drop([id for id, kept in self._kept.items() if self._clock() - kept.asked > self._idle])
+            old = [id for id, kept in self._kept.items() if self._clock() - kept.asked > self._idle]
+            self._leave([id for id in old if not self._kept[id].session.thinking])
             if agents_alone:
                 own = [id for id, kept in self._kept.items() if not kept.session.people and kept.visitor == visitor]
                 self._shrink(own, _MOST_WATCHED, "games of agents alone, as many as a visitor has,")
@@ -63,37 +85,92 @@ class Sessions:
             self._shrink([*self._kept], self._most, "games")
 
     def _shrink(self, ids: list[str], most: int, kind: str) -> None:
-        """Drop sessions in which no agent thinks, the longest left alone first, until fewer than `most` stay."""
+        """Let sessions leave in which no agent thinks, the longest left alone first, until fewer than `most` stay."""
         quiet = [id for id in ids if not self._kept[id].session.thinking]
         surplus = max(0, len(ids) + 1 - most)
         if len(quiet) < surplus:
             raise FullError(f"{most} {kind} are being played; try again in a moment")
-        self._drop(quiet[:surplus])
+        self._leave(quiet[:surplus])
 
-    def add(self, session: Session, visitor: str = "") -> None:
-        """Keep a session of a visitor; call `make_room` first."""
+    def add(self, session: Session, visitor: str = "", *, saved: bool = True) -> None:
+        """Keep a session of a visitor, in a file too if it is `saved`; call `make_room` first.
+
+        Raises:
+            FullError: Too many games are saved.
+        """
+        if saved:
+            path = self._path(session.id)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not path.exists() and sum(1 for _ in self._folder.glob("*.json")) >= _MOST_SAVED:
+                raise FullError(f"{_MOST_SAVED:,} games are saved here; delete some of them")
+            session.keep(lambda: write_atomic(path, sign(to_line(session.saved()).encode()) + b"\n"))
         with self._lock:
             self._kept[session.id] = _Kept(session, visitor, self._clock())
 
-    def get(self, id: str) -> Session:
-        """Return the session; raise a `LookupError` for an unknown one."""
+    def get(self, id: str, visitor: str = "") -> Session:
+        """Return the session, from its file if it is not in memory.
+
+        Raises:
+            LookupError: There is no such game.
+            ValueError: Its file is damaged, or its agents are no longer here.
+            FullError: Agents think in all games in memory.
+        """
+        if (session := self._asked(id)) is not None:
+            return session
+        with self._reading:  # one at a time, and each of them once
+            if (session := self._asked(id)) is not None:
+                return session
+            saved = self._read(self._path(id))
+            self.make_room(agents_alone=None not in saved["seats"], visitor=visitor)
+            session = self._restore(saved)
+            self.add(session, visitor)
+            return session
+
+    def _asked(self, id: str) -> Session | None:
         with self._lock:
             if (kept := self._kept.pop(id, None)) is None:
-                raise LookupError("there is no such game any more; begin a new one")
+                return None
             self._kept[id] = kept._replace(asked=self._clock())
             return kept.session
 
     def drop(self, id: str) -> None:
-        """Forget a session; raise a `LookupError` for an unknown one."""
-        self.get(id)
+        """Delete a game; raise a `LookupError` for an unknown one."""
+        path = self._path(id)
         with self._lock:
-            self._drop([id])
+            kept = self._kept.pop(id, None)
+        if kept is not None:
+            kept.session.close()
+        elif not path.is_file():
+            raise _missing()
+        path.unlink(missing_ok=True)
+
+    def games(self, ids: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """Return the last games that were played, those with one of `ids` if given, the newest first.
+
+        Returns:
+            JSON objects with `id`, `game`, `title`, `players`, `names` (None for a person), `turns`, `outcome` (None
+            while the game goes on) and `time`.
+        """
+        paths = [*self._folder.glob("*.json")] if ids is None else [self._path(id) for id in ids if _ID.fullmatch(id)]
+        dated = sorted(((path.stat().st_mtime, path) for path in paths if path.is_file()), reverse=True)
+        found = []
+        for changed, path in dated[:_MOST_LISTED]:
+            try:
+                saved = self._read(path)
+            except (LookupError, ValueError):
+                continue  # deleted at this moment, or damaged: whoever opens it reads why
+            about = {name: saved[name] for name in ("id", "game", "title", "players", "outcome")}
+            more = {"names": saved["seats"], "turns": len(saved["moves"])}
+            found.append({**about, **more, "time": changed})
+        return found
 
     def close(self, seconds: float) -> bool:
-        """Drop all sessions and wait some seconds for their agents; return True if all have ended their move."""
+        """Close all sessions and wait some seconds for their agents; return True if all have ended their move."""
         with self._lock:
             sessions = [kept.session for kept in self._kept.values()]
-            self._drop([*self._kept])
+            self._kept.clear()
+        for session in sessions:
+            session.close()
         end = time.monotonic() + seconds
         while any(session.thinking for session in sessions):
             if time.monotonic() > end:
@@ -101,10 +178,29 @@ class Sessions:
             time.sleep(0.01)
         return True
 
-    def _drop(self, ids: Sequence[str]) -> None:
+    def _leave(self, ids: Sequence[str]) -> None:
         for id in ids:
             if (kept := self._kept.pop(id, None)) is not None:
-                kept.session.close()
+                kept.session.close(leave=True)
+
+    def _path(self, id: str) -> Path:
+        if not _ID.fullmatch(id):
+            raise _missing()
+        return self._folder / f"{id}.json"
+
+    def _read(self, path: Path) -> dict[str, Any]:
+        try:
+            line = path.read_bytes().rstrip(b"\n")
+        except FileNotFoundError:
+            raise _missing() from None
+        if has_changed(line):
+            raise ValueError(f"the game {path.stem} has changed on the disk since it was saved")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+def _missing() -> LookupError:
+    return LookupError("there is no such game any more; begin a new one")
 
 
 def specs_of(people: Sequence[int], agents: Sequence[str], players: Sequence[str]) -> list[str | None]:

@@ -44,6 +44,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="the folder with records and weights (default results)",
     )
     command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
+    command.add_argument(
+        "--games",
+        metavar="DIR",
+        type=Path,
+        help='the folder of the games that are played on the page (default "games" beside the store)',
+    )
     add_agents(command, "more agents to play against, such as your own; NAME=SPEC gives a name", required=False)
     command.add_argument("--open", action="store_true", help="open the page in the browser")
 
@@ -84,7 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     host, port = arguments.host, listening.getsockname()[1]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    app = create_app(arguments.results, store, agents=agents, hosts=(*LOCAL, arguments.host) if local else None)
+    games = arguments.games or store.parent / "games"
+    hosts = (*LOCAL, arguments.host) if local else None
+    app = create_app(arguments.results, store, games=games, agents=agents, hosts=hosts)
     server = uvicorn.Server(uvicorn_config(app, log_level="warning", timeout_graceful_shutdown=2))
     print(f"Cellgames is at {address} (Ctrl-C stops it)", flush=True)
     if arguments.open:

@@ -44,16 +44,38 @@ _QUICK_S = 0.1  # a move's answer waits so long for agents, so that quick ones a
 _LONG_S = 20.0  # an answer waits so long for something new to show
 
 
-def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
-    """Return the routes of games, agents, lessons and play."""
+def playable(id: str, parameters: Mapping[str, Any]) -> Game:
+    """Return a game that can be played on the page; raise a `ValueError` for others."""
+    game = check_parameters(id, parameters)
+    check_limits(game)
+    return game
+
+
+def session_of(state: AppState, about: Mapping[str, Any], saved: Mapping[str, Any] | None = None) -> Session:
+    """Return the session of a game with `asked`, `seats` and `seed`: a new one, or a saved one."""
+    asked, listed = about["asked"], state.agents()
+    game = playable(asked["game"], asked["parameters"])
+    return Session(
+        *(game, about["seats"], lambda spec: load_agent(spec, game, listed)),
+        seed=about["seed"],
+        asked=asked,
+        time_control=TimeControl.parse(asked["clock"]),
+        position=asked["position"],
+        saved=saved,
+    )
+
+
+def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRouter:
+    """Return the routes of games, agents, lessons and play.
+
+    Args:
+        state: What all requests share.
+        sessions: The live games.
+        alone: True if only this computer reaches the server, so that all games are those of its user.
+    """
     router = APIRouter()
 
     # --- what there is ----------------------------------------------------------------------------------------
-
-    def playable(id: str, parameters: Mapping[str, Any]) -> Game:
-        game = check_parameters(id, parameters)
-        check_limits(game)
-        return game
 
     @router.get("/api/games")
     def list_games() -> list[dict[str, Any]]:
@@ -93,7 +115,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         sessions.make_room()
         session = GuidedGame(found, lambda spec, game: load_agent(spec, game, {}))
         session.resume(wish.actions)
-        sessions.add(session)
+        sessions.add(session, saved=False)  # the browser keeps the moves
         return session.snapshot()
 
     # --- playing ----------------------------------------------------------------------------------------------
@@ -109,6 +131,15 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         while session.thinking and time.monotonic() < end and (mark is None or session.mark == mark):
             await asyncio.sleep(0.004)
 
+    async def live(id: str, request: Request) -> Session:
+        visitor = request.client.host if request.client is not None else ""
+        return await asyncio.to_thread(sessions.get, id, visitor)
+
+    @router.get("/api/play")
+    def list_played(ids: Annotated[str, Query(max_length=4000)] = "") -> list[dict[str, Any]]:
+        """Return the games that were played last; on a server open to a network those with one of the `ids`."""
+        return sessions.games(None if alone else ids.split(","))
+
     @router.post("/api/play", status_code=201)
     def new_game(wish: NewGame, request: Request) -> dict[str, Any]:
         """Start a game. The answer has what stays the same (`about`) and the position (`view`)."""
@@ -119,28 +150,20 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
             if seat not in players:
                 raise HTTPException(422, f"seat must be one of {', '.join(players)}, got {shown(seat)}")
         specs = specs_of([players.index(seat) for seat in seats], wish.agents, players)
-        control = TimeControl.parse(wish.clock)
-        listed = state.agents()
+        asked = {"game": wish.game, "parameters": wish.parameters, "clock": wish.clock, "position": wish.position}
+        seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
         visitor = request.client.host if request.client is not None else ""
         sessions.make_room(agents_alone=None not in specs, visitor=visitor)
-        seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
-        asked = {"game": wish.game, "parameters": wish.parameters, "clock": wish.clock, "position": wish.position}
-        session = Session(
-            *(game, specs, lambda spec: load_agent(spec, game, listed)),
-            seed=seed,
-            asked=asked,
-            time_control=control,
-            position=wish.position,
-        )
+        session = session_of(state, {"asked": asked, "seats": specs, "seed": seed})
         sessions.add(session, visitor)
         return snapshot(session)
 
     @router.get("/api/play/{id}")
     async def see_game(
-        id: str, epoch: int = -1, since: Annotated[int, Query(ge=0)] = 0, wait: bool = False
+        request: Request, id: str, epoch: int = -1, since: Annotated[int, Query(ge=0)] = 0, wait: bool = False
     ) -> dict[str, Any]:
         """Return the position and the events after `since`; with `wait`, when there is something new or after 20 s."""
-        session = sessions.get(id)
+        session = await live(id, request)
         if wait:
             await settled(session, _LONG_S, (epoch, since, True))
         if epoch < 0:
@@ -148,9 +171,9 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         return {"view": await asyncio.to_thread(session.view, epoch, since)}
 
     @router.post("/api/play/{id}/move")
-    async def make_move(id: str, move: Move) -> dict[str, Any]:
+    async def make_move(request: Request, id: str, move: Move) -> dict[str, Any]:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
-        session = sessions.get(id)
+        session = await live(id, request)
         end = time.monotonic() + _QUICK_S
         await asyncio.to_thread(session.move, move.action, move.turn, move.epoch, move.seat)
         await settled(session, end - time.monotonic())
@@ -164,37 +187,37 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
             return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
 
     @router.post("/api/play/{id}/sit")
-    async def sit(id: str, who: Seat) -> dict[str, Any]:
+    async def sit(request: Request, id: str, who: Seat) -> dict[str, Any]:
         """Show the game to the next of several people at one screen; until then it is hidden."""
-        session = sessions.get(id)
+        session = await live(id, request)
         await asyncio.to_thread(session.sit, who.seat, who.turn, who.epoch)
         return await asyncio.to_thread(snapshot, session, True)
 
     @router.post("/api/play/{id}/go")
-    async def go(id: str, goal: Goal) -> dict[str, Any]:
+    async def go(request: Request, id: str, goal: Goal) -> dict[str, Any]:
         """Let agents that play all seats go on; answered as a move is."""
-        session = sessions.get(id)
+        session = await live(id, request)
         await asyncio.to_thread(session.go, goal.until)
         await settled(session, _QUICK_S)
         return {"view": await asyncio.to_thread(session.view, goal.epoch, goal.since)}
 
     @router.post("/api/play/{id}/resign")
-    async def resign(id: str, who: Resignation) -> dict[str, Any]:
+    async def resign(request: Request, id: str, who: Resignation) -> dict[str, Any]:
         """Give the game up; only in games of two players."""
-        session = sessions.get(id)
+        session = await live(id, request)
         await asyncio.to_thread(session.resign, who.seat, who.epoch)
         return await asyncio.to_thread(snapshot, session)
 
     @router.post("/api/play/{id}/undo")
-    async def undo(id: str, seen: Undo) -> dict[str, Any]:
+    async def undo(request: Request, id: str, seen: Undo) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
-        session = sessions.get(id)
+        session = await live(id, request)
         await asyncio.to_thread(session.undo, seen.turn, seen.epoch)
         return await asyncio.to_thread(snapshot, session)
 
     @router.delete("/api/play/{id}", status_code=204)
     def leave(id: str) -> None:
-        """Forget a game."""
+        """Delete a game."""
         sessions.drop(id)
 
     @router.get("/api/play/{id}/record.jsonl")
@@ -231,7 +254,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         known = identities({name: listed.get(name, name) for name in names}, session.game)
         with Store(state.store) as kept:
             new = kept.add_played([record], "page", known)
-        session.stored = True
+        session.note_stored()
         return {"new": new}
 
     return router

@@ -1,7 +1,7 @@
 """The server of the page: JSON under /api and the page's own files.
 
-It reads records below one folder and one store; it writes nothing but a finished game to that store, and to
-the file of games beside it, when asked to.
+It reads records below one folder and one store. It writes live games to a folder of their own, and a finished game to
+that store, and to the file of games beside it, when asked to.
 Everything from a browser is checked: requests by `middleware`, games and agents by `catalog`, files by
 `record_library`.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from cellgames.utils.foreign_text import MOST_SHOWN, clipped
 from cellgames.web.live_game import RefusedError
@@ -35,6 +36,7 @@ def create_app(
     results: Path = Path("results"),
     store: Path | None = None,
     *,
+    games: Path | None = None,
     agents: Mapping[str, str] | None = None,
     hosts: tuple[str, ...] | None = LOCAL,
 ) -> FastAPI:
@@ -43,6 +45,7 @@ def create_app(
     Args:
         results: The folder with records and trained weights; may be missing.
         store: The file of a store of games; may be missing; None for no store.
+        games: The folder of live games, which are found there again after a restart; None for a temporary one.
         agents: Specs of more agents that visitors may choose, by name.
         hosts: Host names under which it answers; None for any, if it is open to a network.
     """
@@ -51,7 +54,7 @@ def create_app(
     from .analysis_routes import analysis_routes
     from .api_page import api_page
     from .app_state import AppState
-    from .play_routes import play_routes
+    from .play_routes import play_routes, session_of
     from .record_routes import record_routes
 
     app = FastAPI(
@@ -62,7 +65,10 @@ def create_app(
         openapi_url="/api/openapi.json",
     )
     state = AppState(Library(results), store, agents)
-    app.state.sessions = sessions = Sessions()
+    if games is None:
+        app.state.temporary = TemporaryDirectory(prefix="cellgames-", ignore_cleanup_errors=True)
+        games = Path(app.state.temporary.name)
+    app.state.sessions = sessions = Sessions(games, lambda saved: session_of(state, saved, saved))
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
     app.add_middleware(Guard, hosts=hosts)
 
@@ -110,7 +116,7 @@ def create_app(
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
-    app.include_router(play_routes(state, sessions))
+    app.include_router(play_routes(state, sessions, alone=hosts is not None))
     app.include_router(record_routes(state))
     app.state.analysis = board = AnalysisBoard()
     app.include_router(analysis_routes(state, sessions, board))

@@ -79,26 +79,6 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     box.showModal();
   }));
 
-  // A question before the page is left, where something would be lost: a function that returns it, or null.
-  app.guard = null;
-  let here = location.hash;
-
-  // The address has changed: ask first where something would be lost, and go on then.
-  app.moved = async () => {
-    const wanted = location.hash, question = wanted !== here && app.guard && app.guard();
-    if (question) {
-      history.replaceState(null, "", here || "#/play");
-      if (!await app.ask(question, "Leave", "Stay")) return;
-      app.guard = null;
-      location.hash = wanted;
-      return;
-    }
-    here = wanted;
-    app.open();
-  };
-
-  app.closing = (event) => { if (app.guard && app.guard()) event.preventDefault(); };
-
   app.quiet = () => document.getElementById("notices").replaceChildren();
 
   app.alert = (text, again) => app.el("div", { class: "panel error", role: "alert" }, app.el("p", {}, text),
@@ -147,7 +127,7 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     leave = null;
     app.quiet();
     for (const link of document.querySelectorAll("header nav a")) {
-      const here = path.split("/")[0] === link.getAttribute("href").slice(2) || (/^(game|learn|guide)\//.test(path) && link.getAttribute("href") === "#/play");
+      const here = path.split("/")[0] === link.getAttribute("href").slice(2) || (/^(games$|(game|learn|guide)\/)/.test(path) && link.getAttribute("href") === "#/play");
       if (here) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
     for (const [pattern, page] of routes) {

@@ -7,14 +7,19 @@
   const CALM = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   app.route(/^game\/([^/]+)$/, async (main, [id], query, current) => {
-    const games = await app.games();
-    let first = app.began && app.began.view.id === id ? app.began : null;
+    const made = app.began && app.began.view.id === id ? app.began : null;
     app.began = null;
-    first = first || await api(`/api/play/${encodeURIComponent(id)}`);
-    if (!current()) return null;
-    const game = new Game(main, first.about, first.view, games.find((one) => one.game === first.about.game && !one.preset));
-    return () => game.close();
+    return app.showGame(main, made || await api(`/api/play/${encodeURIComponent(id)}`), current);
   });
+
+  // Show a game, as the server has described it; the answer closes it.
+  app.showGame = async (main, { about, view }, current) => {
+    const games = await app.games();
+    if (!current()) return null;
+    if (!view.lesson) app.remember(view.id);
+    const game = new Game(main, about, view, games.find((one) => one.game === about.game && !one.preset));
+    return () => game.close();
+  };
 
   // Bits as the server packs them, the highest first.
   const unpacked = (text, count) => {
@@ -50,7 +55,6 @@
         else if (this.controls.key(event.key.toLowerCase())) event.preventDefault();
       };
       document.addEventListener("keydown", this.onKey);
-      app.guard = () => (this.running ? "This game is not finished. Leave it?" : null);
       this.settle();
       if (view.thinking) this.poll();
       if (view.clocks) this.ticker = setInterval(() => this.tick(), 100);
@@ -58,7 +62,6 @@
 
     close() {
       this.closed = true;
-      app.guard = null;
       if (this.bots) this.bots.pause();
       clearTimeout(this.timer);
       clearInterval(this.ticker);
@@ -72,9 +75,6 @@
 
     // Whether several people share the screen: then nobody is "you".
     get several() { return this.about.people.length > 1; }
-
-    // Whether a game of people would be lost.
-    get running() { return this.about.people.length > 0 && !this.view.lesson && !this.view.done && !this.error && (this.view.turn > 0 || this.view.curtain !== null); }
 
     // Whether the person may act now.
     free() { return this.view.yours && !this.busy && !this.showing; }
@@ -232,6 +232,7 @@
     take(view) {
       if (this.closed) return;
       app.quiet();
+      if (view.unsaved) app.notice(view.unsaved);
       for (const event of view.events) {
         this.moves.push(event.move);
         const own = event.seat !== null && event.seat === this.person;
@@ -351,8 +352,6 @@
 
     async restart() {
       if (this.busy) return;
-      if (this.running && !await app.ask("This game is not finished. Begin a new one?", "New game", "Play on")) return;
-      if (this.busy || this.closed) return;
       this.busy = true;
       this.draw();
       const { people, names, asked } = this.about;
@@ -360,8 +359,7 @@
       const wish = { ...asked, seat: people.map((seat) => this.layout.seats[seat]), agents: agents.length ? agents : ["random"] };
       try {
         const made = await api("/api/play", wish);
-        app.guard = null;
-        api(this.path, undefined, "DELETE").catch(() => {});
+        if (!this.view.turn) app.forget(this.view.id).catch(() => {}); // nothing was played in it
         app.began = made;
         location.hash = `#/game/${made.view.id}`;
       } catch (error) {

@@ -55,9 +55,7 @@
     const lesson = game.replace(/-small-/, "-");
     const made = await api("/api/guide", { game: lesson, actions: read(lesson) });
     if (!current()) return null;
-    app.began = made;
-    location.replace(`#/game/${made.view.id}`);
-    return null;
+    return app.showGame(main, made, current);
   });
 
   // What a lesson says in a game that is being played; the game calls `draw` whenever it draws itself.

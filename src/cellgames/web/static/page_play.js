@@ -26,8 +26,10 @@
     if (!current()) return null;
     document.title = "Cellgames";
     const whole = games.filter((game) => !game.preset);
-    clear(main, el("h1", {}, "Games played with cells"),
+    const begun = el("section", { "aria-label": "Your games" });
+    clear(main, el("h1", {}, "Games played with cells"), begun,
       el("p", { class: "lead" }, "Play against agents, watch what they play, and see who is best."),
+      el("p", { class: "buttons" }, el("a", { class: "button main", href: "#/guide/torus-v0" }, "Learn in a minute"), el("span", { class: "hint" }, "A guided game of Torus, move by move.")),
       el("div", { class: "cards" }, whole.map((game) => {
         const small = games.find((other) => other.game === game.game && other.preset);
         return el("section", { class: "card panel" }, app.glyph(game.id), el("h2", {}, TITLES[game.id] || game.title),
@@ -36,7 +38,7 @@
             small && el("a", { class: "button", href: `#/play/${small.id}` }, "Small board"),
             game.lesson && el("a", { class: "button", href: `#/learn/${game.id}` }, "How to play")));
       })));
-    return null;
+    return app.goOn(begun, current).catch(() => null); // the games to choose from are there without it
   });
 
   // A field of a form: its label and its input.

@@ -1,5 +1,4 @@
 "use strict";
-window.addEventListener("hashchange", Cellgames.app.moved);
-window.addEventListener("beforeunload", Cellgames.app.closing);
+window.addEventListener("hashchange", Cellgames.app.open);
 Cellgames.app.open();
 document.querySelector(".top").append(Cellgames.themeSwitch());

@@ -1,0 +1,84 @@
+// The games that were begun here: the landing page shows those that go on, and a page lists all of them.
+"use strict";
+(() => {
+  const app = Cellgames.app;
+  const { el, clear, api } = app;
+  const KEY = "cellgames.games";
+  const MOST = 150; // ids that the browser remembers: the server asks for them where others play there, too
+  const BOARDS = 3; // that the landing page shows
+
+  const read = () => {
+    try {
+      return JSON.parse(localStorage.getItem(KEY)) || [];
+    } catch { // no storage, or another's text in it
+      return [];
+    }
+  };
+  const write = (ids) => {
+    try {
+      localStorage.setItem(KEY, JSON.stringify(ids.slice(0, MOST)));
+    } catch { /* no storage: the address of a game still leads to it */ }
+  };
+
+  app.remember = (id) => write([id, ...read().filter((other) => other !== id)]);
+
+  app.forget = async (id) => {
+    await api(`/api/play/${encodeURIComponent(id)}`, undefined, "DELETE");
+    write(read().filter((other) => other !== id));
+  };
+
+  const played = () => api(`/api/play?${new URLSearchParams({ ids: read().join(",") })}`);
+
+  const link = (game, ...words) => el("a", { href: `#/game/${game.id}` }, ...words);
+  const rivals = (game) => game.names.map((name) => (name === null ? "a person" : app.shortened(name, 24)))
+    .filter((name, seat, all) => all.indexOf(name) === seat).join(" – ");
+  const when = (game) => new Date(game.time * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  const ended = (game) => {
+    if (!game.outcome) return "goes on";
+    const won = game.players.filter((_, seat) => game.outcome[seat] === "win");
+    return won.length ? `${won.join(" and ")} won` : "a draw";
+  };
+
+  // Fill a place with the games of people that go on, the newest with their boards; the answer takes the boards away.
+  app.goOn = async (place, current) => {
+    const found = (await played()).filter((game) => !game.outcome && game.turns && game.names.includes(null));
+    if (!current() || !found.length) return () => {};
+    const boards = [];
+    const cards = found.slice(0, BOARDS).map((game) => {
+      const canvas = el("canvas", {}), shown = el("div", { class: "small-board" }, canvas);
+      boards.push(api(`/api/play/${encodeURIComponent(game.id)}`).then(({ about, view }) => {
+        if (!current() || !view.frame) return null;
+        const board = new Cellgames.Board(canvas, about.layout, { maxHeight: 180 });
+        board.draw(view.frame, {});
+        canvas.tabIndex = -1; // a picture
+        return board;
+      }).catch(() => null)); // the game itself says what is wrong with it
+      return el("a", { class: "panel go-on", href: `#/game/${game.id}` }, shown, el("strong", {}, game.title),
+        el("small", {}, `${rivals(game)}, ${app.plural(game.turns, "turn")}`));
+    });
+    clear(place, el("h2", {}, found.length > 1 ? "Go on with your games" : "Go on with your game"), el("div", { class: "cards" }, cards),
+      el("p", {}, el("a", { href: "#/games" }, "All your games")));
+    return () => boards.forEach((made) => made.then((board) => board && board.destroy()));
+  };
+
+  app.route(/^games$/, async (main, _, query, current) => {
+    document.title = "Your games · Cellgames";
+    const draw = async () => {
+      const found = await played();
+      if (!current()) return;
+      const row = (game) => {
+        const cell = (...words) => el("td", {}, ...words);
+        const remove = el("button", { type: "button", "aria-label": `Delete ${game.title}, ${when(game)}`, onclick: async () => {
+          if (!await app.ask(`Delete this game of ${game.title}? That cannot be undone.`, "Delete", "Keep")) return;
+          try { await app.forget(game.id); await draw(); } catch (error) { app.notice(error.message); }
+        } }, "Delete");
+        return [cell(link(game, game.title)), cell(rivals(game)), cell(app.plural(game.turns, "turn")), cell(ended(game)), cell(when(game)), cell(remove)];
+      };
+      clear(main, el("h1", {}, "Your games"), found.length
+        ? app.cards("games", ["Game", "Players", "Length", "Result", "Last move", ""], found.map(row))
+        : el("p", {}, "No games yet. ", el("a", { href: "#/play" }, "Begin one")));
+    };
+    await draw();
+    return null;
+  });
+})();

@@ -1,0 +1,160 @@
+"""Games that outlive the server, the page and its history, in a real browser."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import DESKTOP, FORM, expect, page
+
+pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
+
+GAMES: dict[str, dict[str, Any]] = {
+    "torus-small-v0": {"size": 3},
+    "hex-small-v0": {"size": 3},
+    "y-small-v0": {"size": 4, "tiling": "octagons"},
+    "cloth-of-gold-small-v0": {"height": 12, "width": 12, "generations": 3, "max_rounds": 2, "max_units": 3},
+    "grid-adaptation-small-v0": {"size": 6, "rounds": 3},
+    "toroidal-cup-small-v0": {"max_generations": 30},
+}
+
+_START = """async (wishes) => {
+  const made = await Promise.all(wishes.map((wish) => Cellgames.app.api("/api/play", wish)));
+  return made.map(({ view }) => view.id);
+}"""
+_ACT = """(own) => {
+  const { game } = Cellgames.app, { nvec } = game.about;
+  let first = 0;
+  game.act(nvec.map((count) => {
+    const legal = game.controls.legal.slice(first, first + count);
+    const found = [...legal.keys()].filter((choice) => legal[choice]);
+    first += count;
+    return found[(own * 7) % found.length];
+  }));
+}"""
+_READY = ".game[data-state=yours], .game[data-state=done]"
+
+
+@contextmanager
+def server(port: int, base: Path) -> Any:
+    """The command of the page in a process of its own, which is killed at the end."""
+    (base / "results").mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "cellgames", "serve", "--port", str(port), "--results", str(base / "results")]
+    process = subprocess.Popen(
+        [*command, "--store", str(base / "store.sqlite")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        end = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                assert process.poll() is None, "the server has ended"
+                assert time.monotonic() < end, "the server takes too long to start"
+                time.sleep(0.1)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def turn(p: Any, number: int) -> bool:
+    """Play some legal action; return True if the game is over."""
+    p.wait_for_selector(_READY)
+    if p.locator(".game[data-state=done]").count():
+        return True
+    seen = p.evaluate("() => Cellgames.app.game.view.turn")
+    p.evaluate(_ACT, number)
+    p.wait_for_function("(turn) => Cellgames.app.game.view.turn > turn && !Cellgames.app.game.busy", arg=seen)
+    return False
+
+
+def test_six_games_survive_a_kill_of_the_server_and_go_on_to_their_end(chromium: Any, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    site, begun = f"http://127.0.0.1:{port}", {}
+    with page(chromium, DESKTOP) as (p, _):
+        p.emulate_media(reduced_motion="reduce")
+        with server(port, tmp_path):
+            p.goto(site)
+            p.wait_for_selector(".cards")
+            wishes = [{"game": id, "parameters": parameters, "seed": 5} for id, parameters in GAMES.items()]
+            seats = {one["id"]: one["players"][0] for one in p.evaluate("() => Cellgames.app.games()")}
+            ids = p.evaluate(_START, [wish | {"seat": seats[str(wish["game"])]} for wish in wishes])
+            for id in ids:
+                p.goto(f"{site}/#/game/{id}")
+                p.wait_for_function("(id) => (Cellgames.app.game || {view: {}}).view.id === id", arg=id)
+                assert not turn(p, 1)
+                p.wait_for_selector(_READY)
+                begun[id] = p.evaluate("() => Cellgames.app.game.moves")
+        with server(port, tmp_path):
+            p.reload()
+            for id in reversed(ids):
+                p.goto(f"{site}/#/game/{id}")
+                p.wait_for_function("(id) => (Cellgames.app.game || {view: {}}).view.id === id", arg=id)
+                p.wait_for_selector(_READY)
+                moves = p.evaluate("() => Cellgames.app.game.moves")
+                assert moves[: len(begun[id])] == begun[id]
+                assert not any(turn(p, 2) for _ in range(1)), "the game was not over"
+                assert any(turn(p, number) for number in range(100))
+                expect(p.locator(".end")).to_contain_text("The game is over")
+            p.goto(f"{site}/#/games")
+            expect(p.locator("table.games tbody tr")).to_have_count(6)
+            assert "goes on" not in p.inner_text("table.games")
+
+
+def test_history_leads_to_a_game_and_the_landing_page_goes_on_with_it(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/play")
+        p.wait_for_selector(".cards")
+        p.evaluate("() => { location.hash = '#/play/torus-small-v0'; }")
+        p.wait_for_selector(FORM)
+        p.click("button[type=submit]")
+        turn(p, 1)
+        game = p.url
+        p.go_back()
+        p.wait_for_selector(FORM)
+        assert not p.locator("dialog").count(), "nothing is lost, so nothing is asked"
+        p.go_forward()
+        p.wait_for_selector(_READY)
+        assert p.url == game
+        assert p.evaluate("() => Cellgames.app.game.view.turn") == 2
+        p.go_back()
+        p.wait_for_selector(FORM)
+        p.go_back()
+        expect(p.locator(".go-on canvas")).to_have_count(1)
+        p.wait_for_selector(".go-on canvas[width]")
+        p.click("a.go-on")
+        p.wait_for_selector(_READY)
+        assert p.url == game
+        p.goto(f"{site}/#/games")
+        rows = p.locator("table.games tbody tr")
+        expect(rows).to_have_count(1)
+        expect(rows).to_contain_text("goes on")
+        p.click("button:has-text('Delete')")
+        p.click("dialog button:has-text('Delete')")
+        expect(p.locator("main")).to_contain_text("No games yet")
+        assert not complaints
+
+
+def test_a_guided_game_is_one_click_away_and_goes_on_after_a_reload(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(site)
+        p.click("text=Learn in a minute")
+        p.wait_for_selector(".lesson-panel")
+        cell = p.evaluate("() => Cellgames.app.game.lesson.cells[0]")
+        p.evaluate("(cell) => Cellgames.app.game.controls.cell(cell)", cell)
+        expect(p.locator(".lesson-count")).to_contain_text("step 2")
+        p.reload()
+        expect(p.locator(".lesson-count")).to_contain_text("step 2")
+        p.go_back()
+        p.wait_for_selector("text=Learn in a minute")
+        assert not complaints
