@@ -20,7 +20,8 @@ class ConnectionNetwork(Network):
     """A network of convolutions on the planes of the board, with zeros beyond its edges.
 
     In Hex it always plays for Black's goal: White's positions are mirrored, which exchanges the goals, and its answers
-    are mirrored back. Knowledge learned in one colour serves in the other. The same weights serve every size.
+    are mirrored back. Knowledge learned in one colour serves in the other. The same weights serve every size, and those
+    of the game with the swap serve without it.
     """
 
     def __init__(self, game: Game, size: Size) -> None:
@@ -34,7 +35,15 @@ class ConnectionNetwork(Network):
         nn.init.orthogonal_(self.policy.weight, 0.01)
         if made.swap:
             self.swap = head(2 * size.channels, size.channels, 1, 0.01)
+        else:
+            self.register_load_state_dict_pre_hook(_without_swap)  # type: ignore[no-untyped-call]
         self.value = head(2 * size.channels, 2 * size.channels, 1, 1.0)
+
+    @override
+    def check_game(self, game: Game) -> None:
+        super().check_game(game)
+        if cast(ConnectionGame, game).swap and not self._swap:
+            raise ValueError(f"expected a game without the swap, since this network learned without it; got {game}")
 
     @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
@@ -54,3 +63,9 @@ class ConnectionNetwork(Network):
         if self._swap:
             logits = torch.cat((logits, self.swap(summary)), 1)
         return logits, self.value(summary).squeeze(1), None
+
+
+def _without_swap(module: nn.Module, weights: dict[str, Tensor], *rest: object) -> None:
+    """Drop the weights of the swap from those that a network without it is to load."""
+    for name in [name for name in weights if name.startswith("swap.")]:
+        del weights[name]

@@ -5,6 +5,7 @@ Letters: `L` rows (games that wait), `A` actions (mask width, the sum over the a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -28,9 +29,13 @@ class Choices:
             finished games, counts as if all of it were.
         nvec: choices of each component.
         relation: see `Relation`; without one the components are independent.
+
+    Attributes:
+        share: choices less likely than this share of the likeliest one's probability have probability zero.
     """
 
     def __init__(self, logits: Tensor, mask: Tensor, nvec: Sequence[int], relation: Relation | None = None) -> None:
+        self.share = 0.0
         self._all, self._mask, self._nvec = logits.float(), mask, list(nvec)
         self._parts: tuple[Tensor, ...] = self._all.split(self._nvec, 1)
         self._masks: tuple[Tensor, ...] = mask.split(self._nvec, 1)
@@ -107,7 +112,10 @@ class Choices:
         if self._relation is not None and (more := self._relation(k, before)) is not None:
             logits = logits + more
         # Finite, so that a probability of zero has an entropy of zero and no gradient; exp() of it is exactly 0.
-        return logits.masked_fill(~self._masks[k], -1e9)
+        logits = logits.masked_fill(~self._masks[k], -1e9)
+        if self.share > 0:
+            logits = logits.masked_fill(logits < logits.amax(1, keepdim=True) + math.log(self.share), -1e9)
+        return logits
 
 
 def gumbel(like: Tensor, generator: torch.Generator) -> Tensor:

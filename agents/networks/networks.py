@@ -177,13 +177,16 @@ class NetworkAgent(BaseAgent):
         network: a network of the game.
         sample: draw actions as likely as the network says; else always the likeliest.
         name: as in `Agent`.
+
+    Attributes:
+        share: actions are drawn of those that are at least this share as likely as the likeliest: 0 all, 1 that one.
     """
 
     memoryless = True
 
     def __init__(self, network: Network, *, sample: bool, name: str = "network") -> None:
         super().__init__(name)
-        self.network, self.sample = network, sample
+        self.network, self.share = network, 0.0 if sample else 1.0
 
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless it is the network's."""
@@ -203,10 +206,11 @@ class NetworkAgent(BaseAgent):
         self.network.eval()
         device = next(self.network.parameters()).device
         choices = self.policy(observation.to(device), action_mask.to(device))
-        return choices.sample(generator) if self.sample else choices.mode()
+        choices.share = self.share
+        return choices.mode() if self.share == 1 else choices.sample(generator)
 
     def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
-        """Return the policy by which the agent plays; the arguments are those of `Network.policy_and_value`."""
+        """Return the policy before `share`; the arguments are those of `Network.policy_and_value`."""
         return self.network.policy_and_value(observation, action_mask).choices
 
 

@@ -19,9 +19,11 @@ from cellgames.plugins import resolve
 from cellgames.utils.foreign_text import shown
 
 from .file_names import WEIGHTS_FILE
-from .networks import Network
+from .networks import Network, NetworkAgent
 from .saved import load_network, read_about
 from .shipped_weights import SEARCH_WEIGHTS, WEIGHTS, differences, ids_with_weights, in_folder, serves, serves_in
+
+_NEAR = 0.5  # so that no stored line of moves beats the agent again and again; it costs no strength
 
 
 class WeightsAgent(ByGame):
@@ -48,7 +50,10 @@ class WeightsAgent(ByGame):
                 )
                 self._network, about = load_network(find(base), base)
                 return resolve(simpler)(self.name, self._network.agent(self.name, sample=about["sample"]))  # type: ignore[no-any-return]
-            return self._network.agent(self.name, sample=about["sample"])
+            agent = self._network.agent(self.name, sample=about["sample"])
+            if isinstance(agent, NetworkAgent) and agent.share == 1:
+                agent.share = _NEAR
+            return agent
 
         super().__init__(name, make)
 

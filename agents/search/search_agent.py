@@ -27,6 +27,7 @@ from .tree import Tree
 from .tree_search import Search
 from .uct import UCTSearch
 
+_NOISE = 0.5  # of the root's candidates, so that no stored line of moves beats the agent again and again
 _NOBODY = -1  # stands for an env of which nothing is kept
 _NODES = 8  # of a game's solver for each simulation
 _KEPT = 2  # trees are kept of up to so many times the simulations of a search
@@ -173,5 +174,5 @@ def gumbel_alphazero(simulations: int, path: Path | None = None) -> SearchAgent:
     """Return the agent `gumbel:N`: Gumbel AlphaZero by the network in a file or a run's folder, or a shipped one."""
     return SearchAgent(
         f"gumbel:{simulations}",
-        lambda game: GumbelSearch(game, NetworkEvaluator(search_network(game, path)), simulations),
+        lambda game: GumbelSearch(game, NetworkEvaluator(search_network(game, path)), simulations, noise=_NOISE),
     )

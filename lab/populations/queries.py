@@ -172,7 +172,7 @@ def ask(
         return Answers(
             chances.expand(2, -1, -1), samples, weights, widths, -(chances.double() * logs).sum(1), exact=True
         )
-    sure = isinstance(known, NetworkAgent) and not known.sample
+    sure = isinstance(known, NetworkAgent) and known.share == 1
     asked = rows if sure else rows.repeat_interleave(2 * draws)
     counts = torch.zeros(2, len(positions), sum(widths), dtype=torch.float32, device="cpu")
     for place in torch.arange(len(asked), device="cpu").split(_BATCH):
@@ -194,10 +194,12 @@ def _probabilities(game: Game, agent: AnyAgent, positions: Positions, rows: Tens
     mask = _mask(game, state, players)
     if type(agent) is RandomAgent:
         return mask / mask.sum(1, keepdim=True)
-    if isinstance(agent, NetworkAgent) and agent.sample:
+    if isinstance(agent, NetworkAgent) and agent.share < 1:
         agent.network.eval()
         with torch.no_grad():
-            return agent.policy(game.observe(state, players), mask).probabilities()
+            choices = agent.policy(game.observe(state, players), mask)
+            choices.share = agent.share
+            return choices.probabilities()
     return None
 
 

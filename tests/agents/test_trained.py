@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,22 @@ import pytest
 import torch
 from benchmarks.agents.truth import sample
 from paths import ROOT
+from torch import Tensor
 
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.agent_specs import AGENTS
-from cellgames.agents.networks.networks import NetworkAgent
-from cellgames.agents.networks.saved import read_about
+from cellgames.agents.base import AnyAgent, BaseAgent
+from cellgames.agents.networks.networks import NetworkAgent, Size, make_network
+from cellgames.agents.networks.saved import read_about, save_network
 from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.agents.networks.trained import shipped
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.stats.tables import tally
 from cellgames.cli.main import main, parser
 from cellgames.cli.shared_options import make_game
+from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.web.catalog import offered
 
@@ -134,6 +139,48 @@ def test_trained_wins_its_smoke_match(id: str) -> None:
     agents = {name: load(name, game) for name in ("trained", "random")}
     records = play_evaluation(game, agents, MatchOptions(games=games, opening_plies=0))
     assert evaluate(game, records, "trained")["score"] >= least
+
+
+@pytest.mark.parametrize("spec", ["trained", "gumbel:8"])
+@pytest.mark.parametrize("id", ["hex-small-v0", "y-small-v0"])
+def test_weights_that_learned_with_the_swap_play_without_it(spec: str, id: str) -> None:
+    game = cellgames.make(id, swap=False)
+    agents = {name: load(name, game) for name in (spec, "random")}
+    records = play_evaluation(game, agents, MatchOptions(games=20, opening_plies=0))
+    assert evaluate(game, records, spec)["score"] >= 0.9
+
+
+def test_weights_that_learned_without_the_swap_do_not_play_with_it(tmp_path: Path) -> None:
+    file = tmp_path / "weights.safetensors"
+    save_network(file, make_network(cellgames.make("hex-v0", size=3, swap=False), Size(4, 1)))
+    with pytest.raises(ValueError, match="swap"):
+        load(str(file), cellgames.make("hex-v0", size=3))
+
+
+class Line(BaseAgent):
+    """An agent that plays the moves of a game again, and the first legal one where that cannot be."""
+
+    def __init__(self, game: Game, moves: Sequence[str]) -> None:
+        super().__init__("line")
+        self._game, self._moves = game, torch.tensor([*map(game.string_to_action, moves), 0])
+
+    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        legal = self._game.legal_actions(state)
+        move = self._moves[state.turn.clamp(max=len(self._moves) - 1).long()]
+        return torch.where(legal.gather(1, move[:, None]).squeeze(1), move, legal.int().argmax(1))
+
+
+def test_no_stored_line_beats_trained_again_and_again() -> None:
+    game = cellgames.make("hex-v0", size=7)
+    agents = {name: load(name, game) for name in ("trained", "gumbel:64")}
+    played = play_evaluation(game, agents, MatchOptions(games=8, opening_plies=0))
+    lost = [record for record in played if record.result.outcome[record.agents.index("trained")] == "loss"]
+    assert lost
+    for record in lost[:2]:
+        both: dict[str, AnyAgent] = {"trained": agents["trained"], "line": Line(game, record.moves)}
+        again = play_evaluation(game, both, MatchOptions(games=40, seed=1, opening_plies=0))
+        seat = record.agents.index("gumbel:64")
+        assert tally([one for one in again if one.agents.index("line") == seat], "line").score <= 0.75
 
 
 def test_trained_plays_alike_after_a_half_turn() -> None:

@@ -98,7 +98,7 @@ def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
     agent = load(str(whole.agent), GAME).playing(GAME)  # type: ignore[union-attr]  # of a file
     state = torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]
     assert equal(dict(agent.network.state_dict()), state)
-    assert not agent.sample
+    assert agent.share == 0.5
     assert set(AlphaZeroLearner.METRICS) <= whole.history[-1].keys()
 
 

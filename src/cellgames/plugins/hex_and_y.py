@@ -12,7 +12,7 @@ _EVAL = {"eval_opponents": ("rollout:64", "greedy")}  # any network beats `rando
 _SHARED: dict[str, Any] = {
     "agents": {"greedy": "cellgames.agents.connection.greedy:ConnectionGreedy"},
     "networks": {"policy": "cellgames.agents.connection.network:ConnectionNetwork"},
-    "transfer_parameters": ("size",),
+    "transfer_parameters": ("size", "swap"),
     "reader": "cellgames.arena.analyse.stones_reader:ConnectionReader",
     "native_uct": "cellgames.agents.connection.native_trees:simulate",
     "presets": (
