@@ -161,6 +161,7 @@ def gumbel(size: int, simulations: int, noise: float) -> GumbelSearch:
     return GumbelSearch(game, NetworkEvaluator(network), simulations, noise=noise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 1.0])
 @pytest.mark.parametrize(
     ("size", "plies", "simulations"),

@@ -46,6 +46,7 @@ def test_it_wins_every_won_position_against_itself_and_random(size: int, plies: 
         assert torch.equal(played.state.scores.argmax(1), winner)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "stones"), slow_except([(4, 9)], [(4, 9), (5, 19)]))
 def test_it_wins_as_soon_and_loses_as_late_as_possible_whatever_other_games_there_are(size: int, stones: int) -> None:
     game = Torus(size)

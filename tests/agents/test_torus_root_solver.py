@@ -52,6 +52,7 @@ def own(value: Tensor, state: TorusState) -> Tensor:
     return value.gather(1, state.current_player[:, None]).squeeze(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", slow_except(["mcts:40"], ["gumbel:16", "mcts:40"]))
 def test_won_positions_are_played_by_the_solver_and_lost_ones_are_known(spec: str) -> None:
     size = 5

@@ -109,6 +109,7 @@ def test_every_network_layer_and_quantity_has_a_result(probing: Probing) -> None
     assert near.accuracy > near.shuffled, "how many stones there are tells much of how many are needed"
 
 
+@pytest.mark.slow
 def test_the_command_probes_all_snapshots_of_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

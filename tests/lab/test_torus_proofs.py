@@ -126,6 +126,7 @@ def test_files_that_are_no_proofs_are_refused(tmp_path: Path, capsys: pytest.Cap
 # ---------------------------------------------------------------- the command
 
 
+@pytest.mark.slow
 def test_the_command_prints_winner_and_moves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     native_library()
     assert main(["solve", "torus-v0", "--size", "4"]) == 0

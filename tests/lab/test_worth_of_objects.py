@@ -33,6 +33,7 @@ def test_objects_that_meet_nobody_are_worth_their_cells() -> None:
     assert uneven.tolist() == [0, 0], "both teams have as much of each"
 
 
+@pytest.mark.slow
 def test_the_page_has_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--games", "8", "--generation", "240", "--rounds", "2", "--threads", "1"]
     assert main([*words, "--out", str(tmp_path / "worth.md")]) == 0

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from paths import ROOT
 
 from cellgames.utils.extras import no_pictures
@@ -51,6 +52,7 @@ EXPECTED = {
 """The lines of each command on standard error."""
 
 
+@pytest.mark.slow
 def test_every_command_says_once_what_is_missing(tmp_path: Path) -> None:
     store = str(tmp_path / "store.sqlite")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "CELLGAMES_STORE": store}

@@ -16,7 +16,6 @@ import pytest
 from arena_runs import stop_and_continue
 from paths import ROOT
 from PIL import Image
-from slow import slow_except
 
 import cellgames
 from cellgames.arena.records.record_lines import append, read_records
@@ -167,7 +166,8 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_where(
     assert "Traceback" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("unbuffered", slow_except([""], ["", "1"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_season_whose_output_nobody_reads_is_played_to_its_end(tmp_path: Path, unbuffered: str) -> None:
     words = ["season", "torus-v0", "--size", "2", "--teams", "8", "--days", "1", "--agents", "random", "greedy"]
     words += ["--no-store", "--out"]

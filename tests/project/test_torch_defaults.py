@@ -12,6 +12,7 @@ from slow import slow_except
 from torch_defaults import DEFAULTS, PARTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", slow_except(["beginning"], PARTS))
 def test_defaults_of_torch_change_nothing(part: str) -> None:
     """Each in a process of its own: what is made once and kept would hide what other defaults make of it."""

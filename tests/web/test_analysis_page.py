@@ -56,6 +56,7 @@ def tree(p: Any) -> list[str]:
     return list(p.locator(_PLIES).all_inner_texts())
 
 
+@pytest.mark.slow
 def test_a_planted_blunder_is_found_and_the_better_move_tried(chromium: Any, site: str) -> None:
     with page(chromium) as (p, complaints):
         p.goto(f"{site}/#/watch?file=games.jsonl&number=1")
@@ -86,6 +87,7 @@ def test_a_planted_blunder_is_found_and_the_better_move_tried(chromium: Any, sit
         assert complaints == []
 
 
+@pytest.mark.slow
 def test_variations_outlive_the_page_and_are_saved_in_the_record(chromium: Any, site: str, tmp_path: Path) -> None:
     with page(chromium) as (p, complaints):
         p.goto(f"{site}/#/analysis?file=games.jsonl&number=1")

@@ -56,6 +56,7 @@ async def said(client: mcp.Client, tool: str, *, fails: bool = False, **argument
     return content.text
 
 
+@pytest.mark.slow
 def test_an_assistant_plays_a_game_over_standard_input_and_output(tmp_path: Path) -> None:
     (tmp_path / "chatty.py").write_text(
         "from cellgames.agents import BaseAgent\n"

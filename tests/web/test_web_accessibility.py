@@ -125,6 +125,7 @@ def test_cells_are_in_the_accessibility_tree_with_what_they_hold(chromium: Any, 
         assert not complaints
 
 
+@pytest.mark.slow
 def test_of_a_large_board_the_part_around_the_cursor_is_read(chromium: Any, site: str) -> None:
     rows, cols = 40, 280
     with page(chromium) as (p, complaints):

@@ -135,6 +135,7 @@ def test_where_all_act_at_once_every_seat_has_a_clock() -> None:
     assert [len(times) for times in replay_data(record)["record"]["seconds"]] == [3] * len(record.moves)
 
 
+@pytest.mark.slow
 def test_a_game_with_a_clock_on_a_phone(site: str, chromium: Any) -> None:
     with page(chromium, PHONE, touch=True, dark=True) as (p, complaints):
         p.goto(f"{site}/#/play/torus-small-v0")

@@ -104,6 +104,7 @@ def test_the_command_saves_one_game_of_a_file(
 # ---------------------------------------------------------------- playing a record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "touch", "id"), [(DESKTOP, False, "torus-v0"), (PHONE, True, "grid-adaptation-v0")])
 def test_a_game_plays_offline(
     chromium: Any, files: dict[str, Path], records: dict[str, Record], id: str, size: tuple[int, int], touch: bool

@@ -124,6 +124,7 @@ def test_a_guided_game_is_played_to_its_end_by_clicks(chromium: Any, site: str, 
         assert not complaints
 
 
+@pytest.mark.slow
 def test_a_lesson_is_left_and_taken_up_again(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/guide/torus-v0")

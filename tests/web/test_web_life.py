@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from browser import DESKTOP, PHONE, click, expect, page, point
 
 _MADE = """async ([game, parameters, seat, agents, seed]) => {
@@ -79,6 +80,7 @@ def film_begins(p: Any) -> None:
     p.wait_for_function(f"() => ({_FILM})() !== null")
 
 
+@pytest.mark.slow
 def test_a_film_is_paused_stepped_scrubbed_and_left(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         start(p, site, "cloth-of-gold-small-v0", "player_a", ["random"], **_CLOTH)
@@ -112,6 +114,7 @@ def test_a_film_is_paused_stepped_scrubbed_and_left(chromium: Any, site: str) ->
 # ---------------------------------------------------------------- trial runs
 
 
+@pytest.mark.slow
 def test_a_trial_run_is_a_film_on_the_board_and_leaves_the_game_as_it_is(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begun = start(p, site, "cloth-of-gold-small-v0", "player_a", ["random"], **_CLOTH)

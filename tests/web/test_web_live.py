@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from browser import DESKTOP, PHONE, click, expect, fill_form, page
 
 
@@ -66,6 +67,7 @@ def choose(p: Any) -> None:
     }""")
 
 
+@pytest.mark.slow
 def test_three_people_pass_the_device_and_see_no_secret_of_another(chromium: Any, site: str) -> None:
     with page(chromium, PHONE) as (p, complaints):
         begin(p, site, "grid-adaptation-small-v0", SEVERAL, Seed=3)
@@ -110,6 +112,7 @@ def test_three_people_pass_the_device_and_see_no_secret_of_another(chromium: Any
         assert not complaints
 
 
+@pytest.mark.slow
 def test_agents_pause_and_go_on_by_single_moves_and_think_no_further(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "torus-small-v0", "none: agents play all seats", Board_size=2, Seed=1)
@@ -134,6 +137,7 @@ def test_agents_pause_and_go_on_by_single_moves_and_think_no_further(chromium: A
         assert not complaints
 
 
+@pytest.mark.slow
 def test_a_person_resigns_after_a_question_and_the_record_says_so(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "torus-small-v0", "Black", Board_size=3, Seed=5)

@@ -153,6 +153,7 @@ _WITH_BOLTS = """() => {
 }"""  # no still life has earned any yet
 
 
+@pytest.mark.slow
 def test_wild_cloth_of_gold_shows_land_weather_and_animals(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(
@@ -177,6 +178,7 @@ def test_wild_cloth_of_gold_shows_land_weather_and_animals(chromium: Any, site: 
         assert not complaints
 
 
+@pytest.mark.slow
 def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "grid-adaptation-small-v0", Board_size=7, Seed=6)
@@ -216,6 +218,7 @@ def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium:
         assert not complaints
 
 
+@pytest.mark.slow
 def test_words_are_said_and_heard_in_grid_adaptation_with_talk(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "grid-adaptation-talk-small-v0", Board_size=7, Rounds=1, Seed=6)

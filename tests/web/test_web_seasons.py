@@ -76,6 +76,7 @@ def test_a_damaged_file_hides_no_season(tmp_path: Path) -> None:
     assert found == {"whole": (2, "Ants"), "torn": (3, None)}
 
 
+@pytest.mark.slow
 def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(chromium: Any, site: str, results: Path) -> None:
     bracket = json.loads((results / "cup" / "first" / "bracket.json").read_text())
     with page(chromium, PHONE) as (p, complaints):
@@ -184,6 +185,7 @@ def rows_of(p: Any) -> list[str]:
     return [row for row in p.locator("table.list tbody tr").all_inner_texts() if "Not a record" not in row]
 
 
+@pytest.mark.slow
 def test_a_file_of_ones_own_is_filtered_as_a_file_of_the_server_is(chromium: Any, site: str, mixed: Path) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         found = {}

@@ -679,6 +679,7 @@ def test_large_bodies_are_refused_whether_they_say_so_or_not(client: Any) -> Non
     assert client.get("/api/games").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent",
     [

@@ -78,6 +78,7 @@ def test_dark_colours_stand_out_against_their_ground() -> None:
 # ---------------------------------------------------------------- the page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, len(SMALL)])
 def test_boards_are_drawn_again_when_the_theme_changes(chromium: Any, site: str, number: int) -> None:
     with page(chromium) as (p, complaints):

@@ -31,6 +31,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", RECORDS)
 def test_layers_hold_the_largest_effects(id: str) -> None:
     layer = explained(RECORDS[id])

@@ -58,6 +58,7 @@ def started(folder: Path, piece: str) -> list[int]:
 # ---------------------------------------------------------------- pieces
 
 
+@pytest.mark.slow
 def test_pieces_are_done_elsewhere_and_a_work_starts_once_in_each_process(workers: RayWorkers, tmp_path: Path) -> None:
     work = Told(tmp_path)
     pieces = [f"square {number}" for number in range(20)]

@@ -74,6 +74,7 @@ def test_results_without_numbers_need_neither() -> None:
     assert not calls
 
 
+@pytest.mark.slow
 def test_an_operator_is_one_node_of_a_graph() -> None:
     native_library()
     compiled = torch.compile(lambda x: doubled(x + 1) + 1, fullgraph=True)
