@@ -31,7 +31,7 @@ def play(p: Any) -> None:
     p.wait_for_function("(turn) => Cellgames.app.game.view.turn > turn && !Cellgames.app.game.showing", arg=turn)
 
 
-SEVERAL = "several people at this screen"
+SEVERAL = "several people"
 
 
 def test_two_people_play_torus_to_the_end_without_an_agent(chromium: Any, site: str) -> None:

@@ -5,7 +5,8 @@ that neither the page nor other sessions wait for them. An agent that fails forf
 go only as far as somebody asks (`Session.go`).
 
 Several people share one screen. Where they may not see each other's cards or choices, the session shows nothing until
-the next person says that the screen is theirs (`Session.sit`).
+the next person says that the screen is theirs (`Session.sit`). In a game by link each person has a screen and a secret
+address (`Session.invite`, `Session.seated`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -144,6 +146,9 @@ class Session:
         self._sitting: int | None = None  # who looks at the screen; None until the next person has said so
         self._until = 0  # turns to which agents go if they play all seats
         self._place = False  # True while an agent of this game has one of the places to think
+        self.keys: dict[int, str] = {}  # in games by link, the secret of each person's seat
+        self._request = threading.local()  # in games by link, `seat` is the one whose request this thread answers
+        self._came: set[int] = set()  # in games by link, the seats whose people have looked
         self._save: Callable[[], None] | None = None
         self.unsaved = ""  # why the game could not be saved
         if saved is not None:
@@ -181,7 +186,50 @@ class Session:
     @property
     def mark(self) -> tuple[int, int, bool]:
         """A value that changes whenever there is something new to see."""
-        return self._epoch, len(self._events), self.thinking
+        return self._epoch, len(self._events), self.pending
+
+    @property
+    def pending(self) -> bool:
+        """True while somebody else is to act: an agent, or in a game by link another person."""
+        return self.thinking or (bool(self.keys) and not self.done and not self._awaits(self._asking))
+
+    @property
+    def address(self) -> str:
+        """The id, in a game by link with the secret of the seat that asks."""
+        return self.id if self._asking is None else f"{self.id}.{self.keys[self._asking]}"
+
+    def invite(self) -> None:
+        """Make this new game one by link; raise a `ValueError` if it cannot be one."""
+        if len(self.people) < 2:
+            raise ValueError("a game by link needs seats of at least two people")
+        if self._clocks is not None and self.game.info.simultaneous:
+            raise ValueError("games by link in which all act at once have no clocks")
+        with self._lock:
+            self.keys = {seat: secrets.token_urlsafe(12) for seat in self.people}
+            self._passed = False
+            if self._clocks is not None:
+                self._clocks.running = None
+
+    @contextmanager
+    def seated(self, seat: int) -> Iterator[None]:
+        """Answer requests of this thread in this block as those of the person of a seat, in a game by link."""
+        before, self._request.seat = self._asking, seat
+        try:
+            if self._came != {*self.people}:
+                self._come(seat)
+            yield
+        finally:
+            self._request.seat = before
+
+    def _come(self, seat: int) -> None:
+        with self._lock:
+            self._came.add(seat)
+            if not self._thinking:
+                self._start_clock()
+
+    @property
+    def _asking(self) -> int | None:
+        return getattr(self._request, "seat", None)
 
     def move(self, choices: Sequence[int], turn: int, epoch: int = -1, seat: int | None = None) -> None:
         """Play the action of the person who is to act, and let agents go on.
@@ -258,6 +306,8 @@ class Session:
                 raise RefusedError("where all play at once, moves cannot be taken back: you have seen the others'")
             if self._clocks is not None:
                 raise RefusedError("in games with clocks, moves cannot be taken back")
+            if self.keys:
+                raise RefusedError("in games by link, moves cannot be taken back")
             if self._thinking:
                 raise RefusedError("agents are thinking; wait for their move")
             self._check_seen("an undo", self.turn if turn is None else turn, epoch)
@@ -326,6 +376,7 @@ class Session:
                 "asked": self._asked,
                 "seats": [None if seat in self.people else name for seat, name in enumerate(self.names)],
                 "seed": self.seed,
+                "keys": [*self.keys.items()],
                 "moves": self.moves,
                 "epoch": self._epoch,
                 "undone": self.undone,
@@ -348,12 +399,12 @@ class Session:
         with self._lock:
             state, done, curtain, viewer = self.state, self.done, self._curtain(), self._viewer(self.state)
             seat = self._seat()
-            yours = not done and not self._thinking and curtain is None and seat is not None and seat == self._to_act()
+            yours = not done and not self._thinking and curtain is None and self._awaits(seat)
             fresh = self._events[since:] if epoch == self._epoch and not curtain else []
             result = self._result() if done else None
             shown = None if curtain else frame(self.game, state, self._before(), viewer, self._own_action())
             return {
-                "id": self.id,
+                "id": self.address,
                 "epoch": self._epoch,
                 "turn": self.turn,
                 "seed": self.seed if done else None,  # hidden draws follow from it
@@ -362,11 +413,13 @@ class Session:
                 "seat": seat,
                 "curtain": curtain,
                 "thinking": self._thinking and not done,
+                "pending": self.pending,
                 "clocks": self._clock_data(),
                 "yours": yours,
                 "legal": legal_bits(self.game, state, seat) if yours and seat is not None else None,
                 "controls": view_of(self.game).controls(state, seat) if yours and seat is not None else {},
                 "can_undo": self._clocks is None
+                and not self.keys
                 and not self.game.info.simultaneous
                 and not self._thinking
                 and bool(self._own_turns()),
@@ -381,15 +434,18 @@ class Session:
 
     def description(self) -> dict[str, Any]:
         """Return the constant data of the whole game, as JSON."""
+        own = self._asking
+        others = {self.layout["players"][seat]: f"{self.id}.{key}" for seat, key in self.keys.items() if seat != own}
         return {
             "layout": self.layout,
+            "links": others if own is not None and own == self.people[0] else {},
             "patterns": view_of(self.game).patterns(),
             "game": self.game.id,
             "asked": self._asked,
             "parameters": plain(self.game.parameters),
             "nvec": list(self.game.info.action_nvec),
             "names": list(self.names),
-            "people": list(self.people),
+            "people": list(self.people) if own is None else [own],
             "moves": [] if self._curtain() else [self._move_text(event) for event in self._events],
         }
 
@@ -431,8 +487,16 @@ class Session:
         mover = int(self.state.current_player)
         return mover if mover in self.people else None
 
+    def _awaits(self, seat: int | None) -> bool:
+        """Return True if a person's action is awaited now; by link all people may choose at the same time."""
+        if self.keys and self.game.info.simultaneous:
+            return seat is not None and seat not in self._chosen and not self._thinking
+        return seat is not None and seat == self._to_act()
+
     def _seat(self) -> int | None:
         """Return the seat of the person at the screen; None for spectators, and before the next person sits down."""
+        if self.keys:
+            return self._asking
         if self._passed:
             return self._sitting
         if len(self.people) < 2:
@@ -460,6 +524,9 @@ class Session:
         """Play the moves of a saved game again; raise a `ValueError` if they do not fit the game."""
         self.id, self._epoch = saved["id"], saved["epoch"]
         self.stored, self.undone = saved["stored"], saved["undone"]
+        self.keys = dict(saved["keys"])
+        self._passed = self._passed and not self.keys
+        self._came = {*self.people} if saved["moves"] else set()
         for move in saved["moves"]:
             actions = parse_move(self.game, move)[None]
             after = self.game.step(self.state, actions)
@@ -495,7 +562,7 @@ class Session:
         """Return the seat of the person who is to act and sees the present position; refuse other requests."""
         if self.done:
             raise RefusedError("the game is over")
-        mover = self._to_act()
+        mover = self._asking if self._awaits(self._asking) else None if self.keys else self._to_act()
         if self._thinking or mover is None or seat not in (None, mover) or self._curtain() is not None:
             raise RefusedError("it is not your turn yet")
         self._check_seen(request, turn, epoch)
@@ -594,6 +661,8 @@ class Session:
         """Let a person's clock run if it is the person's turn, and the person sees the game."""
         if self._clocks is None or self._forfeit is not None or bool(self.state.done) or self._curtain() is not None:
             return
+        if self.keys and self._came != {*self.people}:  # nobody waits for one who has not come yet
+            return
         if (mover := self._to_act()) is not None:
             self._clocks.start(0, mover)
 
@@ -639,7 +708,7 @@ class Session:
         before = self.state
         after = self.game.step(before, actions)
         own = self._own_parts(actions)
-        viewers = self.people if self._passed and not bool(after.done) else (self._viewer(after),)
+        viewers = self.people if (self._passed or self.keys) and not bool(after.done) else (self._viewer(after),)
         shown = {
             viewer: step_data(
                 self.game, before, after, viewer=viewer, action=None if viewer is None else own.get(viewer)

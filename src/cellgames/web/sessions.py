@@ -7,19 +7,21 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from hmac import compare_digest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from cellgames.arena.records.checksums import has_changed, sign
 from cellgames.arena.records.record_lines import to_line
 from cellgames.utils.files import write_atomic
 
-from .live_game import Session
+from .live_game import RefusedError, Session
 
 _MOST_WATCHED = 4  # games of agents alone that one visitor has in memory at the same time
 _MOST_SAVED = 10_000  # files; a new game is refused beyond
 _MOST_LISTED = 100
 _ID = re.compile(r"[A-Za-z0-9_-]{16}")
+_ADDRESS = re.compile(rf"({_ID.pattern})(?:\.({_ID.pattern}))?")  # an id, in a game by link with the secret of a seat
 
 
 class FullError(Exception):
@@ -32,6 +34,26 @@ class _Kept(NamedTuple):
     session: Session
     visitor: str
     asked: float
+
+
+class Seated:
+    """A game by link as the person of one seat has it: a `Session` whose attributes are asked for by that person."""
+
+    def __init__(self, session: Session, seat: int) -> None:
+        self._session, self._seat = session, seat
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the session, or a method that is called for the seat."""
+        with self._session.seated(self._seat):
+            found = getattr(self._session, name)
+        if not callable(found):
+            return found
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            with self._session.seated(self._seat):
+                return found(*arguments, **named)
+
+        return call
 
 
 class Sessions:
@@ -107,14 +129,24 @@ class Sessions:
         with self._lock:
             self._kept[session.id] = _Kept(session, visitor, self._clock())
 
-    def get(self, id: str, visitor: str = "") -> Session:
-        """Return the session, from its file if it is not in memory.
+    def get(self, address: str, visitor: str = "") -> Session:
+        """Return the session, from its file if it is not in memory; a game by link as the person of a seat has it.
 
         Raises:
             LookupError: There is no such game.
             ValueError: Its file is damaged, or its agents are no longer here.
             FullError: Agents think in all games in memory.
         """
+        id, secret = _parts(address)
+        session = self._find(id, visitor)
+        if not session.keys:
+            return session
+        seat = next((seat for seat, key in session.keys.items() if compare_digest(key, secret)), None)
+        if seat is None:
+            raise _missing()
+        return cast(Session, Seated(session, seat))
+
+    def _find(self, id: str, visitor: str) -> Session:
         if (session := self._asked(id)) is not None:
             return session
         with self._reading:  # one at a time, and each of them once
@@ -133,15 +165,26 @@ class Sessions:
             self._kept[id] = kept._replace(asked=self._clock())
             return kept.session
 
-    def drop(self, id: str) -> None:
-        """Delete a game; raise a `LookupError` for an unknown one."""
+    def drop(self, address: str) -> None:
+        """Delete a game.
+
+        Raises:
+            LookupError: There is no such game.
+            RefusedError: Somebody else has begun this game by link.
+        """
+        id, secret = _parts(address)
         path = self._path(id)
         with self._lock:
-            kept = self._kept.pop(id, None)
+            kept = self._kept.get(id)
+        keys = [key for _, key in self._read(path)["keys"]] if kept is None else [*kept.session.keys.values()]
+        if keys and secret not in keys:
+            raise _missing()
+        if keys and secret != keys[0]:
+            raise RefusedError("only the person who has begun this game can delete it")
+        with self._lock:
+            self._kept.pop(id, None)
         if kept is not None:
             kept.session.close()
-        elif not path.is_file():
-            raise _missing()
         path.unlink(missing_ok=True)
 
     def games(self, ids: Sequence[str] | None = None) -> list[dict[str, Any]]:
@@ -151,7 +194,8 @@ class Sessions:
             JSON objects with `id`, `game`, `title`, `players`, `names` (None for a person), `turns`, `outcome` (None
             while the game goes on) and `time`.
         """
-        paths = [*self._folder.glob("*.json")] if ids is None else [self._path(id) for id in ids if _ID.fullmatch(id)]
+        given = {} if ids is None else {match[1]: match[2] or "" for id in ids if (match := _ADDRESS.fullmatch(id))}
+        paths = self._folder.glob("*.json") if ids is None else map(self._path, given)
         dated = sorted(((path.stat().st_mtime, path) for path in paths if path.is_file()), reverse=True)
         found = []
         for changed, path in dated[:_MOST_LISTED]:
@@ -159,9 +203,15 @@ class Sessions:
                 saved = self._read(path)
             except (LookupError, ValueError):
                 continue  # deleted at this moment, or damaged: whoever opens it reads why
-            about = {name: saved[name] for name in ("id", "game", "title", "players", "outcome")}
+            keys = [key for _, key in saved["keys"]]
+            if ids is None:
+                given[saved["id"]] = keys[0] if keys else ""
+            elif keys and given[saved["id"]] not in keys:
+                continue
+            address = f"{saved['id']}.{given[saved['id']]}" if keys else saved["id"]
+            about = {name: saved[name] for name in ("game", "title", "players", "outcome")}
             more = {"names": saved["seats"], "turns": len(saved["moves"])}
-            found.append({**about, **more, "time": changed})
+            found.append({"id": address, **about, **more, "time": changed})
         return found
 
     def close(self, seconds: float) -> bool:
@@ -197,6 +247,13 @@ class Sessions:
             raise ValueError(f"the game {path.stem} has changed on the disk since it was saved")
         found: dict[str, Any] = json.loads(line)
         return found
+
+
+def _parts(address: str) -> tuple[str, str]:
+    """Return the id of a game and the secret of a seat, "" without one; raise a `LookupError` for another text."""
+    if (match := _ADDRESS.fullmatch(address)) is None:
+        raise _missing()
+    return match[1], match[2] or ""
 
 
 def _missing() -> LookupError:

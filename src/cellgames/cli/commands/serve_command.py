@@ -51,6 +51,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help='the folder of the games that are played on the page (default "games" beside the store)',
     )
     add_agents(command, "more agents to play against, such as your own; NAME=SPEC gives a name", required=False)
+    command.add_argument(
+        "--invite",
+        action="store_true",
+        help="let others in your network play by link: --host 0.0.0.0, with its address",
+    )
     command.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
@@ -81,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     store = arguments.store or default_store()
     if store.exists():
         Store(store, create=False).close()  # complain about a file that is none, before anything is shown
+    if arguments.invite and arguments.host == _HOST:
+        arguments.host = "0.0.0.0"  # as asked for
     listening = _listen(arguments.host, arguments.port)
     local = _is_local(arguments.host)
     if not local:
@@ -89,10 +96,11 @@ def run(arguments: argparse.Namespace) -> int:
             "to the store: there are no passwords"
         )
     host, port = arguments.host, listening.getsockname()[1]
-    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    origin = f"http://{_address()}:{port}" if arguments.invite and host == "0.0.0.0" else ""
+    address = origin or f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     games = arguments.games or store.parent / "games"
     hosts = (*LOCAL, arguments.host) if local else None
-    app = create_app(arguments.results, store, games=games, agents=agents, hosts=hosts)
+    app = create_app(arguments.results, store, games=games, agents=agents, hosts=hosts, origin=origin)
     server = uvicorn.Server(uvicorn_config(app, log_level="warning", timeout_graceful_shutdown=2))
     print(f"Cellgames is at {address} (Ctrl-C stops it)", flush=True)
     if arguments.open:
@@ -135,6 +143,16 @@ def _listen(host: str, port: int) -> socket.socket:
             f"is another server running there? --port {port + 1 if port else 8000} takes another one"
         ) from error
     return listening
+
+
+def _address() -> str:
+    """Return the address of this computer in its network; nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:  # no network
+            return _HOST
+        return str(probe.getsockname()[0])
 
 
 def _is_local(host: str) -> bool:

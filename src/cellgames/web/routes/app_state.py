@@ -32,10 +32,13 @@ class AppState:
         library: Records and weights in the results folder.
         store: File of the store; None for no store.
         agents: Specs of more agents that the page lists, by name.
+        origin: Where others reach the server, for the links of games; "" if they do as the page's own browser does.
     """
 
-    def __init__(self, library: Library, store: Path | None, agents: Mapping[str, str] | None = None) -> None:
-        self.library, self.store, self._agents = library, store, dict(agents or {})
+    def __init__(
+        self, library: Library, store: Path | None, agents: Mapping[str, str] | None = None, origin: str = ""
+    ) -> None:
+        self.library, self.store, self._agents, self.origin = library, store, dict(agents or {}), origin
         self._answered = lru_cache(_ANSWERS)(self._answer)
         self._unpacking = threading.BoundedSemaphore(2)
         self._rating = threading.Lock()

@@ -122,13 +122,13 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
 
     def snapshot(session: Session, last: bool = False) -> dict[str, Any]:
         data = session.snapshot(last)
-        data["about"]["store"] = state.store is not None
+        data["about"] |= {"store": state.store is not None, "origin": state.origin}
         return data
 
     async def settled(session: Session, seconds: float, mark: object = None) -> None:
         """Wait until agents have moved, or until there is something newer than `mark`."""
         end = time.monotonic() + seconds
-        while session.thinking and time.monotonic() < end and (mark is None or session.mark == mark):
+        while session.pending and time.monotonic() < end and (mark is None or session.mark == mark):
             await asyncio.sleep(0.004)
 
     async def live(id: str, request: Request) -> Session:
@@ -155,8 +155,11 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         visitor = request.client.host if request.client is not None else ""
         sessions.make_room(agents_alone=None not in specs, visitor=visitor)
         session = session_of(state, {"asked": asked, "seats": specs, "seed": seed})
+        if wish.invite:
+            session.invite()
         sessions.add(session, visitor)
-        return snapshot(session)
+        own = session.keys[session.people[0]] if session.keys else ""
+        return snapshot(sessions.get(f"{session.id}.{own}" if own else session.id))
 
     @router.get("/api/play/{id}")
     async def see_game(

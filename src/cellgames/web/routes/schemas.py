@@ -42,6 +42,7 @@ class NewGame(Body):
         max_length=20,
         description="Seconds of each player for the game, and seconds that each move adds, such as 180+2.",
     )
+    invite: bool = Field(default=False, description="Give each person's seat an address of its own (`about.links`).")
     seed: int | None = Field(default=None, ge=0, lt=1 << 53, description="Null draws one.")
     position: str = Field(
         default="", max_length=MOST_LINE, description="Where it starts, as the game writes positions; the usual start."

@@ -39,6 +39,7 @@ def create_app(
     games: Path | None = None,
     agents: Mapping[str, str] | None = None,
     hosts: tuple[str, ...] | None = LOCAL,
+    origin: str = "",
 ) -> FastAPI:
     """Return the server as an ASGI application.
 
@@ -48,6 +49,7 @@ def create_app(
         games: The folder of live games, which are found there again after a restart; None for a temporary one.
         agents: Specs of more agents that visitors may choose, by name.
         hosts: Host names under which it answers; None for any, if it is open to a network.
+        origin: Where others reach the server, for the links of games; "" for as the page's own browser does.
     """
     from cellgames.web.analysis_board import AnalysisBoard
 
@@ -64,7 +66,7 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    state = AppState(Library(results), store, agents)
+    state = AppState(Library(results), store, agents, origin)
     if games is None:
         app.state.temporary = TemporaryDirectory(prefix="cellgames-", ignore_cleanup_errors=True)
         games = Path(app.state.temporary.name)

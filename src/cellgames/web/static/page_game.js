@@ -56,7 +56,7 @@
       };
       document.addEventListener("keydown", this.onKey);
       this.settle();
-      if (view.thinking) this.poll();
+      if (view.pending) this.poll();
       if (view.clocks) this.ticker = setInterval(() => this.tick(), 100);
     }
 
@@ -75,6 +75,9 @@
 
     // Whether several people share the screen: then nobody is "you".
     get several() { return this.about.people.length > 1; }
+
+    // Whether it is a game by link, in which each person has a screen.
+    get linked() { return this.view.id.includes("."); }
 
     // Whether the person may act now.
     free() { return this.view.yours && !this.busy && !this.showing; }
@@ -122,7 +125,7 @@
         el("div", { class: "stage" }, this.spoken, Cellgames.goal(this.layout, this.several ? null : this.person), this.status, this.clocks, this.banner, el("div", { class: "board" }, this.canvas), this.films,
           el("div", { class: "under" }, this.lines, legend)),
         el("div", { class: "side" },
-          el("section", { class: "panel", "aria-label": "Your move" }, this.bots && this.bots.root, this.place, this.end, el("p", { class: "buttons" }, this.trialButton, this.undoButton, this.watchButton, this.resignButton, this.again), this.extra),
+          app.invitation(this.about), el("section", { class: "panel", "aria-label": "Your move" }, this.bots && this.bots.root, this.place, this.end, el("p", { class: "buttons" }, this.trialButton, this.undoButton, this.watchButton, this.resignButton, this.again), this.extra),
           !wide && players,
           el("details", { class: "panel" }, el("summary", {}, "Moves"), this.list),
           el("details", { class: "panel" }, el("summary", {}, "Rules in brief"), app.rulesOf(this.rules), this.rules.lesson && app.learnLinks(this.rules.game))),
@@ -151,7 +154,7 @@
           const chip = el("span", { class: "chip" });
           chip.style.background = Cellgames.seatColour(layout, seat);
           return el("tr", { class: [frame.player === seat && !frame.done ? "moving" : "", seat === this.person ? "own" : ""].join(" ") },
-            el("th", { scope: "row" }, chip, player, " ", el("span", { class: "who", title: about.names[seat] }, about.people.includes(seat) ? (this.several ? "person" : "you") : app.shortened(about.names[seat], 24)),
+            el("th", { scope: "row" }, chip, player, " ", el("span", { class: "who", title: about.names[seat] }, about.people.includes(seat) ? (this.several ? "person" : "you") : about.names[seat] === "human" ? "person" : app.shortened(about.names[seat], 24)),
               results[seat] && el("strong", { class: `result ${results[seat]}` }, Cellgames.place(frame, seat) || results[seat])),
             columns.map((column) => el("td", { class: "number" }, shown(column, infos[column.name][seat]))));
         }))));
@@ -223,6 +226,7 @@
         const who = seat === null || seat === undefined ? "The agents" : this.about.names[seat];
         return `${app.shortened(who)} ${seat === null || seat === undefined ? "are" : "is"} thinking …`;
       }
+      if (view.pending) return `${frame.player === null || frame.player === undefined ? "Waiting for the others" : `Waiting for ${this.layout.players[frame.player]}`} …`;
       if (view.yours) return this.several ? `${this.layout.players[this.person]} to move. ${frame.status}` : `Your move. ${frame.status}`;
       return frame.status;
     }
@@ -244,7 +248,7 @@
       this.view = view;
       if (view.events.length) this.drawMoves();
       this.play();
-      if (view.thinking) this.poll();
+      if (view.pending) this.poll();
     }
 
     // Say to screen readers what others have played.
@@ -260,7 +264,7 @@
       if (this.polling) return;
       this.polling = true;
       let failures = 0;
-      while (this.view.thinking && !this.closed) {
+      while (this.view.pending && !this.closed) {
         try {
           const query = new URLSearchParams({ epoch: this.view.epoch, since: this.seen, wait: true });
           const answer = await api(`${this.path}?${query}`);
@@ -332,7 +336,7 @@
       this.view = view;
       this.drawMoves();
       this.settle();
-      if (view.thinking) this.poll();
+      if (view.pending) this.poll();
     }
 
     // Two quick clicks are one request: until it is answered, the person may do nothing else.
@@ -505,6 +509,7 @@
       this.trialButton.disabled = !choosing;
       this.watchButton.hidden = this.showing || !this.watched;
       this.again.disabled = this.busy;
+      this.again.hidden = this.linked;
       this.resignButton.hidden = !this.view.can_resign || Boolean(this.view.lesson);
       this.controls.enable(choosing);
       if (this.lesson) this.lesson.draw();

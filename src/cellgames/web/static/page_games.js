@@ -27,6 +27,22 @@
     write(read().filter((other) => other !== id));
   };
 
+  // The links of a game for the other people; null in other games.
+  app.invitation = ({ links, origin, layout }) => {
+    if (!Object.keys(links).length) return null;
+    const line = ([player, address]) => {
+      const input = el("input", { class: "sharelink", readOnly: true, "aria-label": `Link for ${player}`, value: `${origin || location.origin}/#/game/${address}`, onfocus: () => input.select() });
+      const copy = el("button", { type: "button", onclick: async () => {
+        input.select();
+        try { await navigator.clipboard.writeText(input.value); app.notice("Copied."); } catch { app.notice("Press Ctrl+C to copy."); }
+      } }, "Copy");
+      return el("p", { class: "buttons" }, el("span", {}, player), input, copy);
+    };
+    return el("details", { class: "panel invitation", open: true }, el("summary", {}, "Links for the others"),
+      el("p", { class: "hint" }, `Whoever has a link plays ${layout.title} in that seat.`), Object.entries(links).map(line),
+      !origin && /^(localhost|127\.|\[::1)/.test(location.host) && el("p", { class: "hint" }, "Only this computer reaches the page; ", el("code", {}, "cellgames serve --invite"), " opens it to your network."));
+  };
+
   const played = () => api(`/api/play?${new URLSearchParams({ ids: read().join(",") })}`);
 
   const link = (game, ...words) => el("a", { href: `#/game/${game.id}` }, ...words);

@@ -9,6 +9,7 @@
 
   const CLOCKS = [
     ["", "none"], ["60", "1+0: 1 minute each"], ["180+2", "3+2: 3 minutes, + 2 s a move"], ["600+5", "10+5: 10 minutes, + 5 s a move"],
+    ["259200+86400", "3 days, + 1 day a move"],
   ];
 
   // What a preset is called beside the others of its game: the words of its id behind the game's, such as "Talk, small".
@@ -60,6 +61,8 @@
     const seats = el("select", {});
     const sitting = el("fieldset", { class: "sitting", hidden: true });
     const rivals = el("div", { class: "rivals" });
+    const apart = el("input", { type: "checkbox" });
+    const apartLine = el("label", { class: "check" }, apart, " each at a screen of their own, by link");
     const each = el("input", { type: "checkbox", onchange: drawRivals });
     const clock = el("select", {}, CLOCKS.map(([value, words]) => el("option", { value }, words)));
     const seed = el("input", { type: "number", min: 0, max: Number.MAX_SAFE_INTEGER, placeholder: "any" });
@@ -123,11 +126,11 @@
 
     function drawSeats() {
       const before = seats.options.length ? seats.value : players[0];
-      clear(seats, players.map((name, seat) => el("option", { value: name }, game.people[seat])), el("option", { value: SEVERAL }, "several people at this screen"), el("option", { value: "" }, "none: agents play all seats"));
+      clear(seats, players.map((name, seat) => el("option", { value: name }, game.people[seat])), el("option", { value: SEVERAL }, "several people"), el("option", { value: "" }, "none: agents play all seats"));
       if ([...seats.options].some((option) => option.value === before)) seats.value = before;
       else seats.value = players[0];
       const chosen = [...sitting.querySelectorAll("input")].map((box) => box.checked);
-      clear(sitting, el("legend", {}, "People at this screen"), players.map((name, seat) => el("label", { class: "check" },
+      clear(sitting, el("legend", {}, "People"), players.map((name, seat) => el("label", { class: "check" },
         el("input", { type: "checkbox", value: name, checked: chosen.length ? chosen[seat] : seat < 2, onchange: drawRivals }), ` ${game.people[seat]}`)));
     }
 
@@ -173,7 +176,7 @@
     }
 
     function drawRivals() {
-      sitting.hidden = seats.value !== SEVERAL;
+      sitting.hidden = apartLine.hidden = seats.value !== SEVERAL;
       const own = people(), others = players.filter((name) => !own.includes(name));
       const labels = !others.length ? [] : each.checked && others.length > 1 ? others.map((name) => `Opponent as ${game.people[players.indexOf(name)]}`) : [others.length > 1 ? "Opponent in all other seats" : "Opponent"];
       const before = [...rivals.children].map((one) => one.chosen());
@@ -201,6 +204,7 @@
     async function play() {
       const wish = { game: id, parameters: chosen(), seat: people(), agents: [...rivals.children].map((one) => one.spec()) };
       if (!wish.agents.length) wish.agents = ["random"]; // nobody's
+      if (seats.value === SEVERAL && apart.checked) wish.invite = true;
       if (clock.value) wish.clock = clock.value;
       if (seed.value !== "") wish.seed = Number(seed.value);
       const made = await api("/api/play", wish);
@@ -208,7 +212,7 @@
       location.hash = `#/game/${made.view.id}`;
     }
 
-    add(form, [preset, field("Your seat", seats), sitting, rivals, eachLine, field("Clock", clock),
+    add(form, [preset, field("Your seat", seats), sitting, apartLine, rivals, eachLine, field("Clock", clock),
       el("details", { class: "more" }, el("summary", {}, "Board and seed"), el("div", { class: "fields" }, inputs.filter((one) => one.matches(".field")), field("Seed", seed)), inputs.filter((one) => one.matches(".option"))), submit]);
     clear(main, el("h1", {}, game.title), el("div", { class: "two" }, form,
       el("section", { class: "panel" }, game.lesson && app.learnLinks(game.game), el("h2", {}, "Rules in brief"), rulesOf(game))));

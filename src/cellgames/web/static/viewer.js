@@ -35,6 +35,7 @@
     const two = (number) => String(number).padStart(2, "0");
     if (seconds < 10) return `0:${(Math.floor(10 * Math.max(0, seconds)) / 10).toFixed(1).padStart(4, "0")}`;
     const whole = Math.floor(seconds), minutes = Math.floor(whole / 60) % 60, hours = Math.floor(whole / 3600);
+    if (hours >= 48) return `${Math.floor(hours / 24)} d ${hours % 24} h`;
     return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
   };
 
