@@ -19,7 +19,7 @@ from torch import Tensor
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 ILLEGAL = -(1 << 60)
 """Less than any worth: of what cannot be played."""
@@ -80,11 +80,7 @@ def weighted(found: Tensor, weights: Sequence[int], left: Tensor) -> Tensor:
     return (found.sum(1) * counts[:, :, None]).sum(0)
 
 
-def _fake(base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
-    return base.new_empty((generations, 3, base.shape[2], own.shape[2]), dtype=torch.int32)
-
-
-@operator("grid_adaptation_trials(Tensor base, Tensor own, int size, int generations) -> Tensor", fake=_fake)
+@Operator
 def _tried(base: Tensor, own: Tensor, size: int, generations: int) -> Tensor:
     """Return `tried`."""
     grid = PackedGrid(size, size)

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional, grad
 from typing_extensions import override
 
-from cellgames.envs.native import Library, library, operator, pointer
+from cellgames.envs.native import Library, Operator, library, pointer
 
 _CHUNK = 32  # channels that native code takes together
 _MOST_CHANNELS = 128  # of native code, which holds gradients of a layer several times
@@ -55,12 +55,7 @@ def wrapped(planes: Tensor) -> Tensor:
     return wide
 
 
-@operator(
-    "trunk(Tensor planes, Tensor? added, Tensor[] weights, Tensor[] biases, bool wrap, bool keep) -> Tensor",
-    fake=lambda planes, added, weights, biases, wrap, keep: planes.new_empty(
-        (len(weights) if keep else 1, len(planes), *planes.shape[2:], _rounded(len(biases[0])))
-    ),
-)
+@Operator
 def trunk(
     planes: Tensor, added: Tensor | None, weights: Sequence[Tensor], biases: Sequence[Tensor], wrap: bool, keep: bool
 ) -> Tensor:
@@ -79,15 +74,7 @@ def trunk(
     return functional.pad(stacked, (0, _rounded(stacked.shape[-1]) - stacked.shape[-1])).contiguous()
 
 
-@operator(
-    "trunk_backward(Tensor gradient, Tensor seen, Tensor planes, Tensor[] weights, bool wrap, bool inward) -> Tensor[]",
-    fake=lambda gradient, seen, planes, weights, wrap, inward: [
-        planes.new_empty(planes.shape if inward else 0),
-        planes.new_empty(len(planes), len(weights[0])),
-        *(weight.new_empty((len(weight), 3, 3, weight.shape[1])) for weight in weights),
-        *(planes.new_empty(len(weight)) for weight in weights),
-    ],
-)
+@Operator
 def trunk_backward(
     gradient: Tensor, seen: Tensor, planes: Tensor, weights: Sequence[Tensor], wrap: bool, inward: bool
 ) -> list[Tensor]:

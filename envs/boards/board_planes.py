@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from .bitboards import Grid
 from .packedboards import PackedGrid
@@ -32,6 +32,7 @@ def seen_words(boards: Sequence[Tensor], seat: Tensor) -> Tensor:
     return torch.cat([board[env_ids, order] if board.ndim == 4 else board[:, None] for board in boards], 1)
 
 
+@Operator
 def write_planes(
     grid: Grid | PackedGrid, boards: list[Tensor], seats: Tensor, numbers: Tensor, first: tuple[int, int], out: Tensor
 ) -> None:
@@ -45,55 +46,28 @@ def write_planes(
         first: number of boards that come first, and of numbers after them.
         out: int16 or float32, contiguous.
     """
-    _write(boards, seats, numbers, grid.rows, grid.cols, isinstance(grid, PackedGrid), *first, out)
-
-
-def _grid(rows: int, cols: int, packed: bool) -> Grid | PackedGrid:
-    return PackedGrid(rows, cols) if packed else Grid(rows, cols, wrap=False)
-
-
-@operator(
-    "write_planes(Tensor[] boards, Tensor seats, Tensor numbers, int rows, int cols, bool packed, int first_boards, "
-    "int first_numbers, Tensor(a!) out) -> ()",
-    fake=lambda *_: None,
-)
-def _write(
-    boards: list[Tensor],
-    seats: Tensor,
-    numbers: Tensor,
-    rows: int,
-    cols: int,
-    packed: bool,
-    first_boards: int,
-    first_numbers: int,
-    out: Tensor,
-) -> None:
-    """Write `write_planes`."""
+    (boards_first, numbers_first), packed = first, isinstance(grid, PackedGrid)
     for number, seat in enumerate(seats.unbind(1)):
         words = torch.stack(boards, 1) if packed else seen_words(boards, seat)
-        cells, values = _grid(rows, cols, packed).unpack(words.movedim(0, -1)), numbers[:, number]
-        parts = (cells[:, :first_boards], values[:, :first_numbers], cells[:, first_boards:], values[:, first_numbers:])
+        cells, values = grid.unpack(words.movedim(0, -1)), numbers[:, number]
+        parts = (cells[:, :boards_first], values[:, :numbers_first], cells[:, boards_first:], values[:, numbers_first:])
         _join(parts, out[:, number])
 
 
-@_write.native
+@write_planes.native
 def _native_write(
     native: Library,
+    grid: Grid | PackedGrid,
     boards: list[Tensor],
     seats: Tensor,
     numbers: Tensor,
-    rows: int,
-    cols: int,
-    packed: bool,
-    first_boards: int,
-    first_numbers: int,
+    first: tuple[int, int],
     out: Tensor,
 ) -> None:
     """Write the same by `sources/board_planes.cpp`."""
     inner = [board.movedim(0, -1).contiguous().movedim(-1, 0) for board in boards]  # kept until the end of the call
     seats, numbers = seats.contiguous(), numbers.contiguous()
-    first = first_boards, first_numbers
-    native_writer(native, _grid(rows, cols, packed), inner, seats, numbers, first, out.dtype)(pointer(out, out.dtype))
+    native_writer(native, grid, inner, seats, numbers, first, out.dtype)(pointer(out, out.dtype))
 
 
 def native_writer(

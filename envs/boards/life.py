@@ -18,7 +18,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels.compiling import Compile, check_compile, kernel
 from cellgames.envs.kernels.parameters import check_whole
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from .bitboards import Grid, count
 
@@ -41,18 +41,9 @@ def _next(grid: Grid, live: Tensor, counts: Sequence[Tensor]) -> Tensor:
     return after
 
 
+@Operator
 def advance(grid: Grid, boards: Tensor, generations: int, *, compile: Compile = "auto") -> Tensor:
     """Return bitboards [..., S, N, B] after some generations; `compile`: see `Life`."""
-    return _advance(boards, grid.rows, grid.cols, grid.wrap, generations, compile)
-
-
-@operator(
-    "life_generations(Tensor boards, int rows, int cols, bool wrap, int generations, str compile) -> Tensor",
-    fake=lambda boards, *_: torch.empty_like(boards, memory_format=torch.contiguous_format),
-)
-def _advance(boards: Tensor, rows: int, cols: int, wrap: bool, generations: int, compile: Compile) -> Tensor:
-    """Return `advance`."""
-    grid = Grid(rows, cols, wrap)
     after = boards.clone(memory_format=torch.contiguous_format)
     batches = after.view(after.shape[:-3].numel(), *after.shape[-3:])
 
@@ -71,19 +62,19 @@ def _advance(boards: Tensor, rows: int, cols: int, wrap: bool, generations: int,
     return after
 
 
-@_advance.native
+@advance.native
 def _native_advance(
-    native: Library, boards: Tensor, rows: int, cols: int, wrap: bool, generations: int, compile: str
+    native: Library, grid: Grid, boards: Tensor, generations: int, *, compile: Compile = "auto"
 ) -> Tensor:
     """Return the same by `sources/life.cpp`."""
-    if cols > _WIDEST:
+    if grid.cols > _WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     boards = boards.contiguous()
     after = torch.empty_like(boards)
     native.cellgames_life(
-        rows,
-        cols,
-        wrap,
+        grid.rows,
+        grid.cols,
+        grid.wrap,
         boards.shape[:-3].numel(),
         boards.shape[-1],
         generations,

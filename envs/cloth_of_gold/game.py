@@ -387,7 +387,7 @@ class ClothOfGold(Game[ClothState]):
     def _native_observer(self, state: ClothState, seat: Tensor) -> Callable[[int], object] | None:
         if (native := library(state.device)) is None:
             return None
-        numbers = torch.empty((1, 1, len(observation.NUMBERS)), dtype=torch.int16)
+        numbers = torch.empty((1, 1, len(observation.NUMBERS)), dtype=torch.int16, device=state.device)
         boards, first = self._boards(state), (len(observation.BOARDS), len(observation.NUMBERS))
         write = native_writer(native, self.grid, boards, seat[:, None], numbers, first, torch.int16)
         left, number, scores, seats, row = (x.numpy() for x in (state.left, state.round, state.scores, seat, numbers))

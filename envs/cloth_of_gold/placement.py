@@ -5,8 +5,6 @@ Letters: `B` games, `S, N` stored rows and words in them (see `boards.bitboards`
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
@@ -14,7 +12,7 @@ from cellgames.envs.boards.bitboards import Grid, popcount
 from cellgames.envs.core import sampling
 from cellgames.envs.core.state import along_envs
 from cellgames.envs.kernels.compiling import kernel
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from . import rules
 from .state import ClothState
@@ -34,52 +32,9 @@ def copied(field: Tensor) -> Tensor:
 # --- legal actions ------------------------------------------------------------------------------------------------
 
 
-class _Situation(NamedTuple):
-    """The fields of `ClothState` that say what may be done."""
-
-    units: Tensor
-    territory: Tensor
-    neutral: Tensor
-    killed: Tensor
-    placed: Tensor
-    current_player: Tensor
-    live: Tensor
-    left: Tensor
-    acts: Tensor
-
-
-_ARGUMENTS = "(Tensor[] situation, int rows, int cols, int max_units) -> Tensor"
-
-
-def _situation(state: ClothState) -> list[Tensor]:
-    return [getattr(state, name) for name in _Situation._fields]
-
-
+@Operator
 def legal_cells(grid: Grid, state: ClothState) -> Tensor:
     """Return bitboards of the cells where the mover may place its next unit, whatever its number: int64 [B, S, N]."""
-    return _legal_cells(_situation(state), grid.rows, grid.cols, 0)
-
-
-def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
-    """Return the cells, by rows, and the end of the turn: bool [B, H * W + 1].
-
-    A cell that holds a unit placed in this turn takes it back; see `rules.choices`.
-    """
-    return _legal_actions(_situation(state), grid.rows, grid.cols, max_units)
-
-
-def legal_bits(grid: Grid, state: ClothState, max_units: int) -> Tensor:
-    """Return `legal_actions` packed as by `core.sampling.pack`: int64 [B, W]."""
-    return _legal_bits(_situation(state), grid.rows, grid.cols, max_units)
-
-
-@operator(
-    f"cloth_of_gold_legal_cells{_ARGUMENTS}",
-    fake=lambda situation, *_: torch.empty_like(situation[2]),
-)
-def _legal_cells(situation: list[Tensor], rows: int, cols: int, max_units: int) -> Tensor:
-    """Return `legal_cells`; `max_units` plays no part."""
-    grid, state = Grid(rows, cols, wrap=False), _Situation(*situation)
     player = state.current_player
     homeless = state.live.gather(1, player[:, None]).squeeze(1) == 0
     words = list(map(_innermost, (*state.units.unbind(1), *state.territory.unbind(1), state.neutral, state.killed)))
@@ -101,61 +56,52 @@ def _words(flags: Tensor) -> Tensor:
     return -flags.long()
 
 
-@operator(
-    f"cloth_of_gold_legal_actions{_ARGUMENTS}",
-    fake=lambda situation, *sizes: torch.empty(
-        (len(situation[0]), sizes[0] * sizes[1] + 1), dtype=torch.bool, device=situation[0].device
-    ),
-)
-def _legal_actions(situation: list[Tensor], rows: int, cols: int, max_units: int) -> Tensor:
-    """Return `legal_actions`."""
-    state, cells = _Situation(*situation), _legal_cells.reference(situation, rows, cols, max_units)
+@Operator
+def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
+    """Return the cells, by rows, and the end of the turn: bool [B, H * W + 1].
+
+    A cell that holds a unit placed in this turn takes it back; see `rules.choices`.
+    """
+    cells = legal_cells.reference(grid, state)
     placing, taking, end = rules.choices(state.left, state.acts, max_units, ~cells.flatten(1).any(1))
     legal = (cells & _words(along_envs(placing, 3))) | (state.placed & _words(along_envs(taking, 3)))
-    flags = Grid(rows, cols, wrap=False).unpack(_innermost(legal))
-    return torch.cat((flags.flatten(1), end[:, None]), 1)
+    return torch.cat((grid.unpack(_innermost(legal)).flatten(1), end[:, None]), 1)
 
 
-@operator(
-    f"cloth_of_gold_legal_bits{_ARGUMENTS}",
-    fake=lambda situation, *sizes: torch.empty(
-        (len(situation[0]), sizes[0] * sizes[1] // sampling.WORD + 1), dtype=torch.int64, device=situation[0].device
-    ),
-)
-def _legal_bits(situation: list[Tensor], rows: int, cols: int, max_units: int) -> Tensor:
-    """Return `legal_bits`."""
-    return sampling.pack(_legal_actions.reference(situation, rows, cols, max_units))
+@Operator
+def legal_bits(grid: Grid, state: ClothState, max_units: int) -> Tensor:
+    """Return `legal_actions` packed as by `core.sampling.pack`: int64 [B, W]."""
+    return sampling.pack(legal_actions.reference(grid, state, max_units))
 
 
-@_legal_cells.native
-def _native_cells(native: Library, situation: list[Tensor], rows: int, cols: int, max_units: int) -> Tensor:
-    neutral = situation[2]
-    out = neutral.new_empty((*neutral.shape[1:], len(neutral))).movedim(-1, 0)
-    return _find(native, 0, situation, (rows, cols, max_units), out)
+@legal_cells.native
+def _native_cells(native: Library, grid: Grid, state: ClothState) -> Tensor:
+    out = state.neutral.new_empty((*state.neutral.shape[1:], len(state))).movedim(-1, 0)
+    return _find(native, 0, grid, state, 0, out)
 
 
-@_legal_actions.native
-def _native_actions(native: Library, situation: list[Tensor], rows: int, cols: int, max_units: int) -> Tensor:
-    out = situation[0].new_empty((len(situation[0]), rows * cols + 1), dtype=torch.bool)
-    return _find(native, 1, situation, (rows, cols, max_units), out)
+@legal_actions.native
+def _native_actions(native: Library, grid: Grid, state: ClothState, max_units: int) -> Tensor:
+    out = torch.empty((len(state), grid.rows * grid.cols + 1), dtype=torch.bool, device=state.device)
+    return _find(native, 1, grid, state, max_units, out)
 
 
-@_legal_bits.native
-def _native_bits(native: Library, situation: list[Tensor], rows: int, cols: int, max_units: int) -> Tensor:
-    out = situation[0].new_empty((len(situation[0]), rows * cols // sampling.WORD + 1))
-    return _find(native, 2, situation, (rows, cols, max_units), out)
+@legal_bits.native
+def _native_bits(native: Library, grid: Grid, state: ClothState, max_units: int) -> Tensor:
+    out = state.seed.new_empty((len(state), grid.rows * grid.cols // sampling.WORD + 1))
+    return _find(native, 2, grid, state, max_units, out)
 
 
-def _find(native: Library, form: int, situation: list[Tensor], sizes: tuple[int, int, int], out: Tensor) -> Tensor:
+def _find(native: Library, form: int, grid: Grid, state: ClothState, max_units: int, out: Tensor) -> Tensor:
     """Write one of the three results, by `sources/cloth_of_gold_turns.cpp`."""
-    rows, cols, max_units = sizes
-    if cols > WIDEST:
+    if grid.cols > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    boards, player, numbers = situation[:5], situation[5].contiguous(), [x.contiguous() for x in situation[6:]]
+    boards = (state.units, state.territory, state.neutral, state.killed, state.placed)
+    player, numbers = state.current_player.contiguous(), [x.contiguous() for x in (state.live, state.left, state.acts)]
     words = list(map(_innermost, boards))  # kept until the end of the call
     native.cellgames_cloth_of_gold_legal(
-        rows,
-        cols,
+        grid.rows,
+        grid.cols,
         len(player),
         max_units,
         form,
@@ -170,6 +116,7 @@ def _find(native: Library, form: int, situation: list[Tensor], sizes: tuple[int,
 # --- turns --------------------------------------------------------------------------------------------------------
 
 
+@Operator
 def play(grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius: int, max_units: int) -> ClothState:
     """Place units of the movers, or take back those that were placed in this turn, and end turns.
 
@@ -183,30 +130,7 @@ def play(grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius
         radius: radius of a unit's territory.
         max_units: the most units placed in a turn.
     """
-    changing = ("units", "placed", "territory", "live", "left", "acts")
-    fields = [getattr(state, name) for name in changing]
-    sizes = (grid.rows, grid.cols, radius, max_units)
-    return state.replace(**dict(zip(changing, _turn(fields, state.current_player, cells, ending, *sizes), strict=True)))
-
-
-@operator(
-    "cloth_of_gold_turn(Tensor[] fields, Tensor player, Tensor cells, Tensor ending, int rows, int cols, int radius, "
-    "int max_units) -> Tensor[]",
-    fake=lambda fields, *_: list(map(torch.empty_like, fields)),
-)
-def _turn(
-    fields: list[Tensor],
-    player: Tensor,
-    cells: Tensor,
-    ending: Tensor,
-    rows: int,
-    cols: int,
-    radius: int,
-    max_units: int,
-) -> list[Tensor]:
-    """Return the fields after `play`."""
-    units, placed, field, live, left, acts = fields
-    grid = Grid(rows, cols, wrap=False)
+    player, placed = state.current_player, state.placed
     bits = bits_of(grid, cells)
     mine = along_envs(player, 2) == torch.arange(2, device=player.device)
 
@@ -214,46 +138,38 @@ def _turn(
         return torch.where(mine[:, :, None, None], boards[:, None], 0)
 
     back = bits & placed
-    units = units ^ of_mover(bits)
-    field = field | of_mover(territory(grid, _innermost(bits & ~placed), radius).movedim(-1, 0))
+    units = state.units ^ of_mover(bits)
+    field = state.territory | of_mover(territory(grid, _innermost(bits & ~placed), radius).movedim(-1, 0))
     gone = back.flatten(1).any(1).nonzero().squeeze(1)
     if len(gone):
         less = _innermost(units[gone, player[gone]])
         field[gone, player[gone]] = territory(grid, less, radius).movedim(-1, 0)
     number = (cells >= 0).sum(1, dtype=torch.int32)
     change = number - 2 * popcount(back).sum((1, 2)).int()
-    return [
-        units,
-        (placed ^ bits).masked_fill(along_envs(ending, 3), 0),
-        field,
-        live.scatter_add(1, player[:, None], change[:, None]),
-        (left - change).masked_fill(ending, max_units),
-        (acts + number).masked_fill(ending, 0),
-    ]
+    return state.replace(
+        units=units,
+        placed=(placed ^ bits).masked_fill(along_envs(ending, 3), 0),
+        territory=field,
+        live=state.live.scatter_add(1, player[:, None], change[:, None]),
+        left=(state.left - change).masked_fill(ending, max_units),
+        acts=(state.acts + number).masked_fill(ending, 0),
+    )
 
 
-@_turn.native
-def _native_turn(
-    native: Library,
-    fields: list[Tensor],
-    player: Tensor,
-    cells: Tensor,
-    ending: Tensor,
-    rows: int,
-    cols: int,
-    radius: int,
-    max_units: int,
-) -> list[Tensor]:
-    if cols > WIDEST or radius > LARGEST:
+@play.native
+def _native_play(
+    native: Library, grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius: int, max_units: int
+) -> ClothState:
+    if grid.cols > WIDEST or radius > LARGEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    boards = [copied(x).movedim(0, -1) for x in fields[:3]]
-    numbers = [x.clone(memory_format=torch.contiguous_format) for x in fields[3:]]
-    given = (player.contiguous(), cells.contiguous())
+    boards = [copied(x).movedim(0, -1) for x in (state.units, state.placed, state.territory)]
+    numbers = [x.clone(memory_format=torch.contiguous_format) for x in (state.live, state.left, state.acts)]
+    given = (state.current_player.contiguous(), cells.contiguous())
     ending = ending.contiguous()
     native.cellgames_cloth_of_gold_turn(
-        rows,
-        cols,
-        len(player),
+        grid.rows,
+        grid.cols,
+        len(state),
         radius,
         cells.shape[1],
         max_units,
@@ -263,7 +179,9 @@ def _native_turn(
         *(pointer(x, torch.int64) for x in given),
         pointer(ending, torch.bool),
     )
-    return [*(x.movedim(-1, 0) for x in boards), *numbers]
+    units, placed, field = (x.movedim(-1, 0) for x in boards)
+    live, left, acts = numbers
+    return state.replace(units=units, placed=placed, territory=field, live=live, left=left, acts=acts)
 
 
 def bits_of(grid: Grid, cells: Tensor) -> Tensor:

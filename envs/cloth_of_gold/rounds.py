@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, count
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from .placement import copied
 from .simulation import advance, simulate
@@ -64,78 +64,43 @@ def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState
     return game._next_round(state.replace(**changed, rounds=numbers), env_ids)
 
 
+@Operator
 def lived(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
     """Return the games after the generations of a round in some of them, int64 [n]; `state` may be overwritten."""
     state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
-    boards = (state.units, state.neutral, state.killed, state.territory)
-    sizes = (game.height, game.width, game.generations, game.neutral_rules, game.radius)
-    _play_round(*boards, state.live, env_ids, *sizes)
-    return state
-
-
-@operator(
-    "cloth_of_gold_round(Tensor(a!) units, Tensor(b!) neutral, Tensor(c!) killed, Tensor(d!) territory, "
-    "Tensor(e!) live, Tensor env_ids, int rows, int cols, int generations, int neutral_rules, int radius) -> ()",
-    fake=lambda *_: None,
-)
-def _play_round(
-    units: Tensor,
-    neutral: Tensor,
-    killed: Tensor,
-    field: Tensor,
-    live: Tensor,
-    env_ids: Tensor,
-    rows: int,
-    cols: int,
-    generations: int,
-    neutral_rules: int,
-    radius: int,
-) -> None:
-    """Play the generations of a round in some games: fields of `ClothState`, changed in place."""
-    grid = Grid(rows, cols, wrap=False)
+    units, neutral, killed, field, grid = state.units, state.neutral, state.killed, state.territory, game.grid
     planes = torch.cat((units[env_ids], neutral[env_ids, None], killed[env_ids, None]), 1)
-    planes = simulate(grid, planes.movedim(0, -1).contiguous(), generations, neutral_rules)
+    planes = simulate(grid, planes.movedim(0, -1).contiguous(), game.generations, game.neutral_rules)
     units[env_ids] = planes[:2].movedim(-1, 0)
     neutral[env_ids] = planes[2].movedim(-1, 0)
     killed[env_ids] = planes[3].movedim(-1, 0)
-    field[env_ids] = territory(grid, planes[:2], radius).movedim(-1, 0)
-    live[env_ids] = count(planes[:2]).t().int()
+    field[env_ids] = territory(grid, planes[:2], game.radius).movedim(-1, 0)
+    state.live[env_ids] = count(planes[:2]).t().int()
+    return state
 
 
-@_play_round.native
-def _native_round(
-    native: Library,
-    units: Tensor,
-    neutral: Tensor,
-    killed: Tensor,
-    field: Tensor,
-    live: Tensor,
-    env_ids: Tensor,
-    rows: int,
-    cols: int,
-    generations: int,
-    neutral_rules: int,
-    radius: int,
-) -> None:
-    boards = [x.movedim(0, -1) for x in (units, neutral, killed, field)]
-    in_place = all(x.is_contiguous() for x in (*boards, live))
-    if cols > WIDEST or radius > LARGEST or not in_place:
+@lived.native
+def _native_lived(native: Library, game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
+    state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
+    boards = [x.movedim(0, -1) for x in (state.units, state.neutral, state.killed, state.territory)]
+    in_place = all(x.is_contiguous() for x in (*boards, state.live))
+    if game.width > WIDEST or game.radius > LARGEST or not in_place:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     env_ids = env_ids.contiguous()
     native.cellgames_cloth_of_gold_round(
-        rows,
-        cols,
-        len(live),
-        generations,
-        neutral_rules,
-        radius,
+        game.height,
+        game.width,
+        len(state),
+        game.generations,
+        game.neutral_rules,
+        game.radius,
         len(env_ids),
         torch.get_num_threads(),
         *(pointer(x, torch.int64) for x in boards),
-        pointer(live, torch.int32),
+        pointer(state.live, torch.int32),
         pointer(env_ids, torch.int64),
     )
-    return None
+    return state
 
 
 def outcomes(lead: Tensor) -> Tensor:
@@ -143,42 +108,33 @@ def outcomes(lead: Tensor) -> Tensor:
     return torch.stack((2 * (lead > 0).int() - 1, 2 * (lead < 0).int() - 1), -1)
 
 
+@Operator
 def counted(grid: Grid, state: ClothState, env_ids: Tensor) -> Tensor:
     """Return both players' territory, contested and killed cells in some games as they are: int32 [n, 4]."""
-    counts: Tensor = _tally(state.territory, state.killed, env_ids, grid.rows, grid.cols)
-    return counts
-
-
-@operator(
-    "cloth_of_gold_tally(Tensor territory, Tensor killed, Tensor env_ids, int rows, int cols) -> Tensor",
-    fake=lambda field, killed, env_ids, *_: env_ids.new_empty((len(env_ids), 4), dtype=torch.int32),
-)
-def _tally(field: Tensor, killed: Tensor, env_ids: Tensor, rows: int, cols: int) -> Tensor:
-    """Return `counted`."""
-    fields = field[env_ids].unbind(1)
-    planes = torch.stack((*fields, fields[0] & fields[1], killed[env_ids])).movedim(1, -1)
+    fields = state.territory[env_ids].unbind(1)
+    planes = torch.stack((*fields, fields[0] & fields[1], state.killed[env_ids])).movedim(1, -1)
     return count(planes).t().int()
 
 
-@_tally.native
-def _native_tally(native: Library, field: Tensor, killed: Tensor, env_ids: Tensor, rows: int, cols: int) -> Tensor:
-    boards = [x.movedim(0, -1) for x in (field, killed)]
-    if cols > WIDEST or not all(x.is_contiguous() for x in boards):
+@counted.native
+def _native_counted(native: Library, grid: Grid, state: ClothState, env_ids: Tensor) -> Tensor:
+    field, killed = state.territory.movedim(0, -1), state.killed.movedim(0, -1)
+    if grid.cols > WIDEST or not (field.is_contiguous() and killed.is_contiguous()):
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    env_ids = env_ids.contiguous()
-    out = env_ids.new_empty((len(env_ids), 4), dtype=torch.int32)
-    native_tally(native, boards[0], boards[1], env_ids, rows, cols, out)()
+    out = torch.empty((len(env_ids), 4), dtype=torch.int32, device=env_ids.device)
+    env_ids = env_ids.contiguous()  # kept until the end of the call
+    native_tally(native, grid, field, killed, env_ids, out)()
     return out
 
 
 def native_tally(
-    native: Library, field: Tensor, killed: Tensor, env_ids: Tensor, rows: int, cols: int, out: Tensor
+    native: Library, grid: Grid, field: Tensor, killed: Tensor, env_ids: Tensor, out: Tensor
 ) -> Callable[[], object]:
-    """Return the call that writes `_tally` of this memory, whose games are innermost, into `out`, int32 [n, 4]."""
+    """Return the call that writes `counted` of this memory, whose games are innermost, into `out`, int32 [n, 4]."""
     return partial(
         native.cellgames_cloth_of_gold_tally,
-        rows,
-        cols,
+        grid.rows,
+        grid.cols,
         killed.shape[-1],
         len(env_ids),
         torch.get_num_threads(),

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.kernels.compiling import Compile, Kernel, kernel
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from . import rules
 from .territory import WIDEST
@@ -41,7 +41,7 @@ def simulate(
     Returns:
         int64 [4, S, N, n].
     """
-    return _generations(planes, grid.rows, grid.cols, generations, neutral_rules, True, compile)
+    return _generations(grid, planes, generations, neutral_rules, True, compile)
 
 
 @torch.no_grad()
@@ -49,19 +49,14 @@ def advance(
     grid: Grid, planes: Tensor, generations: int, neutral_rules: int = 0, *, compile: Compile = "auto"
 ) -> Tensor:
     """Play some generations without looking for worlds that repeat."""
-    return _generations(planes, grid.rows, grid.cols, generations, neutral_rules, False, compile)
+    return _generations(grid, planes, generations, neutral_rules, False, compile)
 
 
-@operator(
-    "cloth_of_gold_generations(Tensor planes, int rows, int cols, int generations, int neutral_rules, bool settle, "
-    "str compile) -> Tensor",
-    fake=lambda planes, *_: torch.empty_like(planes, memory_format=torch.contiguous_format),
-)
+@Operator
 def _generations(
-    planes: Tensor, rows: int, cols: int, generations: int, neutral_rules: int, settle: bool, compile: Compile
+    grid: Grid, planes: Tensor, generations: int, neutral_rules: int, settle: bool, compile: Compile
 ) -> Tensor:
     """Return the worlds after some generations; `settle`: see `simulate`."""
-    grid = Grid(rows, cols, wrap=False)
     if not settle:
         return _advance(grid, planes, generations, neutral_rules, compile)
     after = torch.empty_like(planes, memory_format=torch.contiguous_format)
@@ -83,22 +78,21 @@ def _generations(
 @_generations.native
 def _native_generations(
     native: Library,
+    grid: Grid,
     planes: Tensor,
-    rows: int,
-    cols: int,
     generations: int,
     neutral_rules: int,
     settle: bool,
-    compile: str,
+    compile: Compile,
 ) -> Tensor:
     """Return the same by `sources/cloth_of_gold.cpp`."""
-    if cols > WIDEST:
+    if grid.cols > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     given = planes.contiguous()
     after = torch.empty_like(given)
     native.cellgames_cloth_of_gold(
-        rows,
-        cols,
+        grid.rows,
+        grid.cols,
         planes.shape[-1],
         generations,
         neutral_rules,

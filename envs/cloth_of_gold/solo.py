@@ -32,7 +32,7 @@ class ClothSolo(NativeSolo):
         assert native is not None
         self._counts, self._env_id = torch.empty_like(now.rounds[:, 0, :4]), torch.zeros_like(now.seed)
         boards = now.territory.movedim(0, -1), now.killed.movedim(0, -1)
-        self._count = rounds.native_tally(native, *boards, self._env_id, game.height, game.width, self._counts)
+        self._count = rounds.native_tally(native, game.grid, *boards, self._env_id, self._counts)
 
     @override
     def infos(self, player: int) -> dict[str, Any]:

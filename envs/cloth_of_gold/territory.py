@@ -7,7 +7,7 @@ from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.kernels.compiling import Compile, kernel
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from .rules import disk
 
@@ -20,18 +20,9 @@ LARGEST = 64
 _LARGEST_COMPILED = 16  # radius; the sums over rows of larger disks take minutes to compile
 
 
+@Operator
 def territory(grid: Grid, units: Tensor, radius: int) -> Tensor:
     """Return bitboards [..., S, N, B] of the territory of units, bitboards of the same shape."""
-    return _territory(units, grid.rows, grid.cols, radius)
-
-
-@operator(
-    "cloth_of_gold_territory(Tensor units, int rows, int cols, int radius) -> Tensor",
-    fake=lambda units, *_: torch.empty_like(units, memory_format=torch.contiguous_format),
-)
-def _territory(units: Tensor, rows: int, cols: int, radius: int) -> Tensor:
-    """Return `territory`."""
-    grid = Grid(rows, cols, wrap=False)
 
     def reach(units: Tensor, out: Tensor) -> None:
         out.copy_(grid.dilate(units, disk(radius)))
@@ -43,16 +34,16 @@ def _territory(units: Tensor, rows: int, cols: int, radius: int) -> Tensor:
     return fields
 
 
-@_territory.native
-def _native_territory(native: Library, units: Tensor, rows: int, cols: int, radius: int) -> Tensor:
+@territory.native
+def _native_territory(native: Library, grid: Grid, units: Tensor, radius: int) -> Tensor:
     """Return the same by `sources/cloth_of_gold_turns.cpp`."""
-    if cols > WIDEST or radius > LARGEST:
+    if grid.cols > WIDEST or radius > LARGEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     units = units.contiguous()
     fields = torch.empty_like(units)
     native.cellgames_cloth_of_gold_territory(
-        rows,
-        cols,
+        grid.rows,
+        grid.cols,
         units.shape[-1],
         units.shape[:-3].numel(),
         radius,

@@ -15,7 +15,7 @@ from torch.nn import functional
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 WIDEST = 256
 """The most rows or columns of a board that native code has room for."""
@@ -39,6 +39,7 @@ def round_disk(distance: int) -> Footprint:
     return Footprint((row, col) for row in reach for col in reach if row * row + col * col <= distance * distance)
 
 
+@Operator
 def zones(grid: Grid, units: Tensor, buffer: Tensor) -> Tensor:
     """Return the zones of some boards of units of one player each: bitboards int64 [S, N, n].
 
@@ -47,16 +48,6 @@ def zones(grid: Grid, units: Tensor, buffer: Tensor) -> Tensor:
         units: bitboards int64 [S, N, n].
         buffer: int32 [n], the Euclidean distance from a hull up to which its zone reaches.
     """
-    return _zones(units, buffer, grid.rows, grid.cols)
-
-
-@operator(
-    "cloth_of_gold_zones(Tensor units, Tensor buffer, int rows, int cols) -> Tensor",
-    fake=lambda units, *_: torch.empty_like(units, memory_format=torch.contiguous_format),
-)
-def _zones(units: Tensor, buffer: Tensor, rows: int, cols: int) -> Tensor:
-    """Return `zones`."""
-    grid = Grid(rows, cols, wrap=False)
     inside = hulls(grid, units)
     out = torch.zeros_like(inside)
     for distance in sorted(set(buffer.tolist())):
@@ -65,16 +56,16 @@ def _zones(units: Tensor, buffer: Tensor, rows: int, cols: int) -> Tensor:
     return out
 
 
-@_zones.native
-def _native_zones(native: Library, units: Tensor, buffer: Tensor, rows: int, cols: int) -> Tensor:
+@zones.native
+def _native_zones(native: Library, grid: Grid, units: Tensor, buffer: Tensor) -> Tensor:
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    if max(rows, cols) > WIDEST:
+    if max(grid.rows, grid.cols) > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     units, buffer = units.contiguous(), buffer.contiguous()
     out = torch.empty_like(units)
     native.cellgames_cloth_of_gold_zones(
-        rows,
-        cols,
+        grid.rows,
+        grid.cols,
         units.shape[-1],
         torch.get_num_threads(),
         pointer(units, torch.int64),

@@ -15,7 +15,7 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.dilation import Footprint
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from .borders import WIDEST
 from .weather import SQUARE
@@ -102,11 +102,11 @@ def count_still_lifes(
     """
     none = torch.zeros_like(neutral)
     land = [none if plane is None else plane for plane in (forest, barren)]
-    lives, points, wards = _counted(torch.stack((*units, neutral, *land)), grid.rows, grid.cols)
+    lives, points, wards = _counted(grid, torch.stack((*units, neutral, *land)))
     supply, reach, spells = (_sum_of(points, kinds) for kinds in (_SUPPLY, _REACH, _SPELLS))
     if combinations:
         # Without forest the points are the still lifes that earn any.
-        number = _counted(torch.stack((*units, neutral, none, land[1])), grid.rows, grid.cols)[1]
+        number = _counted(grid, torch.stack((*units, neutral, none, land[1])))[1]
         sets = torch.stack([_sum_of(number, kinds) for kinds in (_SUPPLY, _REACH, _WARDS, _SPELLS)]).amin(0)
         supply, reach, spells = supply + sets, reach + sets, spells + sets
         for wider in range(1, MOST_WIDER + 1):  # a square around a square is a wider one
@@ -121,22 +121,15 @@ def _sum_of(numbers: Tensor, kinds: tuple[str, ...]) -> Tensor:
     return numbers[:, :, places].sum(2, dtype=torch.int32)
 
 
-@operator(
-    "cloth_of_gold_lives(Tensor boards, int rows, int cols) -> Tensor[]",
-    fake=lambda boards, *_: [
-        *(boards.new_empty((boards.shape[-1], 2, len(LIVES)), dtype=torch.int32) for _ in range(2)),
-        torch.empty_like(boards[:2]),
-    ],
-)
-def _counted(boards: Tensor, rows: int, cols: int) -> list[Tensor]:
+@Operator
+def _counted(grid: Grid, boards: Tensor) -> list[Tensor]:
     """Return still lifes and their points by player and kind, int32 [n, 2, K], and wards, int64 [2, S, N, n].
 
     Args:
+        grid: the board.
         boards: bitboards int64 [5, S, N, n]: a's and b's units, neutral cells, forest, barren ground.
-        rows: number of rows of the board.
-        cols: number of columns of the board.
     """
-    grid, units = Grid(rows, cols, wrap=False), boards[:2]
+    units = boards[:2]
     own, live = _Shifted(grid, units), _Shifted(grid, boards[0] | boards[1] | boards[2])
     rich, poor = _Shifted(grid, boards[3]), _Shifted(grid, boards[4])
     lives: list[Tensor] = []
@@ -162,16 +155,16 @@ def _counted(boards: Tensor, rows: int, cols: int) -> list[Tensor]:
 
 
 @_counted.native
-def _native_counted(native: Library, boards: Tensor, rows: int, cols: int) -> list[Tensor]:
+def _native_counted(native: Library, grid: Grid, boards: Tensor) -> list[Tensor]:
     """Return the same by `sources/cloth_of_gold_wild.cpp`."""
-    if max(rows, cols) > WIDEST:
+    if max(grid.rows, grid.cols) > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     boards, forms = boards.contiguous(), _squares(boards.device)
     lives, points = (boards.new_zeros((boards.shape[-1], 2, len(LIVES)), dtype=torch.int32) for _ in range(2))
     wards = torch.empty_like(boards[:2])
     native.cellgames_cloth_of_gold_lives(
-        rows,
-        cols,
+        grid.rows,
+        grid.cols,
         boards.shape[-1],
         len(forms),
         torch.get_num_threads(),

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core.sampling import WORD, pack
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.stones.stone_tensors import filled
 
 from .board_tables import board_tables, native_board, neighbours
@@ -25,10 +25,7 @@ _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some
 _ROUNDS = 4  # of flooding between two looks at whether anything has changed
 
 
-@operator(
-    "connection_winners(Tensor stones, Tensor player, Tensor lots, str shape, str tiling, int size) -> Tensor",
-    fake=lambda stones, player, lots, shape, tiling, size: player.new_empty(len(player), dtype=torch.int32),
-)
+@Operator
 def winners(stones: Tensor, player: Tensor, lots: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
     """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X].
 

@@ -18,7 +18,7 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import Compilation, GameInfo, Space
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, threads_for, where
@@ -305,14 +305,7 @@ class Y(ConnectionGame):
     credit: ClassVar[str] = "Y by Claude Shannon (1950s), and by Charles Titus and Craige Schensted (1953)"
 
 
-@operator(
-    "connection_put_stones(Tensor codes, Tensor cell, Tensor player, str shape, str tiling, int size) "
-    "-> (Tensor, Tensor)",
-    fake=lambda codes, cell, player, shape, tiling, size: (
-        torch.empty_like(codes, memory_format=torch.contiguous_format),
-        torch.empty_like(cell, dtype=torch.bool),
-    ),
-)
+@Operator
 def _put_stones(
     codes: Tensor, cell: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int
 ) -> tuple[Tensor, Tensor]:
@@ -339,10 +332,7 @@ def _native_put_stones(
     return codes, won
 
 
-@operator(
-    "connection_winning(Tensor codes, Tensor player, str shape, str tiling, int size) -> Tensor",
-    fake=lambda codes, player, shape, tiling, size: torch.empty_like(codes, dtype=torch.bool),
-)
+@Operator
 def _winning_cells(codes: Tensor, player: Tensor, shape: Shape, tiling: Tiling, size: int) -> Tensor:
     """Return the free cells by which players, int64 [B], would win: bool [B, N]."""
     of_board = board_tables.board_tables(shape, tiling, size, codes.device)

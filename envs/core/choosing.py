@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 from cellgames.utils.foreign_text import shown
 
 from .sampling import random_bits
@@ -75,14 +75,7 @@ def scale_bits(choices: int) -> int:
     return min(_BITS, _ROOM - choices.bit_length())
 
 
-@operator(
-    "choose(Tensor logits, Tensor mask, Tensor? lots, int bits) -> (Tensor, Tensor, Tensor)",
-    fake=lambda logits, mask, lots, bits: (
-        logits.new_empty(len(logits), dtype=torch.int64),
-        logits.new_empty(len(logits)),
-        logits.new_empty(len(logits), dtype=torch.int64),
-    ),
-)
+@Operator
 def choose(logits: Tensor, mask: Tensor, lots: Tensor | None, bits: int) -> tuple[Tensor, Tensor, Tensor]:
     """Choose one of the legal choices of each row.
 

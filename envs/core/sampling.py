@@ -18,7 +18,7 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import GATHER
 from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 MANY = 1 << 15  # numbers that take a generator longer than spreading them
 WORD_SHIFT = 5
@@ -66,7 +66,7 @@ def random_root(generator: torch.Generator, device: torch.device | str = "cpu") 
     return torch.randint(1 << 62, (1,), generator=generator, device=generator.device).to(device)
 
 
-@operator("spread_bits(Tensor root, int count) -> Tensor", fake=lambda root, count: root.new_empty(count))
+@Operator
 def spread(root: Tensor, count: int) -> Tensor:
     """Return many random bits, int64 [count], 0 to 2^31 - 1, of one number: the upper bits of SplitMix64.
 

@@ -160,7 +160,7 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def _step(self, state: GridState, actions: Tensor) -> GridState:
-        return native.step(self, state, actions)
+        return matches.step(self, state, actions)
 
     @override
     def _restart(self, state: GridState, done: Tensor) -> GridState:
@@ -194,15 +194,15 @@ class GridAdaptation(Game[GridState]):
 
         They are bool [B, N]; none in a step that places no tiles.
         """
-        return native.free_spaces(self, state)
+        return legality.free_spaces(self, state)
 
     @override
     def _legal(self, state: GridState) -> Tensor:
-        return native.mask(self, state)
+        return legality.mask(self, state)
 
     @override
     def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
-        return native.mask(self, state, mask)
+        return legality.mask(self, state, mask)
 
     @override
     def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:

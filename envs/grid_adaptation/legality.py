@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from cellgames.envs.native import Operator
+
 from . import ending, rules, stages
 from .state import BUY, COMPONENTS, FLIP, MOST_TILES, RESERVE, SLOTS, VOTE, GridState
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from .game import GridAdaptation
 
 
+@Operator
 def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
     """Return spaces without a tile: bool [B, N]; none in the voting step."""
     free = torch.empty((game.spaces, len(state)), dtype=torch.bool, device=state.device)
@@ -25,6 +28,7 @@ def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
     return free.t()
 
 
+@Operator
 def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> Tensor:
     """Return the mask, bool [B, P, A], the components one after the other; each has a legal choice.
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from cellgames.envs.core import chance
 from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.native import Operator
 
 from . import ending, stages
 from .state import VOTE, GridState, first_values
@@ -65,6 +66,7 @@ def restart(game: GridAdaptation, state: GridState, done: Tensor) -> GridState:
     return _outer(state, inner)
 
 
+@Operator
 def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
     """Play a round, or the vote; actions are int64 [B, P, 7]."""
     inner, choices = _inner(state), stages.innermost(actions.long())

@@ -11,4 +11,4 @@ from .native_library import (
     status as status,
     without_native as without_native,
 )
-from .operators import Operator as Operator, operator as operator
+from .operators import Operator as Operator

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from .joining import COLOUR
 from .stone_tensors import threads_for
@@ -22,10 +22,7 @@ def _shape(codes: Tensor, places: Tensor | None, size: int, free: bool) -> tuple
     return len(codes), (3 if free else 2) * cells // (size * size) + 1, size, size
 
 
-@operator(
-    "stone_planes(Tensor codes, Tensor player, Tensor? places, int size, bool free) -> Tensor",
-    fake=lambda codes, player, places, size, free: codes.new_empty(_shape(codes, places, size, free), dtype=torch.int8),
-)
+@Operator
 def planes(codes: Tensor, player: Tensor, places: Tensor | None, size: int, free: bool) -> Tensor:
     """Return own stones, the opponent's, free cells, and 1 everywhere for Black: int8 [B, C, n, n].
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 
 from .placement import cells
 
@@ -28,10 +28,7 @@ def drawings(stamps: tuple[str, ...], rows: int, cols: int, band: int, device: t
     return planes.to(device)
 
 
-@operator(
-    "write_cup_planes(Tensor board, Tensor queue, Tensor seats, Tensor shown, int band, Tensor(a!) out) -> ()",
-    fake=lambda *_: None,
-)
+@Operator
 def write_planes(board: Tensor, queue: Tensor, seats: Tensor, shown: Tensor, band: int, out: Tensor) -> None:
     """Write what seats see of the games' `board` and `queue`.
 

@@ -20,7 +20,7 @@ from typing_extensions import Unpack
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.kernels.parameters import check_whole
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.foreign_text import shown
 
@@ -177,33 +177,7 @@ def run(
 Played: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
-def _played_shapes(
-    board: Tensor,
-    teams: int,
-    max_generations: int,
-    survivors: Survivors,
-    tolerance: float,
-    keep: list[int],
-    trajectory: bool,
-) -> Played:
-    """Return empty results of `played`."""
-    games = len(board)
-    longest = torch.library.get_ctx().new_dynamic_size() if trajectory else 0
-    return (
-        board.new_empty((games, teams), dtype=torch.int64),
-        board.new_empty(games, dtype=torch.int64),
-        board.new_empty(games, dtype=torch.bool),
-        torch.empty_like(board),
-        board.new_empty((len(keep), *board.shape)),
-        board.new_empty((games, longest, teams), dtype=torch.int32),
-    )
-
-
-@operator(
-    "toroidal_cup_played(Tensor board, int teams, int max_generations, str survivors, float tolerance, int[] keep, "
-    "bool trajectory) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
-    fake=_played_shapes,
-)
+@Operator
 def played(
     board: Tensor,
     teams: int,
@@ -266,11 +240,11 @@ def _native_played(
         return NotImplemented  # type: ignore[no-any-return]
     board = board.contiguous()
     games, rows, cols = board.shape
-    scores = torch.empty((games, teams), dtype=torch.int64)
-    generations = torch.empty(games, dtype=torch.int64)
-    truncated = torch.empty(games, dtype=torch.bool)
-    final, kept = torch.empty_like(board), torch.empty((len(keep), *board.shape), dtype=torch.int8)
-    times = torch.tensor(keep, dtype=torch.int64)
+    scores = torch.empty((games, teams), dtype=torch.int64, device=board.device)
+    generations = torch.empty(games, dtype=torch.int64, device=board.device)
+    truncated = torch.empty(games, dtype=torch.bool, device=board.device)
+    final, kept = torch.empty_like(board), torch.empty((len(keep), *board.shape), dtype=torch.int8, device=board.device)
+    times = torch.tensor(keep, dtype=torch.int64, device=board.device)
 
     def play(counts: Tensor | None) -> None:
         native.cellgames_toroidal_cup(
@@ -296,7 +270,7 @@ def _native_played(
 
     play(None)
     longest = int(generations.max()) if games else 0
-    counts = torch.zeros((games, longest + 1 if trajectory else 0, teams), dtype=torch.int32)
+    counts = torch.zeros((games, longest + 1 if trajectory else 0, teams), dtype=torch.int32, device=board.device)
     if trajectory:  # a second time: only now it is known how long the games are
         play(counts)
     return scores, generations, truncated, final, kept, counts

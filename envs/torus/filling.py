@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.stones.stone_tensors import LOTS, filled
 
 from . import rules
@@ -33,10 +33,7 @@ _OFFSET = 2.0**-16
 _ROUNDS = 4  # of spreading labels between two looks at whether any has changed
 
 
-@operator(
-    "torus_winners(Tensor stones, Tensor player, Tensor lots) -> Tensor",
-    fake=lambda stones, player, lots: player.new_empty(len(player), dtype=torch.int32),
-)
+@Operator
 def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
     """Return the winners of random play from these positions: 1 Black, 2 White, int32 [X].
 

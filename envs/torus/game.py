@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.envs.native import Library, operator
+from cellgames.envs.native import Library, Operator
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, where
 
@@ -93,8 +93,7 @@ class Torus(StoneGame[TorusState]):
 
     def _place(self, state: TorusState, cell: Tensor, player: Tensor) -> TorusState:
         """Put a stone of `player` on `cell` (int64 [B] both) and detect a win; whose turn it is does not matter."""
-        put = _put_stones.reference if torch.compiler.is_compiling() else _put_stones  # for the compiler to fuse
-        codes, free, losing, won = put(state.codes, state.free, state.losing, cell, player)
+        codes, free, losing, won = _put_stones(state.codes, state.free, state.losing, cell, player)
         seats = torch.arange(2, device=state.device)[:, None]
         scores = (won & (seats == player)).float()
         return state.replace(
@@ -161,23 +160,7 @@ class Torus(StoneGame[TorusState]):
         return View(cells, last, path, title, size=self.size)
 
 
-def _empty_boards(
-    codes: Tensor, free: Tensor, losing: Tensor, cell: Tensor, player: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return tensors like those that `_put_stones` returns, of any values."""
-    return (
-        torch.empty_like(codes, memory_format=torch.contiguous_format),
-        free.new_empty((free.shape[1], len(free))).t(),
-        torch.empty_like(losing),
-        torch.empty_like(losing, dtype=torch.bool),
-    )
-
-
-@operator(
-    "torus_put_stones(Tensor codes, Tensor free, Tensor losing, Tensor cell, Tensor player) "
-    "-> (Tensor, Tensor, Tensor, Tensor)",
-    fake=_empty_boards,
-)
+@Operator
 def _put_stones(
     codes: Tensor, free: Tensor, losing: Tensor, cell: Tensor, player: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -11,16 +11,13 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, operator, pointer
+from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.stones.stone_tensors import threads_for
 
 from . import rules
 
 
-@operator(
-    "torus_winning(Tensor codes, Tensor losing, Tensor player) -> Tensor",
-    fake=lambda codes, losing, player: torch.empty_like(codes, dtype=torch.bool),
-)
+@Operator
 def winning_cells(codes: Tensor, losing: Tensor, player: Tensor) -> Tensor:
     """Return free cells by which players, int64 [X], win if they are to move: bool [X, N].
 

@@ -10,7 +10,6 @@ import torch
 from life_reference import boards_tensor, census, drawn, live_cells, next_board, next_cells, soup
 from native_code import native_library
 from torch import Tensor
-from torch.library import opcheck
 
 from cellgames.envs.boards import life
 from cellgames.envs.boards.bitboards import Grid, count
@@ -170,9 +169,3 @@ def test_native_generations_are_the_same(rows: int, cols: int, wrap: bool) -> No
             with without_native():
                 assert torch.equal(native, life.advance(grid, cells, generations)), (boards, generations)
             assert torch.equal(life.advance(grid, cells[..., ::2], generations), native[..., ::2])
-
-
-def test_torch_finds_nothing_wrong_with_the_operator() -> None:
-    boards = Grid(8, 9).pack(torch.ones(3, 8, 9))
-    arguments = (boards, 8, 9, True, 2, "never")
-    opcheck(torch.ops.cellgames.life_generations.default, arguments, test_utils=("test_schema", "test_faketensor"))

@@ -11,11 +11,10 @@ import pytest
 import torch
 from native_code import native_library
 from torch import Tensor
-from torch.library import opcheck
 
 import cellgames
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.cloth_of_gold import placement, simulation
+from cellgames.envs.cloth_of_gold import simulation
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.placement import legal_cells
 from cellgames.envs.cloth_of_gold.state import ClothState
@@ -231,26 +230,3 @@ def test_whole_turns_of_many_small_games_are_the_same() -> None:
         with without_native():
             assert after.equal(game.play_turn(state, cells))
         state = after
-
-
-def test_torch_finds_nothing_wrong_with_the_operators() -> None:
-    game = make(**GAMES["small"])
-    state, grid = any_state(game, 3, 3), game.grid
-    sizes = (grid.rows, grid.cols)
-    planes = worlds(grid, 3, True)
-    situation = placement._situation(state)
-    fields = [state.units, state.placed, state.territory, state.live, state.left, state.acts]
-    env_ids, cells = torch.tensor([0, 2]), torch.tensor([[3], [7], [-1]])
-    boards = [placement.copied(x) for x in (state.units, state.neutral, state.killed, state.territory)]
-    ops = torch.ops.cellgames
-    for overload, arguments in (
-        (ops.cloth_of_gold_generations, (planes, *sizes, 3, False, True, "never")),
-        (ops.cloth_of_gold_territory, (planes, *sizes, 3)),
-        (ops.cloth_of_gold_legal_cells, (situation, *sizes, 3)),
-        (ops.cloth_of_gold_legal_actions, (situation, *sizes, 3)),
-        (ops.cloth_of_gold_legal_bits, (situation, *sizes, 3)),
-        (ops.cloth_of_gold_turn, (fields, state.current_player, cells, cells[:, 0] < 0, *sizes, 3, 3)),
-        (ops.cloth_of_gold_round, (*boards, state.live, env_ids, *sizes, 3, False, 3)),
-        (ops.cloth_of_gold_tally, (state.territory, state.killed, env_ids, *sizes)),
-    ):
-        opcheck(overload.default, arguments, test_utils=("test_schema", "test_faketensor"))

@@ -11,7 +11,6 @@ import torch
 from grid_adaptation_table import make
 from native_code import native_library
 from torch import Tensor
-from torch.library import opcheck
 
 from cellgames.envs.core import sampling, seeds
 from cellgames.envs.core.vector import Starts, _by_parts
@@ -161,12 +160,10 @@ def test_matches_that_are_over_are_stepped_alike() -> None:
     native = game.init(seeds(5, 64)).clone()
     generator, torchs = torch.Generator().manual_seed(64), native.clone()
     for _ in range(6):
-        fields, given = list(native.tensors()), random_bits(game, 64, generator)
-        results = rounds._step(fields, given, *rounds.numbers(game), True, False)
+        actions = game.random_actions(native, random_bits(game, 64, generator))
+        native = game._step(native, actions)
         with without_native():
-            again = rounds._step(list(torchs.tensors()), given, *rounds.numbers(game), True, False)
-        for one, other in zip(results, again, strict=True):
-            assert torch.equal(one, other)
+            torchs = game._step(torchs, actions)
         check(native, torchs)
 
 
@@ -177,20 +174,6 @@ def test_a_state_of_another_game_is_no_way_into_foreign_memory() -> None:
         large._legal(state)
     with pytest.raises((RuntimeError, IndexError)):
         large._step(state, torch.zeros((4, *large.info.action_shape), dtype=torch.int64))
-
-
-def test_torch_finds_nothing_wrong_with_the_operators() -> None:
-    game = make(size=5, players=2)
-    state = played(game, 3, 4)
-    fields, numbers = list(state.tensors()), rounds.numbers(game)
-    bits = random_bits(game, 3, torch.Generator().manual_seed(1))
-    operators: dict[Any, tuple[Any, ...]] = {
-        rounds._free_spaces._overload: (fields, *numbers),
-        rounds._mask._overload: (game._legal(state), fields, *numbers),
-        rounds._step._overload: (fields, bits, *numbers, True, True),
-    }
-    for overload, arguments in operators.items():
-        opcheck(overload, arguments)
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, sampling.MANY, 3 * sampling.MANY + 5])

@@ -234,14 +234,3 @@ def test_a_step_outside_a_vector_is_the_same(size: int, num_envs: int) -> None:
         assert state.equal(before), "the state it was given is changed"
         state = after if turn % 3 else after[torch.arange(num_envs).flip(0)]
     assert state.done.any() or size > 8 or num_envs == 0
-
-
-def test_a_step_can_be_traced_on_fake_tensors() -> None:
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    state, actions = SIZE_5.init(seeds(0, 4)), torch.tensor([3, 4, 5, 6])
-    after = SIZE_5.step(state, actions)
-    with FakeTensorMode() as mode:
-        fake = SIZE_5._step(state.map(mode.from_tensor), mode.from_tensor(actions))
-    for made, real in zip(fake.tensors(), after.tensors(), strict=True):
-        assert (made.shape, made.dtype, made.stride()) == (real.shape, real.dtype, real.stride())

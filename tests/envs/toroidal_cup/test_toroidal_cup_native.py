@@ -10,10 +10,8 @@ import pytest
 import torch
 from native_code import native_library
 from torch import Tensor
-from torch.library import opcheck
 
 from cellgames.envs.native import without_native
-from cellgames.envs.toroidal_cup import simulator
 from cellgames.envs.toroidal_cup.colours import Survivors
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.simulator import Result, run
@@ -129,12 +127,6 @@ def test_boards_may_be_views_of_any_kind() -> None:
         before = view.clone()
         assert same(run(view, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), in_torch(before, 2))
         assert torch.equal(view, before)
-
-
-def test_torch_knows_the_operator() -> None:
-    arguments = (random_boards(3, 6, 8), 2, 20, "recolour", 1e-12, [3, 5], True)
-    overload: Any = simulator.played._overload
-    opcheck(overload, arguments)
 
 
 STEPS: dict[str, dict[str, Any]] = {
