@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import re
 import runpy
 import sys
@@ -19,7 +20,9 @@ import cellgames
 from cellgames.agents import load
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.envs import Game, sample_actions
 from cellgames.training import PPOArguments
+from cellgames.training.ppo.advantages import estimate
 
 optuna = pytest.importorskip("optuna")
 pytest.importorskip("torchrl")
@@ -29,6 +32,7 @@ _COMPILES = numba.config.DISABLE_JIT
 numba.config.DISABLE_JIT = True  # Tianshou's functions would take longer to compile than these tests
 try:
     pytest.importorskip("tianshou")
+    from examples import ppo as one_file
     from examples import sweep, tianshou_dqn, torchrl_ppo
     from tensordict import TensorDict
     from tianshou.data import Batch, VectorReplayBuffer
@@ -104,6 +108,55 @@ def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 def test_games_that_it_would_get_wrong_are_refused(train: Callable[..., Any], id: str) -> None:
     with pytest.raises(ValueError, match="zero-sum game for two, in turns"):
         train(cellgames.make(id), 10)
+
+
+# ---------------------------------------------------------------- PPO in one file
+
+SMALL = ("torus", "hex", "y", "cloth-of-gold", "grid-adaptation", "toroidal-cup")
+SHORT = {"num_envs": 4, "num_steps": 16, "num_epochs": 1, "minibatch_size": 64, "channels": 4, "layers": 1}
+
+
+def one_file_agent(game: Game, seed: int = 0, **changed: Any) -> one_file.Learned:
+    *_, (_, agent) = one_file.train(game, dataclasses.replace(one_file.settings_of(game.info.id), **changed), seed)
+    return agent
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_one_file_learns_in_every_small_preset(name: str) -> None:
+    game = cellgames.make(f"{name}-small-v0")
+    first, again, other = (one_file_agent(game, seed, **SHORT, total_steps=64) for seed in (3, 3, 4))
+    weights = [agent.network.state_dict() for agent in (first, again, other)]
+    assert all(tensor.isfinite().all() for tensor in weights[0].values())
+    assert all(torch.equal(weights[0][key], weights[1][key]) for key in weights[0])
+    assert not all(torch.equal(weights[0][key], weights[2][key]) for key in weights[0])
+    assert 0 <= one_file.score(game, first, "random", 2)["score"] <= 1
+
+
+def test_one_file_rates_actions_as_they_are_drawn() -> None:
+    game = cellgames.make("grid-adaptation-small-v0")
+    state = game.init(torch.arange(3))
+    mask = game.legal_actions(state).flatten(0, 1)
+    logits, nvec = torch.randn(mask.shape, generator=torch.Generator().manual_seed(0)), game.info.action_nvec
+    actions, log_prob = sample_actions(logits, mask, torch.Generator().manual_seed(1), nvec=nvec)
+    rated, entropy = one_file.rate(logits, mask, actions, nvec)
+    torch.testing.assert_close(rated, log_prob, atol=1e-4, rtol=1e-4)
+    assert (entropy > 0).all()
+
+
+def test_one_file_estimates_advantages_as_the_package_does() -> None:
+    generator = torch.Generator().manual_seed(0)
+    value, reward = torch.randn(20, 5, generator=generator), torch.randn(20, 5, 2, generator=generator)
+    player = torch.randint(2, (20, 5), generator=generator)
+    done = torch.rand(20, 5, generator=generator) < 0.2
+    expected = estimate(value, reward, player, done, gamma=0.9, gae_lambda=0.8)
+    advantage, known = one_file.advantages(value, reward, player, done, 0.9, 0.8)
+    assert torch.equal(known, expected.known)
+    torch.testing.assert_close(advantage[known], expected.advantage[known])
+
+
+def test_one_file_beats_random() -> None:
+    agent = one_file_agent(GAME, total_steps=8000, num_envs=32, minibatch_size=256, channels=8)
+    assert one_file.score(GAME, agent, "random", 200)["low"] > 0.6
 
 
 # ---------------------------------------------------------------- Optuna
