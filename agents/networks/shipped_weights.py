@@ -21,7 +21,7 @@ SEARCH_WEIGHTS = WEIGHTS / "search"
 def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
     """Return the ids of the games that the weights in a folder play, in the order of lists.
 
-    Those of `WEIGHTS` also play games that extend one that they serve (`GamePlugin.simpler`).
+    Those of `WEIGHTS` also play games that extend one that they serve (`GamePlugin.search`).
 
     Args:
         folder: `WEIGHTS`, the default, or `SEARCH_WEIGHTS`.
@@ -33,7 +33,7 @@ def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
 
     def plays(entry: registry.GameSpec) -> bool:
         played = [entry.defaults]
-        if folder in (None, WEIGHTS) and entry.plugin.simpler is not None:
+        if folder in (None, WEIGHTS) and entry.plugin.search.get("simpler") is not None:
             played.append({name: entry.defaults[name] for name in entry.plugin.parameters})
         return any(
             game == entry.plugin.id and serves(entry.plugin, parameters, each)

@@ -30,7 +30,7 @@ class WeightsAgent(ByGame):
     """An agent that plays by the network in a file, on the device of the games.
 
     The file and the network's shapes are known when there is a game. Where no file serves the game, but one serves the
-    game that it extends, that network may play (`GamePlugin.simpler`).
+    game that it extends, that network may play (`GamePlugin.search`).
 
     Args:
         name: as in `Agent`.
@@ -42,7 +42,7 @@ class WeightsAgent(ByGame):
             try:
                 self._network, about = load_network(find(game), game)
             except ValueError:
-                simpler = plugin_of(game).simpler
+                simpler = plugin_of(game).search.get("simpler")
                 if simpler is None:
                     raise
                 base = make_game(

@@ -98,9 +98,9 @@ def play_out(game: Game, state: S, turn: Callable[[S, Tensor], S]) -> Tensor:
 def outcomes(game: Game, state: State, generator: torch.Generator) -> Tensor:
     """Return the outcomes of games that are played on at random, int8 [X, P], as `Game.outcome` has them.
 
-    The playouts are those of the game's plugin (`GamePlugin.playout`), or of `finish`.
+    The playouts are those of the game's plugin (`GamePlugin.search`), or of `finish`.
     """
-    found: Tensor = resolve(plugin_of(game).playout or finish)(game, state, generator)
+    found: Tensor = resolve(plugin_of(game).search.get("playout") or finish)(game, state, generator)
     return found
 
 
@@ -112,7 +112,7 @@ class PlayoutAgent(GameAgent):
     """
 
     determinizes: ClassVar[bool] = False
-    """True if it can start from states that `GamePlugin.determinize` makes of observations."""
+    """True if it can start from states that `GamePlugin.search` makes of observations."""
 
     def __init__(self, name: str, playouts: int) -> None:
         super().__init__(name)
@@ -121,6 +121,8 @@ class PlayoutAgent(GameAgent):
     @override
     def check_game(self, game: Game) -> None:
         obstacles = list(game.info.search_obstacles)
-        if self.determinizes and (game.info.perfect_information or plugin_of(game).determinize is not None):
+        if self.determinizes and (
+            game.info.perfect_information or plugin_of(game).search.get("determinize") is not None
+        ):
             obstacles = ["an action has several components"] * (len(game.info.action_nvec) > 1)
         refuse(self, game, obstacles + ["random actions make no turns"] * has_compound_turns(game))

@@ -29,7 +29,7 @@ class RolloutAgent(PlayoutAgent):
     in multi-armed bandits", ICML 2013; here results of earlier rounds are kept). A win counts 1, a draw 1/2;
     ties are broken by the generator. A single candidate is played without playouts.
 
-    Where information is hidden, playouts start from a determinization of the observation (`GamePlugin.determinize`).
+    Where information is hidden, playouts start from a determinization of the observation (`GamePlugin.search`).
     Where all act at once, the others' next actions are random like all later ones.
     """
 
@@ -45,7 +45,7 @@ class RolloutAgent(PlayoutAgent):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose one action in each row, int64 [L]."""
         game, seats = self.game, self.seats.of(env_ids)
-        state: State = resolve(plugin_of(game).determinize)(game, observation, seats)
+        state: State = resolve(plugin_of(game).search["determinize"])(game, observation, seats)
         return self._search(state, seats, action_mask, generator)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:

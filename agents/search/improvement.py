@@ -34,7 +34,7 @@ class Effort:
         simulations: simulations of each search.
         considered: candidates of a player at the root, at most.
         scale: weight of results in a search, beside the policy.
-        solver_nodes: nodes of the game's solver (`GamePlugin.solve`) for a position, and for each move that it judges;
+        solver_nodes: nodes of the game's solver (`GamePlugin.search`) for a position, and for each move that it judges;
             0 asks no solver.
     """
 
@@ -162,7 +162,7 @@ class TreeImprover(Improver):
         self._search = GumbelSearch(
             game, evaluator, effort.simulations, considered=considered, noise=1.0, scale=effort.scale
         )
-        target = plugin_of(game).solve if effort.solver_nodes else None
+        target = plugin_of(game).search.get("solve") if effort.solver_nodes else None
         self._solve: Any = resolve(target) if target is not None else None
 
     @override

@@ -43,7 +43,7 @@ class _Kept(NamedTuple):
 class SearchAgent(BaseAgent):
     """An agent that searches in games in turns, with perfect information and plain actions.
 
-    If the game has a solver (`GamePlugin.solve`), it is asked first. A position that it finds won is not searched.
+    If the game has a solver (`GamePlugin.search`), it is asked first. A position that it finds won is not searched.
 
     Args:
         name: as in `Agent`.
@@ -111,7 +111,7 @@ class SearchAgent(BaseAgent):
         """Resolve the roots that the game's solver finds won; return True where it finds them lost, bool [B]."""
         open_roots = ~tree.of_root(tree.resolved)
         lost = torch.zeros_like(open_roots)
-        target = plugin_of(search.game).solve if self.solve else None
+        target = plugin_of(search.game).search.get("solve") if self.solve else None
         if target is None or tree.actions is not None:
             return lost
         rows = open_roots.nonzero().squeeze(1)

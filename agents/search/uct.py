@@ -73,7 +73,10 @@ class UCTSearch(Search):
 
     def _native(self, tree: Tree) -> Callable[..., None] | None:
         """Return the function that adds simulations by native code, if the game, evaluator and device have one."""
-        if type(self.evaluator) is not PlayoutEvaluator or (target := plugin_of(self.game).native_uct) is None:
+        if (
+            type(self.evaluator) is not PlayoutEvaluator
+            or (target := plugin_of(self.game).search.get("native_uct")) is None
+        ):
             return None
         if (native := library(tree.device)) is None:
             return None

@@ -26,7 +26,7 @@ class JointSearchAgent(BaseAgent):
     """An agent that searches from positions like the one it sees, and draws its action from the mixed strategy.
 
     In games with perfect information these are the positions themselves. In others they come from observations
-    (`GamePlugin.determinize`), so the agent does not see hidden information. It never sees the actions that others
+    (`GamePlugin.search`), so the agent does not see hidden information. It never sees the actions that others
     choose in this step. In games of chance the search has draws of its own.
 
     Args:
@@ -46,8 +46,8 @@ class JointSearchAgent(BaseAgent):
         lacks = {
             "players act in turns": not game.info.simultaneous,
             "an action has several components": len(game.info.action_nvec) > 1,
-            "information is hidden, and no function guesses positions from observations (GamePlugin.determinize)": (
-                not game.info.perfect_information and plugin_of(game).determinize is None
+            "information is hidden, and no function guesses positions from observations (GamePlugin.search)": (
+                not game.info.perfect_information and plugin_of(game).search.get("determinize") is None
             ),
         }
         if obstacles := [reason for reason, holds in lacks.items() if holds]:
@@ -67,7 +67,7 @@ class JointSearchAgent(BaseAgent):
         """Choose one action in each row, int64 [L]."""
         if self._game is None:
             raise must_start(self)
-        state = resolve(plugin_of(self._game).determinize)(self._game, observation, self._seats.of(env_ids))
+        state = resolve(plugin_of(self._game).search["determinize"])(self._game, observation, self._seats.of(env_ids))
         return self.act_on_state(state, env_ids, generator)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:

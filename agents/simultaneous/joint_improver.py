@@ -22,7 +22,7 @@ from .joint_search import RegretMatching
 class JointImprover(Improver):
     """Regret matching where all act at once: each seat searches the position, or a guess of it.
 
-    Hidden information is guessed from the observation (`GamePlugin.determinize`). The policy is the seat's own mixed
+    Hidden information is guessed from the observation (`GamePlugin.search`). The policy is the seat's own mixed
     strategy.
     """
 
@@ -35,7 +35,7 @@ class JointImprover(Improver):
     @override
     @classmethod
     def obstacles(cls, game: Game) -> list[str]:
-        seen = game.info.perfect_information or plugin_of(game).determinize is not None
+        seen = game.info.perfect_information or plugin_of(game).search.get("determinize") is not None
         obstacles = [reason for reason in game.info.search_obstacles if not seen or "components" in reason]
         return [*obstacles, *unlike_results(game)]
 
@@ -43,7 +43,7 @@ class JointImprover(Improver):
     def improve(self, rows: Rows, generator: torch.Generator) -> Improved:
         state = rows.state
         if state is None:
-            state = resolve(plugin_of(self.game).determinize)(self.game, rows.observation, rows.seats)
+            state = resolve(plugin_of(self.game).search["determinize"])(self.game, rows.observation, rows.seats)
         if self.game.info.stochastic:  # nobody knows the dice to come
             state = state.replace(seed=draw_seeds(len(state), generator, state.device))
         found = self._search.run(state, generator)
@@ -59,11 +59,11 @@ def improver_of(game: Game) -> type[Improver]:
         ValueError: it cannot search the game.
     """
     general = JointImprover if game.info.simultaneous else TreeImprover
-    found: type[Improver] = resolve(plugin_of(game).improver or general)
+    found: type[Improver] = resolve(plugin_of(game).search.get("improver") or general)
     if obstacles := found.obstacles(game):
         raise ValueError(
             "alphazero learns games with plain actions and rewards from -1 to 1, in turns with perfect information or "
-            "at once with a determinization, and games whose plugin names a search for it (GamePlugin.improver); in "
+            "at once with a determinization, and games whose plugin names a search for it (GamePlugin.search); in "
             f"{game.id} {' and '.join(obstacles)}; ppo learns every game"
         )
     return found

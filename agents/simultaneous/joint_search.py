@@ -61,7 +61,7 @@ class RegretMatching:
     simulations, `EXPLORATION`, takes a random candidate.
 
     A simulation ends at a joint action that its node has not tried yet, and evaluates the position after it. It so
-    takes positions as they are: hidden information must have been guessed before (`GamePlugin.determinize`).
+    takes positions as they are: hidden information must have been guessed before (`GamePlugin.search`).
 
     Args:
         game: all players act at once, with actions of one component.

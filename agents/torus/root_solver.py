@@ -1,4 +1,4 @@
-"""A solver of the positions that a search agent is asked about: `GamePlugin.solve` of Torus.
+"""A solver of the positions that a search agent is asked about: `GamePlugin.search`.
 
 It searches each position by itself, with a bound of nodes and an empty table. So the result does not depend on other
 positions, on earlier ones or on time.
@@ -29,7 +29,7 @@ _LOCK = Lock()
 
 
 def solve(game: Torus, state: TorusState, nodes: int) -> tuple[Tensor, Tensor]:
-    """Return the winners of positions and winning moves: see `GamePlugin.solve`.
+    """Return the winners of positions and winning moves: see `GamePlugin.search`.
 
     Nothing is solved on other boards than those of `LEAST_STONES`, or without the native library.
     """

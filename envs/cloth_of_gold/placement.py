@@ -10,24 +10,13 @@ from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, popcount
 from cellgames.envs.core import sampling
-from cellgames.envs.core.state import along_envs
+from cellgames.envs.core.state import along_envs, copied, innermost
 from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.native import Library, Operator, pointer
 
 from . import rules
 from .state import ClothState
 from .territory import LARGEST, WIDEST, territory
-
-
-def _innermost(field: Tensor) -> Tensor:
-    """Return a field [B, ...] as contiguous [..., B]."""
-    return field.movedim(0, -1).contiguous()
-
-
-def copied(field: Tensor) -> Tensor:
-    """Return a copy of a field [B, ...] whose games stand next to each other in memory."""
-    return field.movedim(0, -1).clone(memory_format=torch.contiguous_format).movedim(-1, 0)
-
 
 # --- legal actions ------------------------------------------------------------------------------------------------
 
@@ -37,7 +26,7 @@ def legal_cells(grid: Grid, state: ClothState) -> Tensor:
     """Return bitboards of the cells where the mover may place its next unit, whatever its number: int64 [B, S, N]."""
     player = state.current_player
     homeless = state.live.gather(1, player[:, None]).squeeze(1) == 0
-    words = list(map(_innermost, (*state.units.unbind(1), *state.territory.unbind(1), state.neutral, state.killed)))
+    words = list(map(innermost, (*state.units.unbind(1), *state.territory.unbind(1), state.neutral, state.killed)))
 
     def cells(*words: Tensor) -> None:
         a, b, reach_a, reach_b, neutral, killed, second, homeless, out = words
@@ -65,7 +54,7 @@ def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
     cells = legal_cells.reference(grid, state)
     placing, taking, end = rules.choices(state.left, state.acts, max_units, ~cells.flatten(1).any(1))
     legal = (cells & _words(along_envs(placing, 3))) | (state.placed & _words(along_envs(taking, 3)))
-    return torch.cat((grid.unpack(_innermost(legal)).flatten(1), end[:, None]), 1)
+    return torch.cat((grid.unpack(innermost(legal)).flatten(1), end[:, None]), 1)
 
 
 @Operator
@@ -98,7 +87,7 @@ def _find(native: Library, form: int, grid: Grid, state: ClothState, max_units: 
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     boards = (state.units, state.territory, state.neutral, state.killed, state.placed)
     player, numbers = state.current_player.contiguous(), [x.contiguous() for x in (state.live, state.left, state.acts)]
-    words = list(map(_innermost, boards))  # kept until the end of the call
+    words = list(map(innermost, boards))  # kept until the end of the call
     native.cellgames_cloth_of_gold_legal(
         grid.rows,
         grid.cols,
@@ -139,10 +128,10 @@ def play(grid: Grid, state: ClothState, cells: Tensor, ending: Tensor, *, radius
 
     back = bits & placed
     units = state.units ^ of_mover(bits)
-    field = state.territory | of_mover(territory(grid, _innermost(bits & ~placed), radius).movedim(-1, 0))
+    field = state.territory | of_mover(territory(grid, innermost(bits & ~placed), radius).movedim(-1, 0))
     gone = back.flatten(1).any(1).nonzero().squeeze(1)
     if len(gone):
-        less = _innermost(units[gone, player[gone]])
+        less = innermost(units[gone, player[gone]])
         field[gone, player[gone]] = territory(grid, less, radius).movedim(-1, 0)
     number = (cells >= 0).sum(1, dtype=torch.int32)
     change = number - 2 * popcount(back).sum((1, 2)).int()

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, count
+from cellgames.envs.core.state import copied
 from cellgames.envs.native import Library, Operator, pointer
 
-from .placement import copied
 from .simulation import advance, simulate
 from .state import ClothState
 from .territory import LARGEST, WIDEST, territory

@@ -20,7 +20,7 @@ from cellgames.envs.cloth_of_gold.placement import bits_of, legal_cells
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.territory import territory
-from cellgames.envs.core.state import along_envs
+from cellgames.envs.core.state import along_envs, innermost
 from cellgames.envs.native import Library, library, pointer
 
 from . import perks, terrain, weather
@@ -32,11 +32,6 @@ from .wildlife import EVERY, KINDS, Wildlife, kinds_of, place_animals
 
 if TYPE_CHECKING:
     from .game import ClothOfGoldWild
-
-
-def _inner(field: Tensor) -> Tensor:
-    """Return a field [B, ...] as contiguous [..., B]."""
-    return field.movedim(0, -1).contiguous()
 
 
 def _outer(boards: Tensor) -> Tensor:
@@ -68,7 +63,7 @@ def start(game: ClothOfGoldWild, state: ClothState) -> WildState:
     else:
         ground, water = torch.zeros((num_envs, 0, 0), dtype=torch.uint8, device=seed.device), planes(False)
         land = planes(False, 2)
-    free = ~grid.unpack(_inner(state.neutral | water if game.terrain else state.neutral)).flatten(1)
+    free = ~grid.unpack(innermost(state.neutral | water if game.terrain else state.neutral)).flatten(1)
     return WildState(
         **{field.name: getattr(state, field.name) for field in fields(ClothState)},
         ground=ground,
@@ -97,7 +92,7 @@ def territories(game: ClothOfGoldWild, units: Tensor, reach: Tensor | None) -> T
         units: bitboards.
         reach: int32 [k], cells by which each is wider; None without perks.
     """
-    boards = _inner(units)
+    boards = innermost(units)
     if game.territory == "hull":
         buffer = torch.full((len(units),), game.buffer, device=units.device, dtype=torch.int32)
         return _outer(zones(game.grid, boards, buffer if reach is None else buffer + reach))
@@ -150,7 +145,7 @@ def legal_actions(game: ClothOfGoldWild, state: WildState) -> Tensor:
     nowhere = ~cells.flatten(1).any(1)
     placing, taking, end = rules.choices(state.left, state.acts, whole, nowhere)  # type: ignore[arg-type]  # which broadcast
     legal = (cells & _words(placing)) | (state.placed & _words(taking))
-    flags = [game.grid.unpack(_inner(legal)).flatten(1)]
+    flags = [game.grid.unpack(innermost(legal)).flatten(1)]
     if game.perks:
         spells = state.spells.gather(1, state.current_player[:, None])
         flags.append(((spells > 0) & taking[:, None]).expand(-1, game.cells))
@@ -185,7 +180,7 @@ def bolt(game: ClothOfGoldWild, state: WildState, cells: Tensor) -> WildState:
     if len(env_ids) == 0:
         return state
     player = state.current_player[env_ids]
-    hit = game.grid.dilate(_inner(bits_of(game.grid, cells[env_ids, None])), weather.SQUARE)
+    hit = game.grid.dilate(innermost(bits_of(game.grid, cells[env_ids, None])), weather.SQUARE)
     hit = _outer(game.grid.trim(hit)) & ~state.wards[env_ids, 1 - player]
     units = state.units[env_ids] & ~hit[:, None]
     mine = torch.nn.functional.one_hot(player, 2).int()
@@ -194,7 +189,7 @@ def bolt(game: ClothOfGoldWild, state: WildState, cells: Tensor) -> WildState:
         "neutral": state.neutral[env_ids] & ~hit,
         "killed": state.killed[env_ids] & ~hit,
         "placed": state.placed[env_ids] & ~hit,
-        "live": count(_inner(units)).t().int(),
+        "live": count(innermost(units)).t().int(),
         "acts": state.acts[env_ids] + 1,
         "spells": state.spells[env_ids] - mine,
     }
@@ -217,9 +212,9 @@ class WildRound:
         self._game, self._number = game, 0
         grid = self._grid = game.grid
         self._seed = round_seed(state.seed, state.round)
-        self.units = _inner(state.units)
-        self.neutral, self.killed = _inner(state.neutral), _inner(state.killed)
-        self._wards = _inner(state.wards) if game.perks else None
+        self.units = innermost(state.units)
+        self.neutral, self.killed = innermost(state.neutral), innermost(state.killed)
+        self._wards = innermost(state.wards) if game.perks else None
         self.level, self.weather = state.level, state.weather
         self.water: Tensor | None = None
         self._wood: Tensor | None = None
@@ -228,9 +223,9 @@ class WildRound:
             if game.weather:
                 self.level = weather.next_level(state.level, state.weather)
             self.water = terrain.water_on(grid, state.ground, self.level)
-            self._wood, self._rock = _inner(state.land)
+            self._wood, self._rock = innermost(state.land)
         if game.weather:
-            *stages, burnt = _inner(state.fire).unbind()
+            *stages, burnt = innermost(state.fire).unbind()
             fire = Fire(tuple(stages), burnt)
             assert self._wood is not None
             assert self.water is not None
@@ -326,7 +321,7 @@ class WildRound:
         assert self.fire is not None
         struck = torch.zeros_like(self.neutral)
         for strike in now.unbind(1):  # two may fall on one cell
-            struck |= _inner(bits_of(self._grid, strike[:, None]))
+            struck |= innermost(bits_of(self._grid, strike[:, None]))
         struck = self._grid.trim(self._grid.dilate(struck, weather.SQUARE))
         self._empty(struck)
         self.fire = weather.set_alight(self.fire, self._forest(), struck)

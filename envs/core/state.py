@@ -157,6 +157,16 @@ def _described(field: Tensor) -> str:
     return f"{kind} = {field.tolist()}" if field.numel() <= 8 else kind
 
 
+def innermost(field: Tensor) -> Tensor:
+    """Return a field [B, ...] as contiguous [..., B], with the games next to each other in memory."""
+    return field.movedim(0, -1).contiguous()
+
+
+def copied(field: Tensor) -> Tensor:
+    """Return a copy of a field [B, ...] whose games lie next to each other in memory."""
+    return field.movedim(0, -1).clone(memory_format=torch.contiguous_format).movedim(-1, 0)
+
+
 def along_envs(flags: Tensor, ndim: int) -> Tensor:
     """Return [B] viewed as [B, 1, ...] of `ndim` axes, to meet fields of any rank."""
     return flags.view(-1, *(1,) * (ndim - 1))

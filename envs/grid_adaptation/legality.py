@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from cellgames.envs.core.state import innermost
 from cellgames.envs.native import Operator
 
 from . import ending, rules, stages
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
     """Return spaces without a tile: bool [B, N]; none in the voting step."""
     free = torch.empty((game.spaces, len(state)), dtype=torch.bool, device=state.device)
-    stages.run(game, stages.shown, [stages.innermost(state.planes[:, 0]), state.round.contiguous()], [free])
+    stages.run(game, stages.shown, [innermost(state.planes[:, 0]), state.round.contiguous()], [free])
     return free.t()
 
 
@@ -68,7 +69,7 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
 
 def _full(game: GridAdaptation, state: GridState) -> Tensor:
     """Return a mask of the matches in which no space can be named: bool [B]."""
-    tiles = stages.innermost(state.planes[:, 0])
+    tiles = innermost(state.planes[:, 0])
     return (tiles == game.grid.cells(tiles.device)).all(0) | (state.round > game.rounds)
 
 
@@ -83,8 +84,8 @@ def _parts(game: GridAdaptation) -> Iterator[slice]:
 
 def random_actions(game: GridAdaptation, state: GridState, bits: Tensor) -> Tensor:
     """Return uniformly random legal actions, int64 [B, P, 7], for bits of the same shape; without the masks."""
-    tiles, lots = stages.innermost(state.planes[:, 0]), stages.innermost(bits)
-    round, *purse = map(stages.innermost, (state.round, state.reserves, state.bought, state.garnets))
+    tiles, lots = innermost(state.planes[:, 0]), innermost(bits)
+    round, *purse = map(innermost, (state.round, state.reserves, state.bought, state.garnets))
     free, counts, actions = torch.empty_like(tiles), torch.empty_like(tiles), torch.empty_like(lots)
     stages.run(game, stages.vacant, [tiles, round], [free, counts])
     reserve, found = torch.empty_like(purse[0]), [torch.empty_like(actions[:, SLOTS]) for _ in range(2)]

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
+from cellgames.envs.core.state import innermost
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Operator
 
@@ -69,7 +70,7 @@ def restart(game: GridAdaptation, state: GridState, done: Tensor) -> GridState:
 @Operator
 def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
     """Play a round, or the vote; actions are int64 [B, P, 7]."""
-    inner, choices = _inner(state), stages.innermost(actions.long())
+    inner, choices = _inner(state), innermost(actions.long())
     round = inner["round"]
     holdings = ("sequence", "reserves", "bought", "garnets")
     after = {name: torch.empty_like(inner[name]) for name in (*holdings, "scores", "rewards", "public", "placed")}
@@ -95,7 +96,7 @@ def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
 
 
 def _inner(state: GridState) -> Fields:
-    return {field.name: stages.innermost(getattr(state, field.name)) for field in dataclasses.fields(state)}
+    return {field.name: innermost(getattr(state, field.name)) for field in dataclasses.fields(state)}
 
 
 def _outer(state: GridState, fields: Fields) -> GridState:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from cellgames.envs.core.state import copied, innermost
 from cellgames.envs.core.vector import Transition
 from cellgames.envs.native import Library, library, pointer
 
 from . import legality, matches
-from .stages import innermost
 from .state import COMPONENTS, GridState
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _native_step(native: Library, game: GridAdaptation, state: GridState, action
     """Return `matches.step`."""
     if not known(game, state) or actions.shape != (*state.rewards.shape, len(COMPONENTS)):
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
-    after = state.map(_copied)
+    after = state.map(copied)
     play(native.cellgames_grid_adaptation_step, game, after, actions, False, False)
     return after
 
@@ -109,7 +109,7 @@ def play(
     if given.shape != shape and not spread:
         raise ValueError(f"{game.id}: expected actions or random bits {list(shape)}, got {list(given.shape)}")
     actions = given.new_empty((players, components, batch)).movedim(-1, 0) if random else given
-    rewards, terminated, truncated = map(_copied, (state.rewards, state.terminated, state.truncated))
+    rewards, terminated, truncated = map(copied, (state.rewards, state.terminated, state.truncated))
     inner = list(map(innermost, state.tensors()))
     rows = given if spread else given.long().flatten(1)
     function(
@@ -128,12 +128,6 @@ def play(
         if field.data_ptr() != written.data_ptr():
             field.copy_(written.movedim(-1, 0))
     return Transition(actions, rewards, terminated, truncated)
-
-
-def _copied(field: Tensor) -> Tensor:
-    """Return a copy whose matches lie next to each other in memory."""
-    inner = field.movedim(0, -1)
-    return inner.clone(memory_format=torch.contiguous_format).movedim(-1, 0)
 
 
 @lru_cache

@@ -55,11 +55,6 @@ def run(game: GridAdaptation, stage: Stage, inputs: Sequence[Tensor], outputs: S
     kernel(write, arguments, key=key)(arguments)
 
 
-def innermost(field: Tensor) -> Tensor:
-    """Return [B, ...] as [..., B], with the matches next to each other in memory."""
-    return field.movedim(0, -1).contiguous()
-
-
 # --- what players submit ------------------------------------------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ def generator(seed: int = 0) -> torch.Generator:
 @pytest.fixture
 def goofspiel() -> Iterator[Game]:
     """Goofspiel as a registered game."""
-    cellgames.register(GamePlugin(game=Goofspiel, simultaneous=True, determinize=determinize))
+    cellgames.register(GamePlugin(game=Goofspiel, simultaneous=True, search={"determinize": determinize}))
     yield GOOFSPIEL
     registry.REGISTRY.pop(Goofspiel.id)
 

@@ -205,7 +205,7 @@ def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monk
 
 
 def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once() -> None:
-    having = [plugin for plugin in plugins() if plugin.determinize is not None]
+    having = [plugin for plugin in plugins() if plugin.search.get("determinize") is not None]
     assert having
     assert all(cellgames.make(plugin.id).info.simultaneous for plugin in having)
     with pytest.raises(ValueError, match="in toy-sealed-v0 all players act at once and information is hidden"):

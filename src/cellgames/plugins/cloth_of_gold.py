@@ -45,8 +45,10 @@ _BASE = GamePlugin(
         "turns": "cellgames.agents.cloth_of_gold.values:ClothValues",
     },
     transfer_parameters=("height", "width", "generations"),
-    improver="cellgames.agents.cloth_of_gold.turn_improver:TurnImprover",
-    playout="cellgames.agents.cloth_of_gold.rollout:finish_turns",
+    search={
+        "improver": "cellgames.agents.cloth_of_gold.turn_improver:TurnImprover",
+        "playout": "cellgames.agents.cloth_of_gold.rollout:finish_turns",
+    },
     algorithm="turn-values",
     presets=(
         TrainingPreset(

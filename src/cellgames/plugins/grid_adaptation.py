@@ -35,7 +35,7 @@ _BASE = GamePlugin(
         "mcts": "cellgames.agents.grid_adaptation.joint_moves:GridSearch",
     },
     networks={"policy": "cellgames.agents.grid_adaptation.network:GridNetwork"},
-    improver="cellgames.agents.grid_adaptation.plan_improver:PlanImprover",
+    search={"improver": "cellgames.agents.grid_adaptation.plan_improver:PlanImprover"},
     transfer_parameters=("size", "players", "rounds", "first_tiles", "starting_garnets", "reserves", "flip_rounds"),
     presets=(
         TrainingPreset(
@@ -77,7 +77,7 @@ GRID_ADAPTATION_TALK = replace(
         ),
     },
     networks={"policy": "cellgames.agents.grid_adaptation_talk.network:TalkNetwork"},
-    simpler="cellgames.agents.grid_adaptation_talk.silent:SilentAgent",
+    search={**_BASE.search, "simpler": "cellgames.agents.grid_adaptation_talk.silent:SilentAgent"},
     transfer_parameters=(*_BASE.transfer_parameters, "scramble", "mute"),
     view="cellgames.web.views.grid_adaptation_talk_view:TalkView",
     texts=files("grid_adaptation", "grid_adaptation_talk"),

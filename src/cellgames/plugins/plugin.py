@@ -72,20 +72,20 @@ class GamePlugin:
             `turns` evaluates positions after whole turns, `placements` all placements of a shape.
         transfer_parameters: parameters over which the networks transfer: weights that learned one value of them play
             all others.
-        playout: function of a game, `X` states and a generator that plays them to their ends and returns the
-            outcomes, int8 [X, P]. It replaces `playouts.finish`.
-        native_uct: function that adds simulations to the trees of a UCT search by native code, as
-            `agents.connection.native_trees.simulate` does.
-        native_gumbel: the same for a Gumbel AlphaZero search, as `agents.torus.native_gumbel.simulate` does.
-        solve: function of a game, `L` unfinished games and a number of nodes to who wins them and by which move,
-            int64 [L] both: 1 the player to move, -1 the opponent, 0 if the nodes leave it open; the move is -1
-            unless the player to move wins. For zero-sum games for two in turns. The search agents ask it at the root.
-        determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
-            this to those seats, with guesses of hidden information. `rollout`, `mcts` and AlphaZero need it there.
-        simpler: class of agents of an extension, by which an agent of the game that it extends plays this one: it
-            takes a name and the agent. `trained` plays so where no weights serve the game itself.
-        improver: target of a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns
-            the game, where the general ones do not serve it.
+        search: further targets, which agents and learners ask:
+            `playout`, a function of a game, `X` states and a generator that plays them to their ends and returns the
+            outcomes, int8 [X, P], in place of `playouts.finish`;
+            `native_uct` and `native_gumbel`, functions that add simulations to the trees of a search by native code, as
+            `agents.connection.native_trees.simulate` and `agents.torus.native_gumbel.simulate` do;
+            `solve`, a function of a game, `L` unfinished games and a number of nodes to the winners and winning moves,
+            int64 [L] both: 1 the player to move, -1 the opponent, 0 if the nodes leave it open; the move is -1 unless
+            the player to move wins (for zero-sum games for two in turns, at the root of a search);
+            `determinize`, a function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look
+            like this to those seats, with guesses of hidden information (for `rollout`, `mcts` and AlphaZero);
+            `improver`, a subclass of `agents.search.improvement.Improver`, the search from which AlphaZero learns the
+            game, where the general ones do not serve it;
+            `simpler`, a class of agents of an extension, made with a name and an agent of the game that it extends,
+            which then plays this one (`trained` plays so where no weights serve the game itself).
         algorithm: the algorithm by which `cellgames train` learns the game by default, a key of
             `training.algorithms.ALGORITHMS`.
         presets: training options by algorithm; later ones override earlier ones.
@@ -106,13 +106,7 @@ class GamePlugin:
     agents: Mapping[str, Target] = field(default_factory=dict)
     networks: Mapping[str, Target] = field(default_factory=dict)
     transfer_parameters: tuple[str, ...] = ()
-    playout: Target | None = None
-    native_uct: Target | None = None
-    native_gumbel: Target | None = None
-    solve: Target | None = None
-    determinize: Target | None = None
-    simpler: Target | None = None
-    improver: Target | None = None
+    search: Mapping[str, Target] = field(default_factory=dict)
     algorithm: str = "ppo"
     presets: tuple[TrainingPreset, ...] = ()
     reader: Target | None = None

@@ -19,9 +19,11 @@ TORUS = GamePlugin(
     },
     networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},
     transfer_parameters=("size",),
-    native_uct="cellgames.agents.connection.native_trees:simulate",
-    native_gumbel="cellgames.agents.torus.native_gumbel:simulate",
-    solve="cellgames.agents.torus.root_solver:solve",
+    search={
+        "native_uct": "cellgames.agents.connection.native_trees:simulate",
+        "native_gumbel": "cellgames.agents.torus.native_gumbel:simulate",
+        "solve": "cellgames.agents.torus.root_solver:solve",
+    },
     presets=(
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),
         TrainingPreset("alphazero", {**_EVAL, "layers": 4, "num_envs": 256, "num_epochs": 2}),

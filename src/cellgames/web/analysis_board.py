@@ -219,7 +219,7 @@ def engines(game: Game) -> tuple[Engine, ...]:
     living = view_of(game).work(None) > 0
     cells = math.prod(game.info.board.shape)
     most = min(MOST_PLAYOUTS, max(8, _MOST_NODES // cells))
-    native = plugin_of(game).native_gumbel is not None
+    native = plugin_of(game).search.get("native_gumbel") is not None
     offered = _EFFORTS_OF_LIFE if living else _EFFORTS if native else _EFFORTS_IN_TORCH
     found = []
     for name in (spec.partition(":")[0] for spec in DEFAULT_AGENTS):
