@@ -1,6 +1,6 @@
 """One game outside a batch, by its own host and as a batch of one: `python -m benchmarks.core.single_games`.
 
-A host is what `Game.solo` returns: one game in native code or on integers. A batch of one is what it stands in for.
+A host is what `Game.solo` returns: one game in native code. A batch of one is what it stands in for.
 Both play the same random moves: the mask, the observations of those who act, a uniform choice, the step.
 """
 

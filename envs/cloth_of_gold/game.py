@@ -24,9 +24,8 @@ from cellgames.envs.native import library
 from cellgames.utils.foreign_text import shown
 
 from . import notation, observation, placement, rendering, rounds, rules
-from .native_step import native_step
+from .native_step import ClothSolo, native_step
 from .notation import Position
-from .solo import ClothSolo
 from .state import COLUMNS, ClothState
 from .territory import territory
 

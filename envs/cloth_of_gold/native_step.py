@@ -1,14 +1,21 @@
-"""A step of a `Vector` of Cloth of Gold in native code."""
+"""Steps of Cloth of Gold in native code, of a `Vector` and of a single game."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.core import native_step as steps
+from cellgames.envs.core.solo import NativeSolo
+from cellgames.envs.core.state import State
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.native import Library
+from cellgames.envs.native import Library, library
 
+from . import rounds
 from .state import ClothState
 
 if TYPE_CHECKING:
@@ -45,3 +52,32 @@ def native_step(game: ClothOfGold, native: Library) -> NativeStep[ClothState]:
         game.shaping / game.cells,
     )
     return steps.InPlace(native.cellgames_cloth_of_gold_step, rules, INNERMOST)
+
+
+class ClothSolo(NativeSolo):
+    """One game of Cloth of Gold."""
+
+    _game: ClothOfGold
+    _state: ClothState
+
+    @override
+    def _share(self, state: State, legal: Tensor) -> None:
+        super()._share(state, legal)
+        game, now, native = self._game, self._state, library(self._state.device)
+        assert native is not None
+        self._counts, self._env_id = torch.empty_like(now.rounds[:, 0, :4]), torch.zeros_like(now.seed)
+        boards = now.territory.movedim(0, -1), now.killed.movedim(0, -1)
+        self._count = rounds.native_tally(native, game.grid, *boards, self._env_id, self._counts)
+
+    @override
+    def infos(self, player: int) -> dict[str, Any]:
+        self._count()
+        *territory, contested, killed = self._counts.tolist()[0]
+        return {
+            "score": self.scores[player],
+            "units": self._state.live.tolist()[0],
+            "territory": territory,
+            "contested": contested,
+            "killed": killed,
+            "round": int(self._state.round),
+        }

@@ -1,4 +1,4 @@
-"""Single matches of Grid Adaptation on integers: the same as in a batch, field by field, after every step."""
+"""Single matches of Grid Adaptation in native code: the same as in a batch, field by field, after every step."""
 
 from __future__ import annotations
 

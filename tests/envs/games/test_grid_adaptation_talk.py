@@ -385,7 +385,7 @@ def test_a_bad_parameter_is_refused(parameters: dict[str, Any], message: str) ->
 
 
 @pytest.mark.parametrize("family", ["public", "private", "scrambled", "mute", "votes"])
-def test_a_match_on_plain_integers_is_the_batchs(family: str) -> None:
+def test_a_match_outside_a_batch_is_the_batchs(family: str) -> None:
     game = GridAdaptationTalk(**FAMILIES[family])
     for state, matches, actions in beside(game, 2, seed=11):
         for env_id in range(len(matches)):
