@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, SAMPLE, WEIGHTS_SUFFIX
+from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import listed, shown
 
 from .agent_specs import AGENTS, file_of, inner_spec
@@ -62,7 +63,7 @@ def wrapped(text: str, wrapper: str) -> str:
 def own_name(agent: AnyAgent) -> str:
     """Return the name of an agent; a `ValueError` if it has none that can be read."""
     if not isinstance(name := getattr(agent, "name", None), str):
-        raise ValueError(f"expected an agent with a name, a text; a {type(agent).__name__} has {shown(name)}")
+        raise InputError("name", f"a text as the name of {type(agent).__name__}", shown(name))
     return name
 
 
@@ -82,18 +83,14 @@ def by_name(agents: Agents) -> dict[str, str | AnyAgent]:
         pairs = [split_name(agent) if isinstance(agent, str) else (own_name(agent), agent) for agent in agents]
     names = [name for name, _ in pairs]
     if hidden := [name for name in names if not name.isprintable()]:
-        raise ValueError(f"expected agents with names that can be printed, got {listed(hidden)}")
+        raise InputError("agents", "names that can be printed", listed(hidden))
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(
-            f"expected agents with different names, got more than one {', '.join(twice)}; NAME=SPEC gives a name"
-        )
+        raise InputError("agents", "different names", f"more than one {', '.join(twice)}", "NAME=SPEC gives a name")
     objects = {id(agent): name for name, agent in reversed(pairs) if not isinstance(agent, str)}
     for name, agent in pairs:
         if not isinstance(agent, str) and objects[id(agent)] != name:
-            raise ValueError(
-                f"expected an object for each agent, since it remembers its games, got one for {objects[id(agent)]} "
-                f"and {name}"
-            )
+            got = f"one for {objects[id(agent)]} and {name}"
+            raise InputError("agents", "an object for each, since it remembers its games", got)
     return dict(pairs)
 
 
@@ -104,12 +101,10 @@ def names_of(texts: Iterable[str]) -> list[str]:
 
 def _check_name(name: str, text: str) -> None:
     if _NAME.fullmatch(name) is None or len(name) > MOST_NAME:
-        raise ValueError(
-            f"a name of an agent has 1 to {MOST_NAME} letters, digits, _, ., + and -, and begins with a letter or a "
-            f"digit; got {shown(text)}. A path with = in it needs ./ in front"
-        )
+        letters = f"1 to {MOST_NAME} letters, digits, _, ., + and -, a letter or a digit first"
+        raise InputError("name", letters, shown(text), "a path with = in it needs ./ in front")
     if name in AGENTS or name == HUMAN or name.endswith((WEIGHTS_SUFFIX, MODEL_SUFFIX)):
-        raise ValueError(f"the name {name!r} stands for {_meaning(name)}; choose another name, got {shown(text)}")
+        raise InputError("name", "another name", shown(text), f"{name!r} stands for {_meaning(name)}")
 
 
 def _meaning(name: str) -> str:

@@ -12,7 +12,7 @@ from cellgames.agents.networks.file_names import CHAMPION_FILE, MODEL_SUFFIX, SA
 from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import Target, additions, resolve
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -85,20 +85,18 @@ class AgentSpec:
             return [text or ""]
         if self.takes == "FOLDER":
             if not text:
-                raise ValueError(f"{self.usage} needs the path of a folder after the colon, got nothing")
+                raise InputError(self.usage, "the path of a folder after the colon", "nothing")
             return [Path(text)]
         if ":N" not in self.usage:
             if "FILE" in self.usage and text:
                 return [Path(text)]
             if text is not None:
-                raise ValueError(f"agent {self.name!r} takes nothing after its name, got {shown(text)}")
+                raise InputError(f"agent {self.name!r}", "nothing after its name", shown(text))
             return []
         number, colon, path = (text or "").partition(":") if "FILE" in self.usage else (text or "", "", "")
         if re.fullmatch(r"[1-9][0-9]{0,8}", number) is None:
             got = "nothing" if text is None else shown(number)
-            raise ValueError(
-                f"{self.name}:N needs a number of playouts a move for N, such as {self.name}:64; got {got}"
-            )
+            raise InputError(f"{self.name}:N", f"a number of playouts a move for N, such as {self.name}:64", got)
         return [int(number), *([Path(path)] if colon else [])]
 
 
@@ -118,7 +116,7 @@ def by_game(name: str, *arguments: Any, default: Target = "", at_once: Target = 
         target = plugin_of(game).agents.get(name, general)
         if target == "":
             having = ", ".join(plugin.id for plugin in plugins() if name in plugin.agents)
-            raise ValueError(f"agent {shown(name)}: {game.id} has no such agent; games with one: {having}")
+            raise InputError(f"agent {shown(name)}", f"a game with one ({having})", game.id)
         made: AnyAgent = resolve(target)(*arguments)
         return made
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from typing_extensions import TypeVar, override
 
 from cellgames.envs.core import Game, chance
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .views import ViewAgent
 
@@ -159,7 +159,7 @@ class GameAgent(BaseAgent, Generic[G_co]):
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the agent can play the game."""
         if not isinstance(game, self.plays):
-            raise ValueError(f"agent {self.name!r} plays {self.plays.id}, got {game.id}")
+            raise InputError(f"agent {self.name!r}", f"a game of {self.plays.id}", game.id)
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
@@ -247,10 +247,11 @@ class Seats:
         seat = held & (held.cumsum(1) == before[:, None] + 1)
         if not (found := seat.any(1)).all():
             env_id = int(env_ids[~found][0])
-            raise ValueError(
-                f"expected to be asked for the {int(self._held[env_id].sum())} seats that the agent has in env "
-                f"{env_id}, got {int((env_ids == env_id).sum())}; were the games started by "
-                "start(game, players, env_ids)?"
+            raise InputError(
+                "env_ids",
+                f"the {int(self._held[env_id].sum())} seats that the agent has in env {env_id}",
+                int((env_ids == env_id).sum()),
+                "did start(game, players, env_ids) start the games?",
             )
         return seat.int().argmax(1)
 
@@ -295,14 +296,10 @@ def takes_states(agent: AnyAgent, game: Game) -> bool:
     if _has(agent, "act") or _has(agent, "act_on_views"):
         return False
     if searches:
-        raise ValueError(
-            f"agent {shown(agent.name)} searches on states, which needs a game with perfect information; in {game.id} "
-            "information is hidden"
-        )
-    raise ValueError(
-        f"expected an agent with name, start and act (or act_on_state), got {type(agent).__name__}; "
-        "cellgames.agents.load makes one from a spec"
-    )
+        cause = "it searches on states, and information is hidden"
+        raise InputError(f"agent {shown(agent.name)}", "a game with perfect information", game.id, cause)
+    expected = "name, start and act (or act_on_state)"
+    raise InputError("agent", expected, type(agent).__name__, "cellgames.agents.load makes one from a spec")
 
 
 def _has(agent: AnyAgent, method: str) -> bool:
@@ -313,10 +310,8 @@ def _has(agent: AnyAgent, method: str) -> bool:
 def refuse(agent: BaseAgent, game: Game, obstacles: Sequence[str]) -> None:
     """Raise a `ValueError` if obstacles, such as `game.info.search_obstacles`, keep the agent from playing."""
     if obstacles:
-        raise ValueError(
-            f"agent {shown(agent.name)} needs a game in turns with perfect information and plain integer actions; in "
-            f"{game.id} {' and '.join(obstacles)}"
-        )
+        expected = "a game in turns with perfect information and plain integer actions"
+        raise InputError(f"agent {shown(agent.name)}", expected, game.id, " and ".join(obstacles))
 
 
 def draw_seeds(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import os
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.envs.registry import plugin_of
+from cellgames.utils.errors import check_one_of
 from cellgames.utils.foreign_text import clipped, shown
 
 from .agent_names import split_name
@@ -63,14 +63,9 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
     elif match := _IMPORT_PATH.fullmatch(spec):
         agent = _load_by_path(spec, *match.groups())
     else:
-        close = difflib.get_close_matches(kind, AGENTS, n=1, cutoff=0.5)
-        hint = f"; did you mean {AGENTS[close[0]].usage!r}?" if close else ""
-        known = ", ".join(entry.usage for entry in AGENTS.values())
-        raise ValueError(
-            f"unknown agent {shown(spec)}; known: {known}, a file of weights ({WEIGHTS_SUFFIX}) or a run's folder with "
-            f"one, a model of Stable-Baselines3 ({MODEL_SUFFIX}), or your own by import path, such as "
-            f"my_bots:MyBot{hint}"
-        )
+        more = f", a file of weights ({WEIGHTS_SUFFIX}) or a run's folder with one, a model of Stable-Baselines3 "
+        more += f"({MODEL_SUFFIX}), or your own by import path, such as my_bots:MyBot"
+        check_one_of("agent", spec, [entry.usage for entry in AGENTS.values()], more=more)
     try:
         agent.name = name
     except AttributeError as error:  # slots, a frozen dataclass, a property
@@ -132,9 +127,7 @@ def _import(spec: str, module: str, attribute: str) -> Any:
         raise ValueError(f"agent {shown(spec)}: {reason}") from error
     if not hasattr(loaded, attribute):
         public = [name for name in vars(loaded) if not name.startswith("_")]
-        close = difflib.get_close_matches(attribute, public, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"agent {shown(spec)}: module {module} has no {shown(attribute)}{hint}")
+        check_one_of(f"agent {shown(spec)}, name in module {module}", attribute, public)
     return getattr(loaded, attribute)
 
 

@@ -16,6 +16,7 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.info import DRAW, LOSS, WIN
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
+from cellgames.utils.errors import InputError, check_at_least
 
 from .base import AnyAgent, draw_seeds, takes_states
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
@@ -171,22 +172,18 @@ def _check_arguments(
 ) -> None:
     shape = (batch, game.info.num_players)
     if tuple(seats.shape) != shape or seats.dtype != torch.int64:
-        raise ValueError(
-            f"{game.id}: seats must be int64 [B, P] = {list(shape)}, got {seats.dtype} {list(seats.shape)}"
-        )
+        raise InputError("seats", f"int64 [B, P] = {list(shape)}", f"{seats.dtype} {list(seats.shape)}", where=game.id)
     if batch and not bool(((seats >= 0) & (seats < len(agents))).all()):
-        raise ValueError(f"seats must be indices of {len(agents)} agents, got {int(seats.min())} to {int(seats.max())}")
+        raise InputError("seats", f"indices of {len(agents)} agents", f"{int(seats.min())} to {int(seats.max())}")
     if len(generators) != len(agents) or len({id(generator) for generator in generators}) != len(agents):
-        raise ValueError(
-            f"expected {len(agents)} generators, one of its own for each agent, got {len(generators)}"
-            f"{' (the same one twice)' if len(generators) == len(agents) else ''}"
-        )
+        got = "the same one twice" if len(generators) == len(agents) else len(generators)
+        raise InputError("generators", f"one of its own for each of {len(agents)} agents", got)
 
 
 def _check_opening(game: Game, opening: Tensor, batch: int, trailing: tuple[int, ...]) -> None:
     if opening.ndim != 2 + len(trailing) or len(opening) != batch or tuple(opening.shape[2:]) != trailing:
         wanted = ", ".join(map(str, (batch, "T0", *trailing)))
-        raise ValueError(f"{game.id}: opening must have shape [{wanted}], got {list(opening.shape)}")
+        raise InputError("opening", f"shape [{wanted}]", list(opening.shape), where=game.id)
     given = (opening.reshape(*opening.shape[:2], -1) >= 0).all(2)
     gaps = given[:, 1:] & ~given[:, :-1]
     if gaps.any():
@@ -214,8 +211,7 @@ def random_openings(game: Game, count: int, plies: int, generator: torch.Generat
         ValueError: hardly any game, or none, goes on for longer than `plies`.
     """
     info = game.info
-    if count < 0 or plies < 0:
-        raise ValueError(f"expected a count and plies of at least 0, got {count} and {plies}")
+    check_at_least(0, count=count, plies=plies)
     found: list[Tensor] = [torch.empty((0, plies, *game.info.action_shape), dtype=torch.int64, device="cpu")]
     missing, in_vain = count, 0
     while missing > 0:
@@ -296,7 +292,7 @@ def parse_moves(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tens
     for move in moves:
         names = move.split(" ")
         if len(names) != seats:
-            raise ValueError(f"expected {seats} action{'s' * (seats > 1)} in a turn, got {len(names)}")
+            raise InputError("names", f"{seats} action{'s' * (seats > 1)} in a turn", len(names))
         for name in names:
             if (number := known.get(name)) is None:
                 number = known[name] = game.string_to_action(name)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.actions import ActionsError, as_actions
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .base import AnswerError, AnyAgent, acting, draw_seeds, takes_states
 from .views import Views, takes_views
@@ -155,7 +155,7 @@ def question(
     mask = game.legal_actions(part)
     if info.simultaneous:
         if players is None:
-            raise ValueError(f"{game.id}: all seats act at once, so select needs players, got None")
+            raise InputError("players", "players, since all seats act at once", None, where=game.id)
         mask = mask[torch.arange(len(env_ids), device=state.device), players]
     else:
         players = part.current_player

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 OUT_OF_TIME = "ran out of time: "
 """The beginning of the reason of a game that was lost on time."""
@@ -43,10 +43,7 @@ class TimeControl:
         if clock is not None:
             found = _CLOCK.fullmatch(clock)
             if found is None or float(found[1]) <= 0 or max(map(float, filter(None, found.groups()))) > 1e6:
-                raise ValueError(
-                    "clock must be seconds for the game, and seconds that each move adds, such as 60 or 60+0.5; "
-                    f"got {shown(clock)}"
-                )
+                raise InputError("clock", "seconds for the game and for each move, such as 60 or 60+0.5", shown(clock))
             budget, increment = float(found[1]), float(found[2] or 0)
         return cls(budget, increment, math.inf if move_time is None else move_time)
 

@@ -9,7 +9,6 @@ alone, such as one in a record, imports nothing new.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import os
 import re
@@ -20,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cellgames.plugins import SUITE, GamePlugin, resolve
-from cellgames.utils.foreign_text import MOST_SHOWN, clipped, listed, shown
+from cellgames.utils.errors import InputError, check_one_of
+from cellgames.utils.foreign_text import MOST_SHOWN, clipped, shown
 
 if TYPE_CHECKING:
     from .core import Game
@@ -111,7 +111,7 @@ def register(game: type[Game] | GamePlugin, *, id: str | None = None, summary: s
             entries += [GameSpec(id, each, given.summary, given.parameters) for id, given in each.variants.items()]
     for entry in entries:
         if _ID.fullmatch(entry.id) is None:
-            raise ValueError(f"expected an id such as 'strip-v0', lowercase and with a version, got {shown(entry.id)}")
+            raise InputError("id", "an id such as 'strip-v0', lowercase and with a version", shown(entry.id))
         if entry.id in REGISTRY and REGISTRY[entry.id].entry_point != entry.entry_point:
             raise ValueError(f"{shown(entry.id)} is taken by {REGISTRY[entry.id].entry_point}, got {entry.entry_point}")
     for entry in entries:
@@ -146,12 +146,10 @@ def _completed(plugin: GamePlugin) -> GamePlugin:
     if isinstance(kind, str):
         return plugin
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind) and hasattr(kind, "id")):
-        raise ValueError(
-            "expected a class on cellgames.envs.core.Game, a frozen dataclass with an id, or a GamePlugin, got "
-            f"{getattr(kind, '__name__', None) or type(kind).__name__}"
-        )
+        got = getattr(kind, "__name__", None) or type(kind).__name__
+        raise InputError("game", "a frozen dataclass on cellgames.envs.core.Game with an id, or a GamePlugin", got)
     if plugin.id not in ("", kind.id):
-        raise ValueError(f"expected the class's id {kind.id!r}, by which records name the game; got {plugin.id!r}")
+        raise InputError("plugin", f"the class's id {kind.id!r}, by which records name the game", f"{plugin.id!r}")
     made = _made(kind.id, kind, {})
     return dataclasses.replace(
         plugin,
@@ -165,9 +163,7 @@ def _completed(plugin: GamePlugin) -> GamePlugin:
 def spec(id: str) -> GameSpec:
     """Return the entry of `id`; a `ValueError` names the known ones."""
     if not isinstance(id, str) or id not in REGISTRY:
-        close = difflib.get_close_matches(id[:80] if isinstance(id, str) else "", REGISTRY, n=1, cutoff=0.4)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown game {shown(id)}; known: {', '.join(REGISTRY)}{hint}")
+        check_one_of("game", id, REGISTRY)
     return REGISTRY[id]
 
 
@@ -210,16 +206,13 @@ def plugin_of(game: Game) -> GamePlugin:
 def _made(id: str, kind: Any, parameters: Mapping[str, Any]) -> Game:
     known = [f.name for f in dataclasses.fields(kind)]
     if unknown := [name for name in parameters if name not in known]:
-        raise ValueError(
-            f"{id}: unknown parameter {listed([shown(name) for name in unknown], 3)}; known: {', '.join(known)}"
-        )
+        check_one_of("parameter", unknown[0], known, id)
     try:
         game: Game = kind(**parameters)
-    except ValueError as error:
-        own = f"{getattr(kind, 'id', '')}:"
-        if own == f"{id}:" or not str(error).startswith(own):
-            raise
-        raise ValueError(f"{id}:{str(error).removeprefix(own)}") from error  # a preset
+    except InputError as error:
+        if error.where == getattr(kind, "id", ""):
+            error.where = id  # a preset
+        raise
     return game
 
 
@@ -266,10 +259,8 @@ def import_games(id: str) -> str:
         ) from error
     games = [id for id, entry in REGISTRY.items() if entry.entry_point.startswith((f"{module}:", f"{module}."))]
     if name not in REGISTRY:
-        raise ValueError(
-            f"{shown(id)}: expected an id that {module} registers ({', '.join(games) or 'it registers none'}), got "
-            f"{shown(name)}"
-        )
+        expected = f"an id that {module} registers ({', '.join(games) or 'it registers none'})"
+        raise InputError(shown(id), expected, shown(name))
     if module not in _named_modules():
         os.environ[VARIABLE] = ",".join([*_named_modules(), module])
     return name

@@ -17,7 +17,7 @@ from cellgames.agents.agent_names import split_name
 from cellgames.agents.loading import default_opponents
 from cellgames.cluster.connection import LOCAL
 from cellgames.envs.registry import plugins
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Options, Strings, option, redefault
 
 from .algorithms import ALGORITHMS
@@ -93,11 +93,9 @@ class Arguments(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.eval_games % 2:
-            raise ValueError(
-                f"eval_games must be even, since each is played with seats exchanged, got {self.eval_games}"
-            )
+            raise InputError("eval_games", "even, since each is played with seats exchanged", self.eval_games)
         if len(self.eval_agents) < len(self.eval_opponents):
-            raise ValueError(f"eval_opponents must differ, got {', '.join(self.eval_opponents)}")
+            raise InputError("eval_opponents", "different ones", ", ".join(self.eval_opponents))
 
     @property
     def eval_agents(self) -> dict[str, str]:
@@ -113,7 +111,7 @@ class Arguments(Options):
         """
         known = [one.name for one in cls.options()]
         if unknown := [name for name in given if name not in known]:
-            raise ValueError(f"unknown setting {shown(unknown[0])}; {cls.algorithm} has {', '.join(known)}")
+            raise InputError("settings", f"those of {cls.algorithm} ({', '.join(known)})", shown(unknown[0]))
         values = {**preset(cls.algorithm, game.id, game.parameters), **given}
         if not values.get("eval_opponents"):
             values["eval_opponents"] = tuple(default_opponents(game))
@@ -155,14 +153,16 @@ class ActorArguments(Arguments):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.actors and self.num_envs % self.actors:
-            raise ValueError(
-                f"num_envs must be a multiple of actors, who share them alike; got {self.num_envs} environments for "
-                f"{self.actors} actors, try {math.ceil(self.num_envs / self.actors) * self.actors}"
+            raise InputError(
+                "num_envs",
+                "a multiple of actors, who share them alike",
+                f"{self.num_envs} for {self.actors}",
+                f"try {math.ceil(self.num_envs / self.actors) * self.actors}",
             )
         if not self.actors and self.ray != LOCAL:
-            raise ValueError(f"ray is where actors play, and there are none; got ray={shown(self.ray)}, try actors=4")
+            raise InputError("ray", "actors, which play there", f"{shown(self.ray)} without actors", "try actors=4")
         if not self.actors and self.lag:
-            raise ValueError(f"lag is how far actors are ahead, and there are none; got lag={self.lag}, try actors=4")
+            raise InputError("lag", "actors, which play ahead", f"{self.lag} without actors", "try actors=4")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,9 +213,11 @@ class AlphaZeroArguments(ActorArguments):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.actors and self.variant_envs % self.actors:
-            raise ValueError(
-                f"variant_envs must be a multiple of actors, who share them alike; got {self.variant_envs} games "
-                f"for {self.actors} actors, try {-(-self.variant_envs // self.actors) * self.actors}"
+            raise InputError(
+                "variant_envs",
+                "a multiple of actors, who share them alike",
+                f"{self.variant_envs} for {self.actors}",
+                f"try {-(-self.variant_envs // self.actors) * self.actors}",
             )
 
 

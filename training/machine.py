@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.hardware import cpu_model
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4  # of glibc's mallopt
@@ -36,9 +36,9 @@ def choose_device(name: str) -> torch.device:
     except RuntimeError:
         device = None
     if device is None or device.type not in ("cpu", "cuda") or (device.type == "cpu" and device.index is not None):
-        raise ValueError(f"expected device auto, cpu, cuda or cuda:N, got {shown(name)}")
+        raise InputError("device", "auto, cpu, cuda or cuda:N", shown(name))
     if device.type == "cuda" and (not cuda or (device.index or 0) >= torch.cuda.device_count()):
-        raise ValueError(f"device {shown(name)}: torch finds {torch.cuda.device_count()} CUDA devices here")
+        raise InputError("device", f"one of {torch.cuda.device_count()} CUDA devices that torch finds", shown(name))
     return device
 
 

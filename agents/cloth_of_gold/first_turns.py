@@ -24,6 +24,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import chance
+from cellgames.utils.errors import InputError
 
 from .greedy import forecast, worth
 
@@ -60,7 +61,7 @@ def read_openings(path: Path) -> tuple[ClothOfGold, tuple[ClothOpening, ...]]:
     """
     name, parameters, designs = read_champion_data(path)
     if name != ClothOfGold.id:
-        raise ValueError(f"{path}: expected a champion of {ClothOfGold.id}, got one of {name}")
+        raise InputError(path, f"a champion of {ClothOfGold.id}", f"one of {name}")
     try:
         game = ClothOfGold(**parameters)
     except (TypeError, ValueError) as error:
@@ -70,14 +71,14 @@ def read_openings(path: Path) -> tuple[ClothOfGold, tuple[ClothOpening, ...]]:
 
 def _opening(where: str, game: ClothOfGold, data: Any) -> ClothOpening:
     if not isinstance(data, dict) or not isinstance(data.get("turn"), str):
-        raise ValueError(f"{where}: expected a turn such as r9c9 r9c10 r10c9 r10c10")
+        raise InputError(where, "a turn such as r9c9 r9c10 r10c9 r10c10")
     try:
         shapes = [[game.string_to_action(word) for word in part.split()] for part in data["turn"].split(BETWEEN)]
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
     units = [cell for shape in shapes for cell in shape]
     if not all(shapes) or game.end_turn in units or len(set(units)) < len(units) or len(units) > game.max_units:
-        raise ValueError(f"{where}: expected one to {game.max_units} different cells, and some in each shape")
+        raise InputError(where, f"one to {game.max_units} different cells, and some in each shape")
     weight = check_weight(where, data.get("weight"))
     return ClothOpening(tuple(tuple(divmod(cell, game.width) for cell in shape) for shape in shapes), weight)
 

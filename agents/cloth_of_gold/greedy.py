@@ -20,6 +20,7 @@ from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.cloth_of_gold_wild.rounds import bolt as cast
 from cellgames.envs.cloth_of_gold_wild.rounds import lived
 from cellgames.envs.cloth_of_gold_wild.state import wild
+from cellgames.utils.errors import check_at_least
 
 from .turns import TurnAgent, random_turns
 
@@ -40,8 +41,7 @@ class ClothGreedy(TurnAgent):
 
     def __init__(self, name: str = "greedy", *, candidates: int = 12) -> None:
         super().__init__(name)
-        if candidates < 1:
-            raise ValueError(f"expected at least 1 candidate, got {candidates}")
+        check_at_least(1, candidates=candidates)
         self.candidates = candidates
 
     @override

@@ -14,6 +14,7 @@ from cellgames.agents.playouts.halving import affordable, best_arm
 from cellgames.agents.playouts.playouts import at_once, play_out
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.utils.errors import check_at_least
 
 from .greedy import best_bolts
 from .turns import TurnAgent, random_turns
@@ -27,8 +28,7 @@ class ClothRollout(TurnAgent):
     """
 
     def __init__(self, playouts: int, *, candidates: int = 64) -> None:
-        if playouts < 1 or candidates < 1:
-            raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
+        check_at_least(1, playouts=playouts, candidates=candidates)
         super().__init__(f"rollout:{playouts}")
         self.playouts, self.candidates = playouts, affordable(playouts, candidates)
 

@@ -21,7 +21,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
 from cellgames.envs.core.info import Space
 from cellgames.envs.registry import make
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .turn_game import CHOICES, AnyTurnState, TurnGame
 from .turn_search import WEIGHT, TurnSearch, TurnValues
@@ -170,5 +170,5 @@ class _Turns(TurnSearch):
         """Restore the result of `memory`; a `ValueError` if it is of other games."""
         plans, planned = state["plans"], state["planned"]
         if plans.shape[1:] != self._plans.shape[1:] or len(planned) != len(plans):
-            raise ValueError(f"expected turns of {self._plans.shape[1]} units, got {shown(plans)}")
+            raise InputError("plans", f"turns of {self._plans.shape[1]} units", shown(plans))
         self._plans, self._planned = plans.to(self._plans), planned.to(self._planned)

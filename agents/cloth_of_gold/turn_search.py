@@ -23,6 +23,7 @@ from cellgames.agents.search.uct import UCTSearch
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
 from cellgames.envs.registry import make
+from cellgames.utils.errors import check_at_least
 
 from .turn_game import CHOICES, AnyTurnState, TurnGame, turn_game
 from .turns import TurnAgent
@@ -58,8 +59,7 @@ class TurnSearch(TurnAgent):
 
     def __init__(self, name: str, simulations: int) -> None:
         super().__init__(name)
-        if simulations < 1:
-            raise ValueError(f"expected at least 1 simulation, got {simulations}")
+        check_at_least(1, simulations=simulations)
         self.simulations = simulations
         self._search: Search | None = None
 

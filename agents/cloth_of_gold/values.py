@@ -21,6 +21,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.simulation import simulate
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
+from cellgames.utils.errors import check_at_least
 
 from .greedy import best_bolts, proposals
 from .network import LEAD, NUMBERS, PLANES, ClothTrunk, added, padded, parted, scaled
@@ -132,8 +133,7 @@ class ClothEvaluator(TurnAgent):
         name: str = "values",
     ) -> None:
         super().__init__(name)
-        if min(candidates, considered) < 1:
-            raise ValueError(f"expected at least 1 candidate, and to consider 1, got {candidates} and {considered}")
+        check_at_least(1, candidates=candidates, considered=considered)
         self.network, self.candidates, self.considered = network, candidates, min(candidates, considered)
 
     @override

@@ -17,7 +17,7 @@ from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation import observation, rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .decoding import Seen
 
@@ -67,7 +67,7 @@ class History:
         for name, own in self.state_dict().items():
             saved = state[name]
             if not isinstance(saved, Tensor) or (saved.shape[1:], saved.dtype) != (own.shape[1:], own.dtype):
-                raise ValueError(f"expected {own.dtype} {list(own.shape)}, got {shown(saved)}")
+                raise InputError("beliefs", f"{own.dtype} {list(own.shape)}", shown(saved))
             setattr(self, name, saved.clone())
 
     def look(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Remembered:

@@ -13,6 +13,7 @@ from cellgames.agents.base import GameAgent, draw_seeds, must_start
 from cellgames.envs.core import Game, chance, sampling
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import VOTE
+from cellgames.utils.errors import check_at_least
 
 from .decoding import Seen, seen
 from .opponent_model import Others
@@ -35,8 +36,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
 
     def __init__(self, name: str, guesses: int) -> None:
         super().__init__(name)
-        if guesses < 1:
-            raise ValueError(f"expected at least 1 guess, got {guesses}")
+        check_at_least(1, guesses=guesses)
         self._guesses = guesses
         self._planner: Planner | None = None
 

@@ -15,6 +15,7 @@ from typing_extensions import override
 from cellgames.agents.base import must_start
 from cellgames.envs.core import Game, chance
 from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.utils.errors import check_at_least
 
 from .beliefs import Witness, likely_sequences
 from .decoding import Seen
@@ -42,8 +43,7 @@ class GridSearch(GridPlayer):
     """
 
     def __init__(self, joint_moves: int, *, keen: float = MatchedOthers.keen) -> None:
-        if joint_moves < 1:
-            raise ValueError(f"expected at least 1 joint move, got {joint_moves}")
+        check_at_least(1, joint_moves=joint_moves)
         guesses = -(-joint_moves // 4)
         super().__init__(f"mcts:{joint_moves}", guesses)
         self.joint_moves, self.keen = joint_moves, keen

@@ -20,6 +20,7 @@ from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, Operator, pointer
+from cellgames.utils.errors import InputError
 
 ILLEGAL = -(1 << 60)
 """Less than any worth: of what cannot be played."""
@@ -62,7 +63,7 @@ def tried(grid: PackedGrid, base: Tensor, own: Tensor, generations: int) -> Tens
         int32 [generations, digits, L, C], summed over the guesses.
     """
     if grid.rows != grid.cols:
-        raise ValueError(f"expected a square board, got {grid.rows} x {grid.cols}")
+        raise InputError("grid", "a square board", f"{grid.rows} x {grid.cols}")
     return _tried(base, own, grid.rows, generations)
 
 

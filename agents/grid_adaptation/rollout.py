@@ -15,6 +15,7 @@ from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, FLIP, RESERVE, GridState
 from cellgames.envs.kernels.compiling import planned
+from cellgames.utils.errors import check_at_least
 
 from .decoding import Seen
 from .determinization import History, Remembered, better_flip, determinize
@@ -51,8 +52,7 @@ class GridRollout(GridPlayer):
     """
 
     def __init__(self, playouts: int, *, candidates: int = 12, guesses: int = 8) -> None:
-        if playouts < 1 or candidates < 1:
-            raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
+        check_at_least(1, playouts=playouts, candidates=candidates)
         super().__init__(f"rollout:{playouts}", guesses)
         self.playouts, self.candidates = playouts, affordable(playouts, candidates)
         self._matches = min(playouts, _MATCHES)  # `M`

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from cellgames.utils.errors import InputError
 from cellgames.utils.extras import install
 from cellgames.utils.foreign_text import clipped, shown
 
@@ -70,7 +71,7 @@ class ChatServer:
                 "as http://localhost:8000/v1"
             )
         if not (key.isascii() and key.isprintable()):
-            raise ValueError("expected OPENAI_API_KEY without spaces around it and special characters")
+            raise InputError("OPENAI_API_KEY", "a key without spaces around it and special characters")
         try:
             import httpx
         except ImportError as error:
@@ -80,7 +81,7 @@ class ChatServer:
         except (httpx.InvalidURL, TypeError, ValueError):
             url = httpx.URL("")
         if url.scheme not in ("http", "https") or not url.host:
-            raise ValueError("expected OPENAI_BASE_URL to be an address such as http://localhost:8000/v1")
+            raise InputError("OPENAI_BASE_URL", "an address such as http://localhost:8000/v1")
         self._secrets = [text for text in {key.strip(), url.password, address.strip()} if text and len(text) > 3]
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         if key:

@@ -17,7 +17,7 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent, PartialAnswerError
 from cellgames.agents.views import View
 from cellgames.envs.core import Game
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .chat_server import ChatError, ChatServer
 from .kept_answers import KeptAnswers, answers_of_run, key_of
@@ -55,10 +55,10 @@ class ModelOptions:
         try:
             pairs = parse_qsl(text, strict_parsing=True) if text else []
         except ValueError:
-            raise ValueError(f"expected options such as llm:MODEL?temperature=0&retries=2, got {shown(text)}") from None
+            raise InputError("options", "options such as llm:MODEL?temperature=0&retries=2", shown(text)) from None
         for name, value in pairs:
             if name not in known or name in found:
-                raise ValueError(f"expected options of {', '.join(sorted(known))}, each once; got {shown(name)}")
+                raise InputError("options", f"options of {', '.join(sorted(known))}, each once", shown(name))
             found[name] = _value(name, value)
         return cls(**found)
 
@@ -83,7 +83,7 @@ def _value(name: str, text: str) -> float | None:
         value = -1
     if not low <= value <= high:
         wanted = "a whole number" if kind is int else "a number"
-        raise ValueError(f"expected {wanted} from {low:g} to {high:g} for {name}, got {shown(text)}")
+        raise InputError("", f"{wanted} from {low:g} to {high:g} for {name}", shown(text))
     return value
 
 
@@ -108,9 +108,7 @@ class LanguageModelAgent(BaseAgent):
         super().__init__(f"llm:{spec}")
         self._model, mark, options = spec.partition("?")
         if not self._model.strip() or (mark and not options):
-            raise ValueError(
-                f"expected the name of a model, such as llm:MODEL or llm:MODEL?retries=2; got {shown(spec)}"
-            )
+            raise InputError("spec", "the name of a model, such as llm:MODEL or llm:MODEL?retries=2", shown(spec))
         self.options = ModelOptions.parse(options)
         self.clock: Mapping[str, float] | None = None
         self._server = ChatServer(self.options.timeout)

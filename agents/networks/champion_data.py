@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 FORMAT = 1
 _MOST_BYTES = 1 << 22
@@ -34,21 +34,21 @@ def read_champion_data(path: Path) -> tuple[str, dict[str, Any], list[Any]]:
             content = file.read(_MOST_BYTES + 1)
         data = json.loads(content) if len(content) <= _MOST_BYTES else None
     except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}; expected the champion.json of `cellgames evolve`") from None
+        raise InputError(path, "the champion.json of `cellgames evolve`", error.strerror) from None
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict) or "champion" not in data:
-        raise ValueError(f"{path} is no champion; expected the champion.json of `cellgames evolve`")
+        raise InputError(path, "the champion.json of `cellgames evolve`", "something else")
     if data["champion"] != FORMAT:
-        raise ValueError(f"{path}: expected a champion of format {FORMAT}, got {shown(data['champion'])}")
+        raise InputError(path, f"a champion of format {FORMAT}", shown(data["champion"]))
     game, parameters, designs = (data.get(name) for name in ("game", "parameters", "designs"))
     if not (isinstance(game, str) and isinstance(parameters, dict) and isinstance(designs, list) and designs):
-        raise ValueError(f"{path} is damaged: expected a game, parameters and a list of designs")
+        raise InputError(path, "a game, parameters and a list of designs", cause="is the file damaged?")
     return game, parameters, designs
 
 
 def check_weight(where: str, weight: object) -> float:
     """Return the weight of a design; `where` begins the message of the `ValueError` for anything else."""
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e9:
-        raise ValueError(f"{where}: expected a weight above 0, got {shown(weight)}")
+        raise InputError(where, "a weight above 0", shown(weight))
     return float(weight)

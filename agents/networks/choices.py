@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core.choosing import sample_actions
+from cellgames.utils.errors import InputError
 
 Relation = Callable[[int, Tensor], Tensor | None]
 """Influence of earlier components on a later one: (k, int64 [L, k] chosen so far) -> logits to add, [L, nvec[k]].
@@ -95,9 +96,7 @@ class Choices:
             ValueError: the action has several.
         """
         if len(self._parts) > 1:
-            raise ValueError(
-                f"expected an action of one component, got {len(self._parts)}; evaluate_actions() takes several"
-            )
+            raise InputError("action", "one component", len(self._parts), "evaluate_actions() takes several")
         return self._logits(0, self._masks[0].new_empty((len(self._masks[0]), 0), dtype=torch.int64)).softmax(1)
 
     def _choose(self, wish: Callable[[Tensor], Tensor]) -> Tensor:

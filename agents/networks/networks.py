@@ -23,7 +23,7 @@ from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import resolve
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, check_whole, shown
 
 from .blocks import Trunk, initialized, pooled
 from .choices import Choices, Relation
@@ -49,9 +49,7 @@ class Size:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
-                raise ValueError(f"a network's {field.name} must be a whole number from 1 to 1024, got {shown(value)}")
+            check_whole(field.name, getattr(self, field.name), 1, 1024)
 
 
 class PolicyAndValue(NamedTuple):
@@ -77,7 +75,7 @@ class Network(nn.Module, ABC, Generic[G_co]):
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__()
         if not isinstance(game, self.plays):
-            raise ValueError(f"expected a game of {self.plays.id} for this network, got {game.id}")
+            raise InputError("game", f"a game of {self.plays.id} for this network", game.id)
         self.game: G_co = game  # type: ignore[assignment]  # checked
         self.size, self.nvec = size, game.info.action_nvec
 
@@ -107,7 +105,7 @@ class Network(nn.Module, ABC, Generic[G_co]):
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the weights play this game, as `GamePlugin.transfer_parameters` says."""
         if game.id != self.game.id or not serves(plugin_of(game), self.game.parameters, game.parameters):
-            raise ValueError(f"expected {self.game} for this network, got {game}; it learned that game and no other")
+            raise InputError("game", f"{self.game} for this network", f"{game}", "it learned that game and no other")
 
     @abstractmethod
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
@@ -191,10 +189,8 @@ class NetworkAgent(BaseAgent):
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless it is the network's."""
         if game != self.network.game:
-            raise ValueError(
-                f"agent {self.name!r} is a network for {self.network.game}, got {game}; `agents.load` makes one of the "
-                "right size out of a file of weights, where these serve it"
-            )
+            cause = "`agents.load` makes one of the right size out of a file of weights, where these serve it"
+            raise InputError("game", f"{self.network.game}, the network's", f"{game}", cause)
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
@@ -245,9 +241,7 @@ def make_network(
     kinds = plugin_of(game).networks
     if kind not in kinds and kind != FlatNetwork.kind:
         having = ", ".join(plugin.id for plugin in plugins() if kind in plugin.networks) or "none"
-        raise ValueError(
-            f"expected a game with a network of kind {shown(kind)}, got {game.id}; games with one: {having}"
-        )
+        raise InputError("game", f"a game with a network of kind {shown(kind)}", game.id, f"games with one: {having}")
     general = BoardNetwork if len(game.info.observation.shape) == 3 else FlatNetwork
     make = resolve(kinds.get(kind, general))
     with float32_on(device):

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from cellgames.envs import registry
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError
 from cellgames.utils.extras import install
 from cellgames.utils.files import write_atomic
 from cellgames.utils.foreign_text import MOST_SHOWN, clipped, shown
@@ -86,29 +87,25 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             metadata = file.metadata() or {}
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
     except FileNotFoundError:
-        raise ValueError(f"{path}: expected a file of weights, found none") from None
+        raise InputError(path, "a file of weights", "none") from None
     except Exception as error:  # the library's own kinds of error, which say little
-        raise ValueError(f"{path}: expected a file of weights (.safetensors), got something else: {error}") from error
+        raise InputError(path, "a file of weights (.safetensors)", f"something else: {error}") from error
     if "about" not in metadata:
         raise ValueError(f"{path}: these weights do not say what game they play; were they saved by cellgames?")
     try:
         about = json.loads(metadata["about"])
     except ValueError as error:
-        raise ValueError(f"{path}: expected JSON beside the weights, got something else: {error}") from None
+        raise InputError(path, "JSON beside the weights", f"something else: {error}") from None
     if not isinstance(about, dict):
-        raise ValueError(f"{path}: expected an object of JSON beside the weights, got {type(about).__name__}")
+        raise InputError(path, "an object of JSON beside the weights", type(about).__name__)
     if about.get("format") != FORMAT:
-        raise ValueError(
-            f"{path}: expected weights of format {FORMAT}, got {shown(about.get('format'))} of cellgames "
-            f"{clipped(str(about.get('cellgames', '?')), MOST_SHOWN)}; this is cellgames {__version__}"
-        )
+        got = f"{shown(about.get('format'))} of cellgames {clipped(str(about.get('cellgames')), MOST_SHOWN)}"
+        raise InputError(path, f"weights of format {FORMAT}", got, f"this is cellgames {__version__}")
     for name, kind in _FIELDS.items():
         if not isinstance(about.get(name), kind):
-            raise ValueError(
-                f"{path}: expected {name} beside the weights, a {kind.__name__}, got {shown(about.get(name))}"
-            )
+            raise InputError(path, f"{name} beside the weights, a {kind.__name__}", shown(about.get(name)))
     if unknown := sorted(about.keys() - _FIELDS.keys() - {"format", "cellgames", _DIGEST}):
-        raise ValueError(f"{path}: expected no {shown(unknown[0])} beside the weights; is the file damaged?")
+        raise InputError(path, "no other facts beside the weights", shown(unknown[0]), cause="is the file damaged?")
     if (expected := about.pop(_DIGEST, None)) is not None and expected != _digest(about, weights):
         raise ValueError(f"{path}: the weights or what is beside them have changed since they were written")
     return about, weights
@@ -146,7 +143,7 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
         raise ValueError(f"{misfit}: {clipped(str(error))}") from error
     for name, value in network.state_dict().items():
         if weights[name].is_complex() or not value.isfinite().all():
-            raise ValueError(f"{path}: expected weights that are finite real numbers, got others in {shown(name)}")
+            raise InputError(path, "weights that are finite real numbers", f"others in {shown(name)}")
     return Saved(network.eval(), about)
 
 

@@ -30,6 +30,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError
 from cellgames.utils.extras import install
 from cellgames.utils.foreign_text import clipped
 
@@ -71,10 +72,8 @@ class SB3Agent(BaseAgent):
         policy: Any = getattr(model, "policy", model)
         self._has_values = isinstance(getattr(policy, "q_net", None), nn.Module)
         if not isinstance(policy, nn.Module) or not (self._has_values or hasattr(policy, "get_distribution")):
-            raise ValueError(
-                "expected a model of Stable-Baselines3 with a distribution over actions (PPO, A2C, MaskablePPO) or "
-                f"with their values (DQN), got {type(model).__name__}"
-            )
+            expected = "a distribution over actions (PPO, A2C, MaskablePPO) or their values (DQN)"
+            raise InputError("model", expected, type(model).__name__)
         if sample and self._has_values:
             raise ValueError(f"agent {self.name!r}: a DQN has no distribution to sample from; leave {SAMPLE!r} out")
         self.network: Any = policy
@@ -131,10 +130,11 @@ def _check_shapes(who: str, shape: tuple[int, ...], nvec: tuple[int, ...], game:
     wanted = tuple(game.info.observation.shape)
     flat = (int(np.prod(wanted)),)
     if shape not in (wanted, flat) or nvec != tuple(game.info.action_nvec):
-        raise ValueError(
-            f"{who}: expected a model for {game.id}, observations {list(wanted)} and actions "
-            f"{list(game.info.action_nvec)}, got one for {list(shape)} and {list(nvec)}; did it learn another game, "
-            "or another size?"
+        raise InputError(
+            who,
+            f"{game.id}, observations {list(wanted)} and actions {list(game.info.action_nvec)}",
+            f"{list(shape)} and {list(nvec)}",
+            "did it learn another game, or another size?",
         )
 
 
@@ -173,18 +173,14 @@ class _Archive:
                     raise ValueError(f"it has no {' and no '.join(sorted(missing))}")
                 data = json.loads(archive.read("data"))
         except FileNotFoundError:
-            raise ValueError(f"{path}: expected a model that Stable-Baselines3 saved, found none") from None
+            raise InputError(path, "a model that Stable-Baselines3 saved", "none") from None
         except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
-            raise ValueError(
-                f"{path}: expected a model that Stable-Baselines3 saved (model.save), got something else: {error}"
-            ) from None
+            raise InputError(path, "a model that Stable-Baselines3 saved", f"something else: {error}") from None
         texts = data if isinstance(data, dict) else {}
         shape, action = _numbers(texts, "observation_space", "_shape"), _numbers(texts, "action_space", "nvec", "n")
         if not shape or not action:
-            raise ValueError(
-                f"{path}: expected a model that learned a game of cellgames, with observations in one array and "
-                f"whole numbers as actions, got {_kind(texts, 'observation_space')} and {_kind(texts, 'action_space')}"
-            )
+            expected = "observations in one array and whole numbers as actions, as games of cellgames have them"
+            raise InputError(path, expected, f"{_kind(texts, 'observation_space')} and {_kind(texts, 'action_space')}")
         return cls(path, texts, shape, action)
 
     def policy(self) -> nn.Module:
@@ -199,7 +195,7 @@ class _Archive:
         given = {name: value for name, value in given.items() if not str(name).startswith("optimizer_")}
         self._refuse_unknown({"policy_class": kind, **given})
         if not (isinstance(kind, type) and issubclass(kind, BasePolicy)):
-            raise ValueError(f"{self.path}: expected the class of a policy, got {kind!r}")
+            raise InputError(self.path, "the class of a policy", f"{kind!r}")
         seen = spaces.Box(-np.inf, np.inf, self.shape, np.float32)
         actions = spaces.Discrete(self.nvec[0]) if len(self.nvec) == 1 else spaces.MultiDiscrete([*self.nvec])
         try:
@@ -219,9 +215,9 @@ class _Archive:
         with zipfile.ZipFile(self.path) as archive:
             weights = torch.load(io.BytesIO(archive.read("policy.pth")), map_location="cpu", weights_only=True)
         if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
-            raise ValueError("expected tensors by name as weights, got something else")
+            raise InputError("weights", "tensors by name as weights", "something else")
         if wrong := [name for name, value in weights.items() if not value.isfinite().all()]:
-            raise ValueError(f"expected finite numbers as weights, got others in {wrong[0]}")
+            raise InputError("weights", "finite numbers as weights", f"others in {wrong[0]}")
         return weights
 
     def _unpickled(self, key: str) -> Any:

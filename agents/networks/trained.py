@@ -16,7 +16,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.registry import REGISTRY, plugin_of
 from cellgames.envs.registry import make as make_game
 from cellgames.plugins import resolve
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .file_names import WEIGHTS_FILE
 from .networks import Network, NetworkAgent
@@ -96,7 +96,7 @@ def search_network(game: Game, path: Path | None = None, kind: str = Network.kin
         path = path / WEIGHTS_FILE
     network = load_network(path, game).network
     if network.kind != kind:
-        raise ValueError(f"{path}: expected a network of kind {kind!r} for a search, got {shown(network.kind)}")
+        raise InputError(path, f"a network of kind {kind!r} for a search", shown(network.kind))
     return network
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
+from cellgames.utils.errors import check_at_least
 
 from .playouts import MAX_BATCH, PlayoutAgent, finish
 
@@ -24,8 +25,7 @@ class AmafAgent(PlayoutAgent):
     """
 
     def __init__(self, playouts: int, *, name: str | None = None) -> None:
-        if playouts < 1:
-            raise ValueError(f"expected at least 1 playout, got {playouts}")
+        check_at_least(1, playouts=playouts)
         super().__init__(name if name is not None else f"amaf:{playouts}", playouts)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:

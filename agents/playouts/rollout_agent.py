@@ -15,6 +15,7 @@ from torch import Tensor
 from cellgames.envs.core import State
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
+from cellgames.utils.errors import check_at_least
 
 from .halving import affordable, best_arm, lots
 from .playouts import MAX_BATCH, PlayoutAgent, at_once, finish
@@ -37,8 +38,7 @@ class RolloutAgent(PlayoutAgent):
     memoryless = True
 
     def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
-        if playouts < 1 or candidates < 1:
-            raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
+        check_at_least(1, playouts=playouts, candidates=candidates)
         super().__init__(name if name is not None else f"rollout:{playouts}", playouts)
         self.candidates = affordable(playouts, candidates)
 

@@ -14,6 +14,7 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent, PartialAnswerError
 from cellgames.agents.views import View
 from cellgames.envs.core import Game
+from cellgames.utils.errors import located
 
 from .process import BotProcess, Limits, ProgramError, command_of, identity_of_command, log_of
 
@@ -72,7 +73,7 @@ class Engine(BaseAgent):
             self._open(game)
         except (ProgramError, EngineError) as error:
             self.close()
-            raise ValueError(f"agent {self.name!r}: {error}") from None
+            raise located(error, f"agent {self.name!r}") from None
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:

@@ -14,7 +14,7 @@ from cellgames.agents.base import must_start
 from cellgames.agents.views import View
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.solo import Solo
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .engine import Engine, EngineError
 from .gtp_server import COLOURS, action_of
@@ -46,7 +46,7 @@ class GtpAgent(Engine):
     def check_game(self, game: Game) -> None:
         info = game.info
         if info.simultaneous or info.num_players != 2 or not info.perfect_information or len(info.action_nvec) > 1:
-            raise ValueError(f"agent {self.name!r} plays games of two players in turns; {game.id} is another kind")
+            raise InputError(f"agent {self.name!r}", "a game of two players in turns", game.id)
         super().check_game(game)
 
     @override

@@ -13,6 +13,7 @@ import torch
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.selection import select
 from cellgames.envs.core import Game, State, seeds
+from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
 
@@ -42,7 +43,7 @@ class GtpServer:
 
     def __init__(self, game: Game, load: Callable[[Game], AnyAgent], seed: int = 0) -> None:
         if game.info.num_players != 2 or game.info.simultaneous or len(game.info.action_nvec) > 1:
-            raise ValueError(f"GTP is for games of two players in turns, with plain actions; {game.id} is another kind")
+            raise InputError("game", "two players in turns, with plain actions, for GTP", game.id)
         self._load = load
         self._chance = torch.Generator().manual_seed(seed)
         self._begin(game)
@@ -72,7 +73,7 @@ class GtpServer:
             raise ValueError("unknown command")
         least, most, function = COMMANDS[command]
         if not least <= len(arguments) <= most:
-            raise ValueError(f"syntax error: expected {least} to {most} arguments, got {len(arguments)}")
+            raise InputError("syntax error", f"{least} to {most} arguments", len(arguments))
         return function(self, *arguments)
 
     # ---------------------------------------------------------------- commands
@@ -150,7 +151,7 @@ class GtpServer:
 
     def _player(self, colour: str) -> int:
         if (player := _NAMES.get(colour.lower())) is None:
-            raise ValueError(f"syntax error: expected b or w, got {shown(colour)}")
+            raise InputError("syntax error", "b or w", shown(colour))
         return player
 
 

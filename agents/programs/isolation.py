@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from cellgames.envs.core import Game
 from cellgames.runs.run_folder import hidden, run_folder
+from cellgames.utils.errors import InputError
 
 from .process import Limits, identity_of_command, namespaces
 from .program_agent import ProgramAgent
@@ -79,7 +80,7 @@ class Sandboxed(Isolated):
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless a program is there; no code of the agent runs before its first question."""
         if self._spec.startswith(_PROGRAM) and not identity_of_command(self._spec.removeprefix(_PROGRAM)):
-            raise ValueError(f"agent {self.name!r}: expected a program that exists, got {self._spec}")
+            raise InputError(f"agent {self.name!r}", "a program that exists", self._spec)
 
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:

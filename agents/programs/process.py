@@ -31,7 +31,7 @@ from typing import IO
 
 from cellgames.runs.comparing import LOGS
 from cellgames.runs.run_folder import run_folder
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 if sys.platform == "linux":
     import fcntl
@@ -327,9 +327,9 @@ def command_of(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise ValueError(f"expected a command line, got {shown(text)}: {error}") from None
+        raise InputError("command", "a command line", f"{shown(text)}: {error}") from None
     if not words:
-        raise ValueError("expected the command line of a program, such as exec:./mybot; got nothing")
+        raise InputError("command", "the command line of a program, such as exec:./mybot", "nothing")
     return words
 
 

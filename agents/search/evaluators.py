@@ -13,6 +13,7 @@ from torch import Tensor
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.playouts.playouts import outcomes
 from cellgames.envs.core import Game, State
+from cellgames.utils.errors import check_at_least
 
 
 class Evaluation(NamedTuple):
@@ -43,8 +44,7 @@ class PlayoutEvaluator:
     """
 
     def __init__(self, playouts: int = 1) -> None:
-        if playouts < 1:
-            raise ValueError(f"expected at least 1 playout, got {playouts}")
+        check_at_least(1, playouts=playouts)
         self.playouts = playouts
 
     def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:

@@ -18,6 +18,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.native import library
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
+from cellgames.utils.errors import check_at_least
 
 from .evaluators import Evaluator, NetworkEvaluator
 from .search_result import SearchResult
@@ -54,8 +55,7 @@ class GumbelSearch(Search):
         scale: float = _SCALE,
     ) -> None:
         super().__init__(game, evaluator, simulations)
-        if considered < 1:
-            raise ValueError(f"expected at least 1 considered action, got {considered}")
+        check_at_least(1, considered=considered)
         self.considered, self.noise, self.scale = min(considered, simulations), noise, scale
         table = [considered_visits(count, simulations) for count in range(self.considered + 1)]
         self._table = torch.tensor(table, dtype=torch.float32, device="cpu")

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
+from cellgames.utils.errors import check_at_least
 
 from .evaluators import Evaluator
 from .search_result import SearchResult
@@ -38,8 +39,7 @@ class Search(ABC):
     """
 
     def __init__(self, game: Game, evaluator: Evaluator, simulations: int) -> None:
-        if simulations < 1:
-            raise ValueError(f"expected at least 1 simulation, got {simulations}")
+        check_at_least(1, simulations=simulations)
         self.game, self.evaluator, self.simulations = game, evaluator, simulations
         self.players, actions = game.info.num_players, game.info.num_actions
         self.edges = actions if actions <= DENSE else WIDTH

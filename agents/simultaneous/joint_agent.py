@@ -16,6 +16,7 @@ from cellgames.agents.base import BaseAgent, Seats, draw_seeds, must_start
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
+from cellgames.utils.errors import InputError
 
 from .joint_search import JointResult, RegretMatching
 
@@ -51,10 +52,8 @@ class JointSearchAgent(BaseAgent):
             ),
         }
         if obstacles := [reason for reason, holds in lacks.items() if holds]:
-            raise ValueError(
-                f"agent {self.name!r} needs a game in which all act at once, with plain integer actions, and perfect "
-                f"information or a determinization; in {game.id} {' and '.join(obstacles)}"
-            )
+            wanted = "a game of plain actions in which all act at once, with perfect information or a determinization"
+            raise InputError(f"agent {self.name!r}", wanted, game.id, " and ".join(obstacles))
         if game != self._game:
             self._search, self._game = self._make(game), game
 

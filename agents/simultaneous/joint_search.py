@@ -15,6 +15,7 @@ from torch import Tensor
 from cellgames.agents.networks.choices import gumbel
 from cellgames.agents.search import Evaluator, PlayoutEvaluator
 from cellgames.envs.core import Game, State
+from cellgames.utils.errors import InputError, check_at_least
 
 from .joint_tree import JointTree
 from .matrix_games import matched
@@ -78,17 +79,14 @@ class RegretMatching:
         evaluator: Evaluator | None = None,
         width: int = WIDTH,
     ) -> None:
-        if simulations < 1 or width < 1:
-            raise ValueError(f"expected at least 1 simulation and 1 candidate, got {simulations} and {width}")
+        check_at_least(1, simulations=simulations, width=width)
         if not game.info.simultaneous or len(game.info.action_nvec) > 1:
-            raise ValueError(
-                f"expected a game in which all players act at once, with actions of one component; got {game.id}"
-            )
+            raise InputError("game", "a game in which all players act at once, with actions of one component", game.id)
         self.game, self.simulations = game, simulations
         self.evaluator: Evaluator = PlayoutEvaluator() if evaluator is None else evaluator
         self.players, self.width = game.info.num_players, min(width, game.info.num_actions)
         if (simulations + 1) * self.width**self.players >= 1 << 62:
-            raise ValueError(f"expected fewer than {width} candidates for {self.players} players")
+            raise InputError("width", f"fewer than {width} candidates for {self.players} players")
 
     def run(self, state: State, generator: torch.Generator) -> JointResult:
         """Search positions.

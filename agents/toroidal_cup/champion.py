@@ -21,6 +21,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS
+from cellgames.utils.errors import InputError, check_share
 
 from .bands import Band, Ints, band_of
 from .champion_files import ChampionFile, CupDesign, read_champion, shipped_champion
@@ -69,9 +70,8 @@ class ToroidalCupChampion(GameAgent[ToroidalCup]):
     ) -> None:
         super().__init__(name)
         if games is not None and games < 0:
-            raise ValueError(f"expected a number of games from 0, got {games}")
-        if not 0 <= answered <= 1:
-            raise ValueError(f"expected a share of games that are answered from 0 to 1, got {answered}")
+            raise InputError("games", "at least 0", games)
+        check_share(answered=answered)
         self.games, self.answered = games, answered
         self._file = None if path is None else read_champion(path / CHAMPION_FILE if path.is_dir() else path)
         self._seats = Seats()

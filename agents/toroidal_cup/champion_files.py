@@ -22,7 +22,7 @@ from typing import Any
 
 from cellgames.agents.networks.champion_data import check_weight, read_champion_data
 from cellgames.envs.toroidal_cup.notation import string_to_placement
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 CHAMPIONS = Path(__file__).parent / "champions"
 """The files that come with the package."""
@@ -76,20 +76,20 @@ def read_champion(path: Path) -> ChampionFile:
             game, parameters, tuple(_design(path, number, one) for number, one in enumerate(designs, 1))
         )
     except (KeyError, TypeError, AttributeError):
-        raise ValueError(f"{path} is damaged: expected a game, parameters and a list of designs") from None
+        raise InputError(path, "a game, parameters and a list of designs", cause="is the file damaged?") from None
 
 
 def _design(path: Path, number: int, data: Mapping[str, Any]) -> CupDesign:
     pattern, shapes, weight = data["pattern"], data["shapes"], data["weight"]
     where = f"{path}, design {number}"
     if not isinstance(pattern, str) or type(shapes) is not int or not 1 <= shapes <= _MOST_SHAPES:
-        raise ValueError(f"{where}: expected a pattern and a number of shapes, got {shown(pattern)}, {shown(shapes)}")
+        raise InputError(where, "a pattern and a number of shapes", f"{shown(pattern)}, {shown(shapes)}")
     weight = check_weight(where, weight)
     placements = {
         stamp: [string_to_placement(word) for word in text.split()] for stamp, text in data["placements"].items()
     }
     if not placements or any(len(every) != shapes or None in every for every in placements.values()):
-        raise ValueError(f"{where}: expected {shapes} placements such as r6c10/3 for each stamp")
+        raise InputError(where, f"{shapes} placements such as r6c10/3 for each stamp")
     return CupDesign(pattern, shapes, weight, {s: tuple(e for e in every if e) for s, every in placements.items()})
 
 

@@ -18,6 +18,7 @@ from cellgames.agents.playouts.playouts import at_once
 from cellgames.envs.core import Game, chance
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
+from cellgames.utils.errors import check_at_least
 
 from .arrangements import random_placements
 from .determinization import determinize
@@ -44,8 +45,7 @@ class ToroidalCupGreedy(GameAgent[ToroidalCup]):
 
     def __init__(self, name: str = "greedy", *, candidates: int = 32, guesses: int = 4) -> None:
         super().__init__(name)
-        if candidates < 1 or guesses < 1:
-            raise ValueError(f"expected at least 1 candidate and 1 guess, got {candidates} and {guesses}")
+        check_at_least(1, candidates=candidates, guesses=guesses)
         self.candidates, self.guesses = candidates, guesses
 
     @override

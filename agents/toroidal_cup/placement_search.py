@@ -16,6 +16,7 @@ from cellgames.agents.simultaneous import solve_matrix
 from cellgames.envs.core import chance
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
+from cellgames.utils.errors import check_at_least, check_share
 
 from .arrangements import placed, random_placements
 from .greedy import ToroidalCupGreedy
@@ -51,10 +52,8 @@ class CupSearch(ToroidalCupGreedy):
     bands: ClassVar[int] = 8
 
     def __init__(self, simulations: int, *, mixed: bool = True, answered: float = 0.2) -> None:
-        if simulations < 1:
-            raise ValueError(f"expected at least 1 simulation, got {simulations}")
-        if not 0 <= answered <= 1:
-            raise ValueError(f"expected a share of games that are answered from 0 to 1, got {answered}")
+        check_at_least(1, simulations=simulations)
+        check_share(answered=answered)
         guesses = max(1, round(math.sqrt(simulations) / 16))  # so that as many candidates are left as meet guesses
         candidates = max(1, simulations // ((_ROUNDS + 1) * guesses))
         super().__init__(f"mcts:{simulations}", candidates=candidates, guesses=guesses)

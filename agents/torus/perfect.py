@@ -19,6 +19,7 @@ from cellgames.envs.native import library, status
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState
 from cellgames.envs.torus.threats import winning_cells
+from cellgames.utils.errors import InputError
 
 from .greedy import TorusGreedy
 from .proof_search import ProofSearch
@@ -59,9 +60,9 @@ class TorusPerfect(GameAgent[Torus]):
     def check_game(self, game: Game) -> None:
         sizes = "2 to 5"
         if not isinstance(game, Torus):
-            raise ValueError(f"agent {self.name!r} plays torus-v0 of size {sizes}, got {game.id}")
+            raise InputError(f"agent {self.name!r}", f"torus-v0 of size {sizes}", game.id)
         if game.size not in PERFECT_SIZES:
-            raise ValueError(f"agent {self.name!r}: Torus is solved for sizes {sizes}, got {game.size}")
+            raise InputError(f"agent {self.name!r}", f"a size that is solved, {sizes}", game.size)
         if game.size not in SOLVED_SIZES and library(torch.device("cpu")) is None:
             problem = status().problem or "it is turned off here"
             raise ValueError(f"agent {self.name!r} needs the native library for size {game.size}, but {problem}")

@@ -24,6 +24,7 @@ from cellgames.envs.native import library, pointer, status
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import replacing
 
 from .table_file import table_file
@@ -83,12 +84,12 @@ class ProofSearch:
             RuntimeError: there is no native code, or no memory.
         """
         if size not in SEARCHED_SIZES:
-            raise ValueError(f"proof-number search serves Torus of size 3 to 6, got {size}")
+            raise InputError("size", "3 to 6", size, "proof-number search serves no others")
         self.size = size
         self._numbers = 4 if size <= 5 else 7  # of an entry, 64 bits each
         least = 1024 * 8 * self._numbers
         if memory < least:
-            raise ValueError(f"expected at least {least} bytes for the table, got {memory}")
+            raise InputError("memory", f"at least {least} bytes for the table", memory)
         native = library(torch.device("cpu"))
         if native is None:
             problem = status().problem or "it is turned off here"
@@ -316,10 +317,8 @@ class ProofSearch:
         """Return boards, int8 [L, N], on the CPU."""
         cells = num_cells(self.size)
         if state.codes.shape[1] != cells:
-            raise ValueError(
-                f"expected positions of {cells} cells for size {self.size}, got {state.codes.shape[1]}; "
-                "ProofSearch(game.size) serves the game's own"
-            )
+            parameter = "state"
+            raise InputError(parameter, f"{cells} cells", state.codes.shape[1], "ProofSearch(game.size) is the game's")
         return Torus(self.size).board(state).to("cpu", torch.int8).contiguous()
 
     def _values(self, boards: Tensor, players: Tensor, nodes: int) -> Tensor:

@@ -32,6 +32,7 @@ from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
 from cellgames.envs.torus.symmetry import sources
+from cellgames.utils.errors import InputError
 
 SOLVED_SIZES = (2, 3)
 
@@ -119,10 +120,8 @@ class TorusSolver:
         """Return both sides' sets, int64 [2, L], and the player to move, int64 [L], checked."""
         cells = num_cells(self.size)
         if state.codes.shape[1] != cells:
-            raise ValueError(
-                f"expected positions of {cells} cells for size {self.size}, got {state.codes.shape[1]}; "
-                "solver(game.size) has the game's own"
-            )
+            parameter = "state"
+            raise InputError(parameter, f"{cells} cells", state.codes.shape[1], "solver(game.size) is the game's")
         board, bit = Torus(self.size).board(state), 1 << torch.arange(cells, device=state.device)
         stones = torch.stack([(board == colour).long().mul(bit).sum(1) for colour in (1, 2)])
         self._check(stones[0], stones[1], state.current_player)
@@ -140,17 +139,16 @@ class TorusSolver:
         cells = num_cells(self.size)
         if (wrong := (black & white != 0) | ((black | white) >> cells != 0)).any():
             place = int(wrong.int().argmax())
-            raise ValueError(
-                f"expected disjoint sets of {cells} cells, got {int(black[place])} and {int(white[place])} as position "
-                f"{place}; bit i stands for cell i"
-            )
+            got = f"{int(black[place])} and {int(white[place])}"
+            raise InputError(f"position {place}", f"disjoint sets of {cells} cells", got, "bit i stands for cell i")
         count = [self.sets.count[side] for side in (black, white)]
         if (wrong := (count[0] - count[1] != player) | (player < 0) | (player > 1)).any():
             place = int(wrong.int().argmax())
-            raise ValueError(
-                "expected equally many stones with Black (0) to move, or one more of Black's with White (1) to move, "
-                f"got {int(count[0][place])} and {int(count[1][place])} with {int(player[place])} to move as position "
-                f"{place}; positions that alternating turns do not lead to are not solved"
+            raise InputError(
+                f"position {place}",
+                "equally many stones with Black (0) to move, or one more of Black's with White (1) to move",
+                f"{int(count[0][place])} and {int(count[1][place])} with {int(player[place])} to move",
+                "positions that alternating turns do not lead to are not solved",
             )
         if (wrong := self.holds[0, black] | self.holds[1, white]).any():
             place = int(wrong.int().argmax())
@@ -167,7 +165,7 @@ def solver(size: int) -> TorusSolver:
     """
     if size not in SOLVED_SIZES:
         known = " and ".join(map(str, SOLVED_SIZES))
-        raise ValueError(f"Torus is solved for sizes {known}, got {size}: larger boards have too many positions")
+        raise InputError("size", f"a size that is solved, {known}", size, "larger ones have too many positions")
     sets, holds, cells = _sets(size), _holds(size), num_cells(size)
     tables: list[Tensor] = []
     for ply in reversed(range(cells + 1)):

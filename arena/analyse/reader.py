@@ -20,6 +20,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
+from cellgames.utils.errors import InputError
 
 from .layouts import Layout
 
@@ -117,7 +118,7 @@ class Reader:
         """Return the actions of a turn in which all act at once; raise a `ValueError` unless each seat has one."""
         names, seats = move.split(" "), self.game.info.num_players
         if len(names) != seats:
-            raise ValueError(f"expected {seats} actions in a turn, got {len(names)}")
+            raise InputError("names", f"{seats} actions in a turn", len(names))
         return names
 
     def movers(self, plies: int) -> tuple[int, ...]:
@@ -161,10 +162,8 @@ def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Ite
         try:
             found = list(read(record))
         except (ValueError, LookupError) as error:
-            raise RecordError(
-                f"game {number} of {game}: a move that this game does not know ({error}); `cellgames replay` checks "
-                "every move"
-            ) from None
+            cause = "`cellgames replay` checks every move"
+            raise RecordError(f"game {number} of {game}", "moves of this game", str(error), cause) from None
         yield found
 
 

@@ -54,7 +54,7 @@ def read_paths(paths: Sequence[PathLike], warn: Callable[[str], None] = lambda m
         if reading.torn:
             warn(reading.torn)
         if not reading.records:
-            raise RecordError(f"{path} holds no records")
+            raise RecordError(path, "records", "none")
         found += reading.records
     return found
 
@@ -79,8 +79,10 @@ def _games(group: list[Record]) -> Games:
         sizes = len(record.agents), len(record.result.outcome), len(record.result.scores)
         if sizes != (seats, seats, seats):
             raise RecordError(
-                f"a game of {game}: expected agents, outcomes and scores of {seats} seats, got {sizes[0]}, {sizes[1]} "
-                f"and {sizes[2]}; was the file changed?"
+                f"a game of {game}",
+                f"agents, outcomes and scores of {seats} seats",
+                f"{sizes[0]}, {sizes[1]} and {sizes[2]}",
+                "was the file changed?",
             )
     played = tuple(without_forfeits(group))
     return Games(game, played, len(group) - len(played))

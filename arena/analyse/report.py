@@ -23,6 +23,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 from cellgames.envs.titles import board_title
 from cellgames.plugins import additions, resolve
+from cellgames.utils.errors import InputError
 from cellgames.utils.report import files, model
 from cellgames.utils.report.model import Section
 from cellgames.utils.report.text import escape
@@ -94,11 +95,11 @@ def analyse_games(
         ValueError: No games, games of other rules, or an unknown part.
     """
     if unknown := sorted(set(only) - set(PARTS)):
-        raise ValueError(f"expected parts out of {', '.join(PARTS)}, got {', '.join(unknown)}")
+        raise InputError("parts", f"parts out of {', '.join(PARTS)}", ", ".join(unknown))
     if not records:
-        raise ValueError("expected at least one game, got none")
+        raise InputError("games", "at least one game", "none")
     if foreign := [r for r in records if (r.game, dict(r.parameters)) != (game.id, plain(game.parameters))]:
-        raise ValueError(f"expected games of {game}, got one of {foreign[0].game} with {dict(foreign[0].parameters)}")
+        raise InputError("games", f"games of {game}", f"one of {foreign[0].game} with {dict(foreign[0].parameters)}")
     sections: list[Section] = []
     for part in PARTS:
         if part in only:

@@ -24,8 +24,8 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.drawing import Notes, Picture, to_svg
 from cellgames.envs.core.raster import require_pillow, to_png
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import percent, plain_table, rounded
 
@@ -164,7 +164,7 @@ def default_agent(game: Game) -> AnyAgent:
 
 def _check_kind(game: Game) -> None:
     if game.info.simultaneous or not game.info.perfect_information:
-        raise ValueError(f"an analysis needs a game in turns with perfect information; {game.id} is another kind")
+        raise InputError("game", "a game in turns with perfect information", game.id)
 
 
 def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0, *, simulate: bool = True) -> Analysis:
@@ -182,7 +182,7 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0, *, simulat
         TypeError: Without simulations, and the agent is no `RootEvaluator`.
     """
     if len(state) != 1:
-        raise ValueError(f"expected one position, a batch of one, got {len(state)}; state[env_id : env_id + 1] is one")
+        raise InputError("state", "one position, a batch of one", len(state), "state[env_id : env_id + 1] is one")
     _check_kind(game)
     searcher = acting(agent, game)
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
@@ -332,6 +332,6 @@ def content(game: Game, state: State, analysis: Analysis, suffix: str) -> str | 
 def check_suffix(path: PathLike) -> None:
     """Raise a `ValueError` unless `content` can fill a file of this name, an `ImportError` if Pillow is missing."""
     if PurePath(path).suffix not in SUFFIXES:
-        raise ValueError(f"expected a file that ends in {', '.join(SUFFIXES)}, got {path}")
+        raise InputError("path", f"a file that ends in {', '.join(SUFFIXES)}", path)
     if PurePath(path).suffix == ".png":
         require_pillow()

@@ -17,7 +17,7 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.toroidal_cup import ToroidalCup
 from cellgames.envs.toroidal_cup import notation as cup_notation
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 _WIDTH = 70  # columns of a line, as the format asks
 _MOST = 1024  # rows and columns of a file
@@ -63,14 +63,14 @@ def rle_to_board(text: str) -> list[list[int]]:
     header = _HEADER.fullmatch(lines[0]) if lines else None
     if header is None:
         got = lines[0] if lines else ""
-        raise ValueError(f"expected an RLE file with a header such as x = 3, y = 3, rule = B3/S23, got {shown(got)}")
+        raise InputError("header", "an RLE file with a header such as x = 3, y = 3, rule = B3/S23", shown(got))
     cols, rows = int(header[1]), int(header[2])
     if not (0 < rows <= _MOST and 0 < cols <= _MOST):
-        raise ValueError(f"expected 1 to {_MOST} rows and columns, got x = {cols}, y = {rows}")
+        raise InputError("size", f"1 to {_MOST} rows and columns", f"x = {cols}, y = {rows}")
     body = "".join("".join(lines[1:]).split()).partition("!")[0]
     board = string_to_board(body.replace("b", ".").replace("o", "A") + "!", rows, cols, 24)
     if board is None:
-        raise ValueError(f"expected runs of cells in {rows} rows of {cols}, such as bob$2bo$3o!, got {shown(body)}")
+        raise InputError("body", f"runs of cells in {rows} rows of {cols}, such as bob$2bo$3o!", shown(body))
     return board
 
 
@@ -93,9 +93,9 @@ def record_to_rle(record: Record, *, turn: int | None = None, generation: int = 
         raise GameError(game.id, "RLE is for boards of Life: Cloth of Gold and the Toroidal Cup")
     states = replay(record)
     if turn is not None and not 0 <= turn < len(states):
-        raise ValueError(f"expected a turn from 0 to {len(states) - 1}, got {turn}")
+        raise InputError("turn", f"a turn from 0 to {len(states) - 1}", turn)
     if not 0 <= generation <= _MOST_GENERATION:
-        raise ValueError(f"expected a generation from 0 to {_MOST_GENERATION}, got {generation}")
+        raise InputError("generation", f"a generation from 0 to {_MOST_GENERATION}", generation)
     at = len(states) - 1 if turn is None else turn
     board = _board(game, states[at], generation)
     comments = [

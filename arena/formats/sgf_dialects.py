@@ -19,7 +19,7 @@ from cellgames.envs.connection.game import SWAP, ConnectionGame
 from cellgames.envs.core import Game
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.torus import Torus
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 COLOURS = "BW"
 
@@ -92,13 +92,13 @@ def game_of_root(root: Mapping[str, str]) -> StoneGame[Any]:
     dialect = next((dialect for dialect in _DIALECTS if str(dialect.number) == number), None)
     if dialect is None:
         known = ", ".join(f"{value} ({title})" for value, title in titles().items())
-        raise ValueError(f"expected one of {known}, got GM[{shown(number)[1:-1]}]")
+        raise InputError("GM", f"one of {known}", f"GM[{shown(number)[1:-1]}]")
     typed = root.get("SZ", str(dialect.game.size))
     found = _SIZE.fullmatch(typed.strip())
     if found is None:
-        raise ValueError(f"expected SZ with a size such as 5, got {shown(typed)}")
+        raise InputError("SZ", "SZ with a size such as 5", shown(typed))
     if found[2] is not None and int(found[2]) != int(found[1]):
-        raise ValueError(f"expected a board with as many rows as columns, got SZ[{shown(typed)[1:-1]}]")
+        raise InputError("SZ", "a board with as many rows as columns", f"SZ[{shown(typed)[1:-1]}]")
     parameters: dict[str, Any] = {"size": int(found[1])}
     if dialect.tiling:
         parameters |= {"tiling": dialect.tiling, "swap": not _NO_SWAP.search(root.get("RU", ""))}

@@ -21,7 +21,7 @@ from cellgames.arena.records.variations import MOST_COMMENT, MoveNode, listed, m
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.version import __version__
 
 from .sgf_dialects import COLOURS, STOPS, dialect_of, game_of_root, read_move
@@ -186,12 +186,12 @@ def _rest(root: Mapping[str, str]) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise ValueError(f"expected XR with a JSON object, got {shown(root['XR'])}")
+        raise InputError("root", "XR with a JSON object", shown(root["XR"]))
     rest = {"seed": 0, "position": "", **found}
     if not isinstance(rest["seed"], int) or not isinstance(rest["position"], str):
-        raise ValueError("expected XR with a seed that is a number and a position that is a text")
+        raise InputError("XR", "XR with a seed that is a number and a position that is a text")
     if type(rest.get("moves", 0)) is not int or rest.get("moves", 0) < 0:
-        raise ValueError(f"expected XR with a number of moves, got {shown(rest['moves'])}")
+        raise InputError("XR", "XR with a number of moves", shown(rest["moves"]))
     return rest
 
 

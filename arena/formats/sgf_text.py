@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 _SPACE = re.compile(r"\s*")
 _PROPERTY = re.compile(r"([A-Za-z]+)((?:\s*\[(?:\\.|[^\]\\])*\])+)", re.DOTALL)
@@ -59,7 +59,7 @@ def nodes_of_games(text: str) -> list[Node]:
                 node_now.properties[re.sub("[a-z]", "", found[1])] = _value(_VALUE.findall(found[2])[-1])
             place = found.end()
         else:
-            raise ValueError(f"expected an SGF file, got {shown(text[place - 1 : place + 30])} at character {place}")
+            raise InputError("", "an SGF file", f"{shown(text[place - 1 : place + 30])} at character {place}")
         place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
     if stack or not games or place < len(text):
         raise ValueError(

@@ -28,7 +28,7 @@ from cellgames.runs.comparing import ANSWERS, differences
 from cellgames.runs.run_folder import COMMITMENT, RunFolder, check_agents
 from cellgames.runs.secret_seed import SecretSeed, commitment, covered, is_revealed, revealed_line
 from cellgames.runs.seeds import derive
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.version import __version__
 
 from .match import play_games
@@ -124,7 +124,7 @@ class Settings:
 def check_anchor(options: RoundRobinOptions | FreeForAllOptions, names: Sequence[str]) -> None:
     """Raise a `ValueError` unless the anchor is one of the agents."""
     if options.anchor is not None and options.anchor not in names:
-        raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {shown(options.anchor)}")
+        raise InputError("anchor", f"one of the agents ({', '.join(names)})", shown(options.anchor))
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class GamePlayer:
         if wrong := differences(wanted, {name: getattr(parsed, name) for name in wanted}):
             raise ValueError(wrong)
         if parsed.opening > self.options.opening_plies:  # one that would end its game is shorter
-            raise ValueError(f"opening: expected {self.options.opening_plies} at most, got {parsed.opening}")
+            raise InputError("opening", f"{self.options.opening_plies} at most", parsed.opening)
         return parsed
 
     def collect(self, batch: Batch[Pairing], get: Callable[[Pairing], Record]) -> list[Record]:

@@ -29,6 +29,7 @@ from cellgames.envs.core import Game
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.runs.secret_seed import with_seed
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.progress import waiting
 from cellgames.utils.report.files import write_report
@@ -103,9 +104,10 @@ def free_for_all(
     names, seats = sorted(players), game.info.num_players
     check_anchor(options, names)
     if options.games <= len(names) - seats:  # the most games in a row without a given agent
-        raise ValueError(
-            f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
-            f"{seats} seats, got {options.games}"
+        raise InputError(
+            "games",
+            f"at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of {seats} seats",
+            options.games,
         )
     options = with_seed(options, folder, FREE_FOR_ALL, warn)
     settings = Settings.of(game, agents, options)

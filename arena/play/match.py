@@ -25,6 +25,7 @@ from cellgames.arena.records.replays import results
 from cellgames.arena.stats.tables import Tally, tally
 from cellgames.envs.core import Game, State
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.version import __version__
 
 from .match_options import MatchOptions
@@ -45,10 +46,7 @@ def load_two_player_agents(game: Game, agents: Agents) -> dict[str, AnyAgent]:
         ValueError: a game not for two players, or what `load_agents` refuses.
     """
     if game.info.num_players != 2:
-        raise ValueError(
-            f"matches are for games of two players; {game.id} has {game.info.num_players}, "
-            "which free-for-all games take"
-        )
+        raise InputError("game", "two players", game.info.num_players, "free-for-all games take more", game.id)
     return load_agents(game, agents)
 
 
@@ -61,7 +59,7 @@ def load_agents(game: Game, agents: Agents) -> dict[str, AnyAgent]:
     """
     named = by_name(agents)
     if len(named) < 2:
-        raise ValueError(f"expected at least two agents, got {', '.join(named) or 'none'}")
+        raise InputError("agents", "at least two agents", ", ".join(named) or "none")
     loaded = {name: load(agent, game, name=name) if isinstance(agent, str) else agent for name, agent in named.items()}
     for agent in loaded.values():
         takes_states(agent, game)

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from cellgames.agents.time_control import TimeControl
 from cellgames.runs.run_folder import RunOptions
 from cellgames.runs.secret_seed import SecretSeed
+from cellgames.utils.errors import InputError
 from cellgames.utils.options import Options, option
 
 
@@ -39,7 +40,7 @@ class MatchOptions(Options):
         super().__post_init__()
         TimeControl.parse(self.clock)
         if self.games % self.per_opening:
-            raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
+            raise InputError("games", "even, since each opening is played in both seats", self.games)
 
     @property
     def time_control(self) -> TimeControl | None:
@@ -74,9 +75,9 @@ class RoundRobinOptions(SecretSeed, RunOptions, MatchOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.until_certain and self.forfeits == "void":
-            raise ValueError("until_certain counts all games, so expected forfeits='loss' with it, got 'void'")
+            raise InputError("forfeits", "'loss'", "'void'", "until_certain counts all games")
         if self.budget is not None and not self.until_certain:
-            raise ValueError(f"a budget is for runs until the order is certain (until_certain=True), got {self.budget}")
+            raise InputError("budget", "until_certain=True, which a budget is for", f"{self.budget} without it")
 
 
 @dataclass(frozen=True, kw_only=True)

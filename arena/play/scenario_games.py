@@ -22,6 +22,7 @@ from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.report.model import Cell, Report, Table
 from cellgames.utils.statistics import mean_interval
 from cellgames.utils.version import __version__
@@ -128,7 +129,7 @@ def play_scenario(
     game = scenario_game(scenario)
     others = background(scenario, game)
     if agent.name in others:
-        raise ValueError(f"{agent.name} is the name of an agent of the background; give the agent another name")
+        raise InputError("agent", "another name", agent.name, "an agent of the background has it")
     names = sorted([agent.name, *others])
     places = [names.index(name) for name in (agent.name,) * scenario.focal + tuple(map(_name, scenario.background))]
     tables = scenario_seats(scenario, options.games, options.seed)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import listed, shown
 
 
@@ -95,7 +96,7 @@ def scenarios_of(game: str) -> tuple[Scenario, ...]:
     found = tuple(scenario for scenario in SCENARIOS.values() if scenario.game == game)
     if not found:
         games = listed(list(dict.fromkeys(scenario.game for scenario in SCENARIOS.values())))
-        raise ValueError(f"{game} has no scenarios; these games have some: {games}")
+        raise InputError("game", f"one with scenarios ({games})", f"{game}")
     return found
 
 
@@ -109,7 +110,5 @@ def choose_scenarios(game: str, names: Iterable[str] = ()) -> tuple[Scenario, ..
     known = {key: scenario for scenario in there for key in (scenario.name, scenario.id)}
     wanted = list(names)
     if missing := [name for name in wanted if name not in known]:
-        raise ValueError(
-            f"{game} has no scenario {shown(missing[0])}; it has {listed([scenario.name for scenario in there])}"
-        )
+        raise InputError("scenarios", f"one of {listed([scenario.name for scenario in there])}", shown(missing[0]))
     return tuple({known[name].id: known[name] for name in wanted}.values()) if wanted else there

@@ -14,6 +14,7 @@ from itertools import combinations
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
+from cellgames.utils.errors import InputError
 
 from .chunks import batch_of
 from .match import both_seats, match_id
@@ -42,15 +43,11 @@ class UntilCertain:
         self._first_games = sum(len(batch.games) for batch in plan)
         self._first: Evidence | None = None
         if options.games % self._per_chunk:
-            raise ValueError(
-                f"until the order is certain, games are added by whole chunks: expected games a pair in multiples of "
-                f"{self._per_chunk}, twice the chunk (--chunk), got {options.games}"
-            )
+            expected = f"games a pair in multiples of {self._per_chunk}, twice the chunk (--chunk)"
+            raise InputError("until the order is certain, games are added by whole chunks", expected, options.games)
         self.budget = TIMES * self._first_games if options.budget is None else options.budget
         if self.budget < self._first_games:
-            raise ValueError(
-                f"budget must be at least {self._first_games}, the first games of all pairs, got {self.budget}"
-            )
+            raise InputError("budget", f"at least {self._first_games}, the first games of all pairs", self.budget)
         self._pairs = {match_id(*pair): pair for pair in combinations(self._names, 2)}
 
     def knows(self, pairing: Pairing) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.agents.identity import digest
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 
 FINISHED, CHECKSUM = "finished", "checksum"
@@ -33,8 +34,8 @@ def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return copy
 
 
-class RecordError(ValueError):
-    """A file of records cannot be read or continued; the message names file and line."""
+class RecordError(InputError):
+    """A file of records that cannot be read or continued; `parameter` names file and line."""
 
 
 def sign(line: bytes) -> bytes:
@@ -80,7 +81,7 @@ def settings_of(folder: Path) -> tuple[str, dict[str, Any]]:
             if not sound or not all(type(known["lines"]) is int for known in settings[FINISHED].values()):
                 raise ValueError
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
-        raise RecordError(f"{path}: expected the settings of a run as it wrote them, got damaged ones") from None
+        raise RecordError(path, "the settings of a run as it wrote them", "damaged ones") from None
     return path.name, settings
 
 
@@ -120,5 +121,5 @@ def check_finished(path: PathLike, content: bytes) -> bool:
     path = Path(path)
     name, settings = settings_of(path.parent)
     if why := changed_file(settings, path.name, Checksum(content)):
-        raise RecordError(f"{path}: {why}")
+        raise RecordError(path, cause=why)
     return bool(name)

@@ -9,8 +9,8 @@ from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import brief
 from cellgames.envs.core.state import S
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import shown
 
 from .checksums import RecordError
 from .record_lines import Outcome, Record, read_records
@@ -52,11 +52,11 @@ def pick(path: PathLike, number: int | None = None) -> Record:
     """
     records = read_records(path).records
     if not records:
-        raise RecordError(f"{path} holds no records")
+        raise RecordError(path, "records", "none")
     if number is None and len(records) > 1:
-        raise RecordError(f"{path} holds {len(records)} games; choose one by its number from 1")
+        raise RecordError(path, "one game", len(records), "choose one by its number from 1")
     if number is not None and not 1 <= number <= len(records):
-        raise RecordError(f"{path} holds games 1 to {len(records)}, got number {number}")
+        raise RecordError("number", f"1 to {len(records)}", number, where=path)
     return records[(number or 1) - 1]
 
 
@@ -69,7 +69,7 @@ def at_ply(record: Record, ply: int | None = None) -> State:
     """
     states, most = replay(record), len(record.moves)
     if ply is not None and not 0 <= ply <= most:
-        raise ValueError(f"expected a ply from 0 to {most - 1}, got {ply}; the game is over after {most} moves")
+        raise InputError("ply", f"a ply from 0 to {most - 1}", ply, f"the game is over after {most} moves")
     return states[most - 1 if ply is None else ply]
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from cellgames.agents.time_control import OUT_OF_TIME
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike, naming
-from cellgames.utils.foreign_text import shown
 
 from .checksums import RecordError, check_finished, has_changed, has_checksum, sign
 from .variations import Variation, variations_data, variations_of
@@ -191,7 +191,7 @@ class Record:
         try:
             data = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
-            raise ValueError(f"expected a JSON object, got {shown(line)}: {error}") from None
+            raise InputError("", "a JSON object", f"{shown(line)}: {error}") from None
         optional = ("pairing", "position", "summary", "seconds", "policies", "variations")
         top = JsonFields(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
         result = JsonFields(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
@@ -226,16 +226,14 @@ class Record:
         """Raise a `ValueError` unless the parts fit together, and names can be printed."""
         seats, result = len(self.agents), self.result
         if not seats == len(result.outcome) == len(result.scores):
-            raise ValueError(
-                f"expected an agent, an outcome and a score for each seat, got {seats} agents, {len(result.outcome)} "
-                f"outcomes and {len(result.scores)} scores"
-            )
+            got = f"{seats} agents, {len(result.outcome)} outcomes and {len(result.scores)} scores"
+            raise InputError("result", "an agent, an outcome and a score for each seat", got)
         if self.policies and len(self.policies) != len(self.moves):
-            raise ValueError(f"expected a policy or null for each of {len(self.moves)} moves, got {len(self.policies)}")
+            raise InputError("policies", f"a policy or null for each of {len(self.moves)} moves", len(self.policies))
         if result.forfeit is not None and not all(0 <= seat < seats for seat in result.forfeit.seats):
-            raise ValueError(f"result.forfeit must be of seats 0 to {seats - 1}, got {list(result.forfeit.seats)}")
+            raise InputError("result.forfeit", f"seats 0 to {seats - 1}", list(result.forfeit.seats))
         if seats > MOST_SEATS:
-            raise ValueError(f"expected at most {MOST_SEATS} seats, got {seats}")
+            raise InputError("agents", f"at most {MOST_SEATS} seats", seats)
         check_names((self.game, self.version, *self.agents))
 
 
@@ -243,9 +241,7 @@ def check_names(names: Iterable[str]) -> None:
     """Raise a `ValueError` unless all names are short and can be printed."""
     for name in names:
         if len(name) > _MOST_NAME or not name.isprintable():
-            raise ValueError(
-                f"expected names that can be printed, of at most {_MOST_NAME} characters, got {shown(name)}"
-            )
+            raise InputError("agents", f"names that can be printed, of at most {_MOST_NAME} characters", shown(name))
 
 
 def to_line(data: Mapping[str, Any] | Sequence[Any]) -> str:
@@ -268,9 +264,7 @@ def forfeit_of(data: Any) -> Forfeit:
     reader = JsonFields(data, "result.forfeit.", needed=("seat", "reason"))
     also = reader.integers("also") if "also" in data else ()
     if len(reason := reader.text("reason")) > _MOST_REASON or not reason.isprintable():
-        raise ValueError(
-            f"result.forfeit.reason must be a line of {_MOST_REASON} characters at most, got {shown(reason)}"
-        )
+        raise InputError("result.forfeit.reason", f"a line of {_MOST_REASON} characters at most", shown(reason))
     return Forfeit(reader.integer("seat", 0), reason, also)
 
 
@@ -285,16 +279,15 @@ class JsonFields:
 
     def __init__(self, data: Any, prefix: str, needed: Iterable[str]) -> None:
         if not isinstance(data, dict):
-            where = f"{prefix[:-1]!r} must be" if prefix else "expected"
-            raise ValueError(f"{where} a JSON object, got {shown(data)}")
+            raise InputError(prefix[:-1], "a JSON object", shown(data))
         if missing := [name for name in needed if name not in data]:
-            raise ValueError(f"missing fields: {', '.join(prefix + name for name in missing)}")
+            raise InputError("fields", ", ".join(prefix + name for name in missing), "none")
         self._data, self._prefix = data, prefix
 
     def _checked(self, name: str, fits: Callable[[Any], bool], expected: str) -> Any:
         value = self._data[name]
         if not fits(value):
-            raise ValueError(f"{self._prefix}{name} must be {expected}, got {shown(value)}")
+            raise InputError(f"{self._prefix}{name}", expected, shown(value))
         return value
 
     def _list(self, name: str, fits: Callable[[Any], bool], expected: str) -> list[Any]:
@@ -389,7 +382,7 @@ def records_file(path: PathLike) -> Path:
     if not (path / RECORDS).is_file():
         inside = sorted(child.name for child in path.iterdir() if (child / RECORDS).is_file())
         hint = f"; did you mean {path / inside[0]}?" if inside else ", and runs of training keep no games"
-        raise RecordError(f"{path}: expected a folder with {RECORDS}, as runs of the arena write it, found none{hint}")
+        raise RecordError(path, f"a folder with {RECORDS}, as runs of the arena write it", f"none{hint}")
     return path / RECORDS
 
 
@@ -414,14 +407,12 @@ def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], st
     known = check_finished(path, content) and any(map(has_checksum, lines))
     for number, line in enumerate(lines, 1):
         if has_changed(line) or (known and not has_checksum(line)):
-            raise RecordError(
-                f"{path}, line {number}: this line has changed since it was written; the command that made this run "
-                "plays its game again, and a line without its checksum is read as it is"
-            )
+            cause = "the command that made this run plays its game again; a line without a checksum is read as it is"
+            raise RecordError(f"{path}, line {number}", "the line as it was written", "a changed one", cause)
         try:
             found.append(parse(line))
         except ValueError as error:
-            raise RecordError(f"{path}, line {number}: {error}") from None
+            raise RecordError(f"{path}, line {number}", cause=str(error)) from None
     torn = ""
     if last:
         try:
@@ -460,7 +451,7 @@ def read_sound(
             found.append((sign(line), parse(line)))
         except ValueError as error:
             if known:
-                raise RecordError(f"{path}, line {number}: {error}") from None
+                raise RecordError(f"{path}, line {number}", cause=str(error)) from None
             changed.append(number)
     if last and changed == [len(lines) + 1]:
         warn(f"{path}, line {changed[0]}: dropped a torn line, {shown(last)}")
@@ -497,7 +488,7 @@ def append(path: PathLike, records: Iterable[Line]) -> None:
         if file.tell() > 0:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
-                raise RecordError(f"{path}: expected a newline at the end, got a torn line; remove it first")
+                raise RecordError(path, "a newline at the end", "a torn line", "remove it first")
         with naming(Path(path)):
             file.write(data)
             file.flush()

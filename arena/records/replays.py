@@ -18,6 +18,7 @@ from cellgames.agents.play_loop import parse_move, parse_moves
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.progress import progress as show_progress
@@ -81,7 +82,7 @@ def start(game: Game[S], seed: int, position: str = "") -> S:
         ValueError: The seed is out of range, or the game cannot read the position.
     """
     if not _is_seed(seed):
-        raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
+        raise InputError("seed", "a seed from -2^63 to 2^63 - 1", seed)
     return game.string_to_state(position, seed) if position else game.init(torch.tensor([seed], device="cpu"))
 
 

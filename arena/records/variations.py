@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 MOST_COMMENT = 2000
 """Characters of a comment."""
@@ -33,7 +33,7 @@ def variations_of(data: Any) -> tuple[Variation, ...]:
         ValueError: Something else, a parent that comes later, or more or longer texts than records hold.
     """
     if not isinstance(data, list) or len(data) > _MOST_MOVES:
-        raise ValueError(f"variations must be a list of up to {_MOST_MOVES} moves, got {shown(data)}")
+        raise InputError("variations", f"a list of up to {_MOST_MOVES} moves", shown(data))
     found = []
     for place, entry in enumerate(data):
         parent, move, comment = [*entry, ""][:3] if isinstance(entry, list) and 2 <= len(entry) <= 3 else (None, "", "")
@@ -43,9 +43,11 @@ def variations_of(data: Any) -> tuple[Variation, ...]:
             or not (isinstance(move, str) and 0 < len(move) <= _MOST_MOVE)
             or not (isinstance(comment, str) and len(comment) <= MOST_COMMENT)
         ):
-            raise ValueError(
-                f"variations[{place}] must be [parent, move] or [parent, move, comment], with the place of an earlier "
-                f"entry or -1 and a comment of up to {MOST_COMMENT} characters, got {shown(entry)}"
+            raise InputError(
+                f"variations[{place}]",
+                f"[parent, move] or [parent, move, comment of up to {MOST_COMMENT} characters]",
+                shown(entry),
+                "a parent is the place of an earlier entry or -1",
             )
         found.append(Variation(parent, move, comment))
     return tuple(found)

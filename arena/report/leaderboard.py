@@ -38,6 +38,7 @@ from cellgames.arena.stats.tables import Standing, Tables, make_tables
 from cellgames.envs import registry
 from cellgames.envs.titles import setting_title
 from cellgames.runs.run_folder import RunFolder, RunKind
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import listed, shown
 from cellgames.utils.report.columns import Column, people_table, row_data
@@ -212,10 +213,8 @@ def leaderboards(
         there = {name for record in labelled.values() for name in record.agents}
         seen.update(there, (name for (name, _), label in named.items() if label in there))
         if len(there) > _MOST_AGENTS:
-            raise ValueError(
-                f"{title(setting.game, setting.parameters)}: expected at most {_MOST_AGENTS} agents to rate, got "
-                f"{len(there)}; choose some with --agents"
-            )
+            expected = f"at most {_MOST_AGENTS} agents to rate"
+            raise InputError(title(setting.game, setting.parameters), expected, len(there), "choose some with --agents")
         if labelled:
             games = alike(numbers, labelled)
             zero, note = _anchor(anchor, games.games if isinstance(games, Alike) else [(one, 1) for one in games])
@@ -224,7 +223,7 @@ def leaderboards(
             versions = tuple(sorted({record.version for record in labelled.values()}))
             boards.append(_board(setting, games, versions, zero, note, fewer, seed))
     if anchor is not None and boards and anchor not in seen:
-        raise ValueError(f"anchor must be one of the agents ({listed(sorted(seen))}), got {shown(anchor)}")
+        raise InputError("anchor", f"one of the agents ({listed(sorted(seen))})", shown(anchor))
     return sorted(boards, key=lambda board: (-board.tables.games, board.title))
 
 

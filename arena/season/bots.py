@@ -31,6 +31,7 @@ from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.runs.comparing import differences
+from cellgames.utils.errors import InputError
 
 from .games import Fixture, PackedUmpire, Played, places_of
 from .teams import Team
@@ -64,14 +65,14 @@ class BotUmpire:
         time_control: TimeControl | None = None,
     ) -> None:
         if game.info.num_players < 2:
-            raise ValueError(f"a season is for games of two players or more; {game.id} has {game.info.num_players}")
+            raise InputError("game", "two players or more", game.info.num_players, where=game.id)
         if opening_plies is None:
             kind = MatchOptions if game.info.num_players == 2 else FreeForAllOptions
             opening_plies = kind.opening_plies
         check_whole("opening_plies", opening_plies, 0)
         check_whole("chunk", chunk, 1)
         if without := [team.name for team in teams if not team.agent]:
-            raise ValueError(f"{game.id}: expected an agent for every team, got none for {', '.join(without)}")
+            raise InputError("agents", "an agent for every team", f"none for {', '.join(without)}", where=game.id)
         self.game, self.opening_plies, self.chunk, self.time_control = game, opening_plies, chunk, time_control
         self.seats = game.info.num_players
         self._parameters = plain(game.parameters)
@@ -83,7 +84,7 @@ class BotUmpire:
         self._names = {team.name: given[team.agent][0] for team in teams}
         self._given = {name: loaded.get(name, spec) for name, spec in given.values()}
         if len(self._given) < len(given):
-            raise ValueError(f"expected agents with different names, got {', '.join(given)}")
+            raise InputError("agents", "agents with different names", ", ".join(given))
         self._agents = {
             name: load(agent, game, name=name) if isinstance(agent, str) else agent
             for name, agent in self._given.items()

@@ -20,7 +20,7 @@ from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS
 from cellgames.runs.comparing import differences
 from cellgames.runs.seeds import derive
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, check_one_of, shown
 
 from .games import Fixture, PackedUmpire, Played, places_of
 
@@ -58,19 +58,18 @@ class CupUmpire:
         chunk: int = 250,
     ) -> None:
         if isinstance(patterns, str):
-            raise ValueError(
-                f"expected a list of patterns, got {shown(patterns)} alone; did you mean [{shown(patterns)}]?"
-            )
+            expected = "a list of patterns"
+            raise InputError("patterns", expected, f"{shown(patterns)} alone", f"did you mean [{shown(patterns)}]?")
         names = list(PATTERNS if patterns is None else patterns)
         if unknown := [name for name in names if name not in PATTERNS]:
-            raise ValueError(f"unknown pattern {shown(unknown[0])}; known: {', '.join(PATTERNS)}")
+            check_one_of("patterns", unknown[0], PATTERNS)
         if not names or len(set(names)) < len(names):
-            raise ValueError(f"expected one or more different patterns, got {', '.join(names) or 'none'}")
+            raise InputError("patterns", "one or more different patterns", ", ".join(names) or "none")
         check_whole("max_generations", max_generations, 1)
         check_whole("teams", teams, 2, MOST_TEAMS)
         check_whole("chunk", chunk, 1)
         if survivors not in get_args(Survivors):
-            raise ValueError(f"survivors must be {' or '.join(map(repr, get_args(Survivors)))}, got {shown(survivors)}")
+            raise InputError("survivors", " or ".join(map(repr, get_args(Survivors))), shown(survivors))
         self.patterns, self.max_generations, self.survivors = names, max_generations, survivors
         self.seats, self.chunk = teams, chunk
 
@@ -122,7 +121,7 @@ class CupUmpire:
         data = json.loads(line)
         start = self._start(fixture, seed)
         if missing := [name for name in (*start, *ENDED) if name not in data]:
-            raise ValueError(f"missing fields: {', '.join(missing)}")
+            raise InputError("fields", ", ".join(missing), "none")
         if wrong := differences(start, data):
             raise ValueError(wrong)
         return _played(fixture, {name: data[name] for name in (*start, *ENDED)})
@@ -152,8 +151,6 @@ def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
             raise ValueError
     except (IndexError, TypeError, ValueError):
         count = "two" if teams == 2 else str(teams)
-        raise ValueError(
-            f"expected {count} scores and a winner from 0 to {teams}, got {shown(data['scores'])} and "
-            f"{shown(data['winner'])}"
-        ) from None
+        expected = f"{count} scores and a winner from 0 to {teams}"
+        raise InputError("scores", expected, f"{shown(data['scores'])} and {shown(data['winner'])}") from None
     return Played(fixture, scores, winner, data, places=() if teams == 2 else places_of(scores))

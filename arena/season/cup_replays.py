@@ -20,8 +20,8 @@ from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.colours import Survivors
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.simulator import Result, boards
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import shown
 
 from .cup import CUP, ENDED, PARAMETERS, start_of
 from .games import Fixture
@@ -74,12 +74,12 @@ class CupRecord:
         known: dict[str, Sequence[str]] = {"pattern": tuple(PATTERNS), "survivors": get_args(Survivors)}
         for name, names in known.items():
             if (value := reader.text(name)) not in names:
-                raise ValueError(f"{name} must be one of {', '.join(names)}, got {shown(value)}")
+                raise InputError(name, f"one of {', '.join(names)}", shown(value))
         scores = reader.integers("scores")
         if len(scores) != (teams := len(fixture.teams)):
-            raise ValueError(f"expected {'two' if teams == 2 else teams} scores, got {len(scores)}")
+            raise InputError("scores", f"{'two' if teams == 2 else teams} scores", len(scores))
         if teams > MOST_TEAMS:
-            raise ValueError(f"expected at most {MOST_TEAMS} teams, got {teams}")
+            raise InputError("teams", f"at most {MOST_TEAMS} teams", teams)
         survivors: Any = reader.text("survivors")
         return cls(
             fixture=fixture,
@@ -152,7 +152,7 @@ def board_at(record: CupRecord, generation: int | None = None) -> list[list[int]
         ReplayError: the record does not reproduce.
     """
     if generation is not None and not 0 <= generation <= record.max_generations:
-        raise ValueError(f"expected a generation from 0 to {record.max_generations}, got {generation}")
+        raise InputError("generation", f"a generation from 0 to {record.max_generations}", generation)
     ended = _simulate([record], keep=[] if generation is None else [generation])
     if message := result_differs({name: getattr(record, name) for name in ENDED}, _ended(ended, 0)):
         raise ReplayError(message)

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from cellgames.arena.records.record_lines import Record, to_line
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import clipped, shown
 
 from .standings import SIDES, Die, GameResult, roll_off
@@ -51,7 +52,7 @@ class Fixture:
             return cls(str(season["stage"]), int(season["game"]), teams, int(season["attempt"]))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             why = f"{type(error).__name__}: {clipped(str(error))}"
-            raise ValueError(f"expected a game of a season, got {shown(line)} ({why})") from None
+            raise InputError("", "a game of a season", f"{shown(line)} ({why})") from None
 
     @property
     def occasion(self) -> str:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from cellgames.arena.play.tournament import Batch
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore, feeding
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 
 from .games import AgentUmpire, Fixture, PackedUmpire, Played, PortableUmpire, Umpire, attempts
@@ -100,7 +101,7 @@ class UmpirePlayer:
     def work(self) -> UmpireWork:
         """See `Player`."""
         if not isinstance(self.umpire, PortableUmpire):
-            raise ValueError(f"expected an umpire for workers, which can be packed, got {type(self.umpire).__name__}")
+            raise InputError("umpire", "an umpire for workers, which can be packed", type(self.umpire).__name__)
         return UmpireWork(self.umpire.packed(), self.seed)
 
 

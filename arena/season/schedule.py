@@ -27,7 +27,7 @@ from typing import TypeAlias
 
 from cellgames.runs.run_folder import RunOptions
 from cellgames.runs.secret_seed import SecretSeed
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.options import Integers, option
 
 from .schedule_days import Counts, Pair, deal_days, deal_seats
@@ -102,15 +102,13 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
     """
     check_days(days)
     if not 0 <= within <= 1:
-        raise ValueError(f"within must be a share from 0 to 1, got {shown(within)}")
+        raise InputError("within", "a share from 0 to 1", shown(within))
     drawn: list[list[list[tuple[str, str]]]] = []
     for divisions in leagues:
         names = [name for division in divisions for name in division]
         sizes = [len(division) for division in divisions]
         if len(sizes) != 2 or min(sizes) < 1 or len(names) < 4:
-            raise ValueError(
-                f"a league needs 4 teams or more in two divisions of 1 or more, got divisions of {sizes} teams"
-            )
+            raise InputError("sizes", "4 teams or more in two divisions of 1 or more", f"divisions of {sizes}")
         numbers = _league((sizes[0], sizes[1]), days, within, rng)
         drawn.append([[(names[u], names[v]) for u, v in day] for day in numbers])
     played = []
@@ -124,7 +122,7 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
 def check_days(days: int) -> None:
     """Raise a `ValueError` unless a season may have this number of days."""
     if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
-        raise ValueError(f"days must be an odd number from 1, got {shown(days)}; the rules ask for an odd one")
+        raise InputError("days", "an odd number from 1", shown(days), "the rules ask for an odd one")
 
 
 def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> LeagueCounts:

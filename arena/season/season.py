@@ -32,6 +32,7 @@ from cellgames.runs.comparing import ANSWERS
 from cellgames.runs.run_folder import COMMITMENT, RunFolder, RunKind
 from cellgames.runs.secret_seed import commitment, covered, revealed_line, with_seed
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
@@ -103,14 +104,14 @@ def play_season(
     seats = getattr(umpire, "seats", 2)
     check_names(teams)
     if seats == 2 and options.place_points:
-        raise ValueError("place_points is for games of more than two; of two teams one wins")
+        raise InputError("place_points", "a game of more than two", "one of two, of whom one wins")
     if seats > 2 and options.within != SeasonOptions.within:
-        raise ValueError("within is for seasons of leagues, whose games are for two; tables have no divisions")
+        raise InputError("within", "leagues, whose games are for two", "tables, which have no divisions")
     if placed := [team.name for team in teams if bool(team.league) != (seats == 2)]:
         kind = (
             "in leagues, as assign_divisions places them" if seats == 2 else "without leagues, since tables have none"
         )
-        raise ValueError(f"expected teams {kind}; got {placed[0]}")
+        raise InputError("teams", f"teams {kind}", placed[0])
     options = with_seed(options, folder, SEASON, warn)
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = tuple(replace(team, agent=split_name(team.agent)[0]) for team in teams)

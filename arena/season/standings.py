@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 SIDES = 100
 
@@ -88,10 +88,8 @@ def points_of_places(given: Sequence[int], seats: int) -> tuple[int, ...]:
         return tuple(range(seats - 1, -1, -1))
     points = (*given, *[0] * (seats - len(given)))
     if len(points) > seats or min(points) < 0 or list(points) != sorted(points, reverse=True) or not points[0]:
-        raise ValueError(
-            f"place_points must be at most {seats} whole numbers of at least 0, the first one the largest and none "
-            f"larger than the one before it, got {shown(' '.join(map(str, given)))}"
-        )
+        expected = f"at most {seats} whole numbers of at least 0, none larger than the one before it"
+        raise InputError("place_points", expected, shown(" ".join(map(str, given))))
     return points
 
 

@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from cellgames.utils.errors import InputError
+
 from .schedule import SeasonSchedule, check_days
 
 _STARTS = 3  # of the exchanges of a day, of which the best end is taken
@@ -55,7 +57,7 @@ def draw_tables(teams: Sequence[str], seats: int, days: int, rng: random.Random)
     check_days(days)
     count = len(teams)
     if count < seats:
-        raise ValueError(f"expected at least {seats} teams, so that a table of {seats} seats is full, got {count}")
+        raise InputError("teams", f"at least {seats} teams, so that a table of {seats} seats is full", count)
     tables = _draw_days(count, seats, days, rng)
     games = [table for day in tables for table in day]
     seated = iter(_deal_seats(games, count, seats, rng))

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
+from cellgames.utils.errors import InputError, check_one_of
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Options, Strings, option, redefault
 
 Leagues: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
@@ -105,7 +105,7 @@ def generate_names(count: int, seed: int) -> list[str]:
     places, nouns = _PLACES.split(), _NOUNS.split()
     most = len(places) * len(nouns)
     if not 0 <= count <= most:
-        raise ValueError(f"expected 0 to {most} teams to make up names for, got {count}; more can come from a file")
+        raise InputError("count", f"0 to {most} teams to make up names for", count, "more can come from a file")
     rng = random.Random(seed)
     rng.shuffle(places)
     rng.shuffle(nouns)
@@ -124,24 +124,24 @@ def read_teams(path: PathLike) -> list[Team]:
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: expected text in UTF-8, got {error.reason} at byte {error.start}") from None
+        raise InputError(path, "text in UTF-8", f"{error.reason} at byte {error.start}") from None
     rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(lines), 1)]
     rows = [(number, row) for number, row in rows if any(row)]
     header = [cell.lower() for cell in rows[0][1]] if rows else []
     if "name" not in header:
         header = ["name"]
     elif unknown := [cell for cell in header if cell not in _COLUMNS]:
-        raise ValueError(f"{path}: unknown column {shown(unknown[0])}; known: {', '.join(_COLUMNS)}")
+        check_one_of("column", unknown[0], _COLUMNS, path)
     else:
         del rows[0]
     teams = []
     for number, row in rows:
         if len(row) > len(header):
             hint = f"; columns need a header line such as {','.join(_COLUMNS)}" if header == ["name"] else ""
-            raise ValueError(f"{path}, line {number}: expected {len(header)} values, got {len(row)}{hint}")
+            raise InputError(f"{path}, line {number}", f"{len(header)} values", f"{len(row)}{hint}")
         cells = dict(zip(header, row, strict=False))
         if not cells.get("name") or not all(cell.isprintable() for cell in row):
-            raise ValueError(f"{path}, line {number}: expected a name in plain characters, got {row}")
+            raise InputError(f"{path}, line {number}", "a name in plain characters", row)
         teams.append(Team(**cells))
     return teams
 
@@ -156,7 +156,7 @@ def check_names(teams: Sequence[Team]) -> list[str]:
     """Return the names of the teams; raise a `ValueError` if several teams have the same."""
     names = [team.name for team in teams]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"expected teams with different names, got more than one {', '.join(twice)}")
+        raise InputError("teams", "teams with different names", f"more than one {', '.join(twice)}")
     return names
 
 
@@ -174,19 +174,18 @@ def assign_divisions(teams: Sequence[Team], sizes: Sequence[int] | None = None) 
         ValueError: too few teams, names that are not different, leagues or divisions that cannot be.
     """
     if len(teams) < LEAST:
-        raise ValueError(
-            f"a season needs {LEAST} teams or more, four for the playoffs of each league; got {len(teams)}"
-        )
+        raise InputError("teams", f"{LEAST} or more, four for the playoffs of each league", len(teams))
     names = check_names(teams)
     given = {part: [team.name for team in teams if getattr(team, part)] for part in ("league", "division")}
     for part, having in given.items():
         if 0 < len(having) < len(teams):
             without = next(name for name in names if name not in having)
-            raise ValueError(f"expected a {part} for every team or for none; {having[0]} has one, {without} has none")
+            expected = f"a {part} for every team or for none"
+            raise InputError("teams", expected, cause=f"{having[0]} has one, {without} has none")
     if given["division"] and not given["league"]:
-        raise ValueError("expected leagues with the divisions, got divisions alone")
+        raise InputError("divisions", "leagues with the divisions", "divisions alone")
     if given["league"] and sizes is not None:
-        raise ValueError("expected either sizes or teams with leagues, got both")
+        raise InputError("sizes", "either sizes or teams with leagues", "both")
     placed = _divide(teams) if given["league"] else _fill(teams, sizes)
     _check(placed)
     return tuple(placed)
@@ -215,10 +214,8 @@ def _fill(teams: Sequence[Team], sizes: Sequence[int] | None) -> list[Team]:
         half += count % 2 == 0 and half % 2
         sizes = (half, count - half)
     if len(sizes) not in (2, 4) or min(sizes) < 1 or sum(sizes) != count:
-        raise ValueError(
-            f"expected the sizes of 2 leagues or of their 4 divisions that add up to {count} teams, "
-            f"got {' '.join(map(str, sizes))}"
-        )
+        got = " ".join(map(str, sizes))
+        raise InputError("sizes", f"the sizes of 2 leagues or of their 4 divisions that add up to {count} teams", got)
     if len(sizes) == 2:
         sizes = [part for size in sizes for part in (-(-size // 2), size // 2)]
     labels = [(league, division) for league in _LEAGUES for division in _DIVISIONS]
@@ -234,13 +231,13 @@ def _check(teams: Iterable[Team]) -> None:
         divisions = leagues.setdefault(team.league, {})
         divisions[team.division] = divisions.get(team.division, 0) + 1
     if len(leagues) != 2:
-        raise ValueError(f"expected two leagues, got {len(leagues)}: {', '.join(leagues)}")
+        raise InputError("teams", "two leagues", f"{len(leagues)}: {', '.join(leagues)}")
     for league, divisions in leagues.items():
         sizes = ", ".join(f"{division} ({size})" for division, size in divisions.items())
         if len(divisions) != 2:
-            raise ValueError(f"{league}: expected two divisions, got {len(divisions)}: {sizes}")
+            raise InputError(league, "two divisions", f"{len(divisions)}: {sizes}")
         if sum(divisions.values()) < LEAST // 2:
-            raise ValueError(f"{league}: expected {LEAST // 2} teams or more, for the playoffs; got {sizes}")
+            raise InputError(league, f"{LEAST // 2} teams or more, for the playoffs", sizes)
 
 
 def by_league(teams: Sequence[Team]) -> Leagues:

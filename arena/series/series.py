@@ -37,6 +37,7 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.runs.comparing import ANSWERS
 from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.progress import waiting
@@ -134,10 +135,10 @@ def play_series(
     """
     options, folder = options or SeriesOptions(), Path(out).absolute()
     if not isinstance(game, GridAdaptation):
-        raise ValueError(f"series are of Grid Adaptation, whose matches name who leaves; got {game.id}")
+        raise InputError("game", "Grid Adaptation, whose matches name who leaves", game.id)
     named = by_name(agents)
     if not 1 <= len(named) <= game.players:
-        raise ValueError(f"expected 1 to {game.players} agents for {game.players} players, got {len(named)}")
+        raise InputError("agents", f"1 to {game.players} agents for {game.players} players", len(named))
     players = _players(list(named), game.players)
     most = game.players - 1 if options.matches is None else min(options.matches, game.players - 1)
     umpire = SeriesUmpire(game, named, players, options.time_control)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from cellgames.utils.errors import InputError
+
 
 @dataclass(frozen=True)
 class Contestant:
@@ -178,9 +180,10 @@ def after_match(
     for gift in gifts:
         held = now[gift.giver].tokens if gift.giver in end.players else 0
         if gift.tokens < 1 or gift.tokens > held or gift.giver == gift.receiver or gift.receiver not in end.staying:
-            raise ValueError(
-                f"match {end.number}: expected a gift of Tokens that a player holds to another one who stays, got "
-                f"{gift.tokens} of {gift.giver} (who holds {held}) to {gift.receiver}"
+            raise InputError(
+                f"match {end.number}",
+                "a gift of Tokens that a player holds to another one who stays",
+                f"{gift.tokens} of {gift.giver} (who holds {held}) to {gift.receiver}",
             )
         now[gift.giver] = replace(now[gift.giver], given=now[gift.giver].given + gift.tokens)
         now[gift.receiver] = replace(now[gift.receiver], received=now[gift.receiver].received + gift.tokens)

@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 from cellgames.arena.records.record_lines import Record
+from cellgames.utils.errors import InputError
 
 Outcome = Literal["first", "second", "draw", "both_lose"]
 
@@ -61,7 +62,7 @@ def comparisons(record: Record, cluster: int | None = None, *, by_score: bool | 
     """
     if cluster is None:
         if record.pairing is None:
-            raise ValueError(f"expected a game of a run, got one of {', '.join(record.agents)} without a pairing")
+            raise InputError("records", "a game of a run", f"one of {', '.join(record.agents)} without a pairing")
         cluster = record.pairing.opening
     for one, other, outcome in compare_seats(record, by_score=by_score):
         yield PairResult(record.agents[one], record.agents[other], cluster, outcome)
@@ -76,7 +77,7 @@ def compare_seats(record: Record, *, by_score: bool | None = None) -> Iterator[t
     by_score = len(agents) > 2 if by_score is None else by_score
     if not by_score:
         if len(agents) != 2:
-            raise ValueError(f"expected a game of two agents, got one of {', '.join(agents)}")
+            raise InputError("records", "a game of two agents", f"one of {', '.join(agents)}")
         first, second = (_POINTS[end] for end in result.outcome)
         if agents[0] != agents[1]:
             level: Outcome = "both_lose" if first == 0 else "draw"

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cellgames.utils.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -60,7 +62,7 @@ def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int
         ValueError: a level or a length out of range.
     """
     if longest < 3:
-        raise ValueError(f"expected rings of 3 agents or more, got longest={longest}")
+        raise InputError("longest", "rings of 3 agents or more", f"longest={longest}")
     low = payoffs.interval(level)[0]
     arrows = low > 0.5
     found = []

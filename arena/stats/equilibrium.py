@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from cellgames.utils.errors import InputError
+
 FloatArray: TypeAlias = NDArray[np.float64]
 
 _EXACT = 1e-8  # what may be gained against an equilibrium, as a share of the greatest advantage
@@ -29,7 +31,7 @@ def equilibrium(advantage: FloatArray) -> FloatArray:
     """
     matrix = np.asarray(advantage, dtype=np.float64)
     if matrix.ndim != 2 or not np.isfinite(matrix).all() or not np.allclose(matrix, -matrix.T, atol=1e-12):
-        raise ValueError("expected a finite antisymmetric matrix, got another one; subtract 1/2 from scores first")
+        raise InputError("matrix", "a finite antisymmetric matrix", "another one", "subtract 1/2 from scores first")
     count = len(matrix)
     scale = float(np.abs(matrix).max())
     if scale == 0:

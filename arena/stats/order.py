@@ -32,6 +32,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from cellgames.utils.errors import check_level
+
 from .comparisons import PairResult
 from .davidson import Likelihood, maximise
 from .ratings import ELO_PER_LOG
@@ -227,8 +229,7 @@ def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float 
 
 def _needed(information: float, first: float, level: float) -> float:
     """Return the bound of the module for |z|."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
+    check_level(level)
     if information <= 0 or first <= 0:
         return math.inf
     rho = first / _FIRST_OVER_RHO

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, check_level, shown
 from cellgames.utils.statistics import percentile_interval, student_t
 
 from .comparisons import Outcome, PairResult, comparisons
@@ -88,8 +88,7 @@ class Payoffs:
         52) on clusters: two clusters won and two lost are added, then it is the mean and its standard error over
         clusters times the quantile of Student's t. So it has a width also for an agent that won every game.
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
+        check_level(level)
         freedom = self.clusters + 2 * _VIRTUAL - 1
         t = np.vectorize(lambda degrees: student_t(level, degrees), otypes=[float])(freedom)
         margin = t * self.error
@@ -99,7 +98,7 @@ class Payoffs:
         """Return the matrix of some of the agents."""
         names = tuple(sorted(agents))
         if missing := sorted(set(names) - set(self.agents)):
-            raise ValueError(f"expected some of {', '.join(self.agents)}, got {', '.join(missing)}")
+            raise InputError("agents", f"some of {', '.join(self.agents)}", ", ".join(missing))
         places = [self.agents.index(name) for name in names]
         part = np.ix_(places, places)
         return Payoffs(
@@ -208,14 +207,14 @@ def payoffs_of(results: Iterable[PairResult], level: float = 0.95, weights: Mapp
     pairs: dict[tuple[str, str], dict[int, list[float]]] = {}
     for first, second, cluster, outcome in results:
         if first == second:
-            raise ValueError(f"expected two different agents, got {shown(first)} against itself")
+            raise InputError("agents", "two different agents", f"{shown(first)} against itself")
         one, other = _POINTS[outcome]
         if first > second:
             first, second, one, other = second, first, other, one
         total = pairs.setdefault((first, second), {}).setdefault(cluster, [0, 0.0, 0.0])
         total[:] = total[0] + 1, total[1] + one, total[2] + other
     if not pairs:
-        raise ValueError("expected at least one game between different agents, got none")
+        raise InputError("records", "at least one game between different agents", "none")
     agents = tuple(sorted({name for pair in pairs for name in pair}))
     index = {name: k for k, name in enumerate(agents)}
     count = len(agents)

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, check_at_least, check_level, shown
 from cellgames.utils.statistics import bayesian_weights, expanded_percentiles
 
 from .comparisons import Outcome, PairResult, WeighedResults
@@ -108,11 +108,11 @@ def fit(
     """
     won = np.asarray(wins, dtype=np.float64)
     if won.ndim not in (2, 3) or won.shape[-1] != won.shape[-2]:
-        raise ValueError(f"wins must have shape [K, K] or [R, K, K], got {won.shape}; is a row or a column missing?")
+        raise InputError("wins", "shape [K, K] or [R, K, K]", won.shape, "is a row or a column missing?")
     if won.shape[-1] < 2:
-        raise ValueError(f"expected at least 2 agents, got {won.shape[-1]}; one agent alone has no rating")
+        raise InputError("agents", "at least 2 agents", won.shape[-1], "one agent alone has no rating")
     if not (math.isfinite(prior) and prior >= 0):
-        raise ValueError(f"prior must be a finite number of games >= 0, got {prior}")
+        raise InputError("prior", "a finite number of games >= 0", prior)
     drawn = np.zeros_like(won) if draws is None else np.asarray(draws, dtype=np.float64)
     lost = np.zeros_like(won) if both_lose is None else np.asarray(both_lose, dtype=np.float64)
     _check_table("wins", won, won.shape, symmetric=False)
@@ -127,21 +127,17 @@ def _fit(won: FloatArray, drawn: FloatArray, lost: FloatArray, virtual: FloatArr
     rated = won + won.swapaxes(-1, -2) + drawn
     games = (rated + lost).sum(axis=-1)
     if not (games.sum(axis=-1) > 0).all():
-        raise ValueError("expected at least one game, got none; are the tables all zero?")
+        raise InputError("wins", "at least one game", "none", "are the tables all zero?")
     connected = _reachable(rated > 0).all(axis=(-2, -1))
     prior = float(virtual.min())
     if prior == 0 and not connected.all():
-        raise ValueError(
-            "prior=0 needs games that link all agents, got separate groups; let them meet or set prior > 0"
-        )
+        raise InputError("prior", "games that link all agents", "separate groups", "let them meet or set prior > 0")
     stack = (-1, *won.shape[-2:])
     likelihood = Likelihood(won.reshape(stack), drawn.reshape(stack), virtual.reshape(-1, won.shape[-1], 2))
     theta, tie, converged = maximise(likelihood)
     if not converged.all():
-        raise ValueError(
-            f"expected a finite maximum, got none with prior={2 * prior:g}; did an agent never win, or never "
-            "lose? A prior near 1 keeps its rating finite"
-        )
+        cause = "did an agent never win, or never lose? A prior near 1 keeps its rating finite"
+        raise InputError("prior", "a finite maximum", f"none with prior={2 * prior:g}", cause)
     theta -= theta.mean(axis=1, keepdims=True)
     return Fit(theta.reshape(games.shape), tie.reshape(games.shape[:-1]), games, np.asarray(connected))
 
@@ -178,17 +174,15 @@ def rate(
         shared_clusters: whether a number is the same cluster in all pairs, as one game of many seats gives results
             to many pairs; else every pair has its own.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
-    if resamples < 0:
-        raise ValueError(f"resamples must be >= 0, got {resamples}")
+    check_level(level)
+    check_at_least(0, resamples=resamples)
     weights = results.weights if isinstance(results, WeighedResults) else None
     pairs = _tally(results.results if isinstance(results, WeighedResults) else results)
     if not pairs:
-        raise ValueError("expected at least one game, got none; were the results consumed already?")
+        raise InputError("wins", "at least one game", "none", "were the results consumed already?")
     agents = tuple(sorted({name for pair in pairs for name in pair}))
     if anchor is not None and anchor not in agents:
-        raise ValueError(f"anchor must be one of {list(agents)}, got {shown(anchor)}; did it play no game?")
+        raise InputError("anchor", f"one of {list(agents)}", shown(anchor), "did it play no game?")
     index = {name: k for k, name in enumerate(agents)}
     rng = np.random.default_rng(seed)
     # Row 0 holds the games as played, every other row a resample.
@@ -243,11 +237,10 @@ def _tally(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, lis
     pairs: dict[tuple[str, str], dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
     for first, second, cluster, outcome in results:
         if first == second:
-            raise ValueError(f"expected two different agents, got {shown(first)} against itself; give copies own names")
+            cause = "give copies own names"
+            raise InputError("agents", "two different agents", f"{shown(first)} against itself", cause)
         if outcome not in column:
-            raise ValueError(
-                f"outcome must be one of {list(column)}, got {shown(outcome)}; agents' names do not go here"
-            )
+            raise InputError("outcome", f"one of {list(column)}", shown(outcome), "agents' names do not go here")
         k = column[outcome]
         if first > second and k < 2:
             k = 1 - k
@@ -276,13 +269,13 @@ def _resampled(
 def _check_table(name: str, table: FloatArray, shape: tuple[int, ...], *, symmetric: bool) -> None:
     """Raise a `ValueError` unless games can give the table."""
     if table.shape != shape:
-        raise ValueError(f"{name} must have the shape of wins, {shape}, got {table.shape}")
+        raise InputError(name, f"the shape of wins, {shape}", table.shape)
     if not np.isfinite(table).all() or (table < 0).any():
-        raise ValueError(f"{name} must be finite counts >= 0, got {table.min()} to {table.max()}; are these net wins?")
+        raise InputError(name, "finite counts >= 0", f"{table.min()} to {table.max()}", "are these net wins?")
     if np.diagonal(table, axis1=-2, axis2=-1).any():
-        raise ValueError(f"the diagonal of {name} must be 0, got an agent playing itself; give copies own rows")
+        raise InputError(name, "0 on the diagonal", "an agent playing itself", "give copies own rows")
     if symmetric and not np.array_equal(table, table.swapaxes(-1, -2)):
-        raise ValueError(f"{name}[i, j] must equal {name}[j, i], got different counts; is only one half filled in?")
+        raise InputError(name, "[i, j] equal to [j, i]", "different counts", "is only one half filled in?")
 
 
 def _reachable(met: BoolArray) -> BoolArray:

@@ -23,6 +23,7 @@ from statistics import median
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.records.record_lines import LOSSES, Record
+from cellgames.utils.errors import InputError
 from cellgames.utils.statistics import wilson_interval
 
 from .alike import Alike
@@ -234,7 +235,7 @@ def make_tables(
     else:
         played = [record for record in records if not (void and failed(record))]
         if records and not played:
-            raise ValueError("expected a game to rate, got games in which an agent failed alone, which are void")
+            raise InputError("records", "a game to rate", "games in which an agent failed alone, which are void")
         alike = [1] * len(played)
         inside, courses = list(zip(played, alike, strict=True)), _courses(played)
     seats = range(len(played[0].agents) if played else 0)

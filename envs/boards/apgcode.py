@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .orientations import Cell, orientations
 
@@ -95,5 +95,5 @@ def cells_of(code: str) -> frozenset[Cell]:
                 cells |= {(strip * _STRIP + bit, col) for bit in range(_STRIP) if bits >> bit & 1}
                 col += 1
     if not cells:
-        raise ValueError(f"expected an apgcode of an object such as xs4_33 or xq4_153, got {shown(code)}")
+        raise InputError("code", "an apgcode of an object such as xs4_33 or xq4_153", shown(code))
     return frozenset(cells)

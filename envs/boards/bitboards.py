@@ -22,6 +22,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.kernels.parameters import check_whole
+from cellgames.utils.errors import InputError
 
 from .dilation import Footprint
 
@@ -98,7 +99,7 @@ class Grid:
     def pack(self, cells: Tensor) -> Tensor:
         """Return boards [B, ..., H, W], any dtype, live where not zero, as bitboards [..., S, N, B]."""
         if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
-            raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
+            raise InputError("cells", f"shape [B, ..., {self.rows}, {self.cols}]", list(cells.shape))
         if cells.numel() == 0:
             return cells.new_zeros((*cells.shape[1:-2], *self.shape, len(cells)), dtype=torch.int64)
         live = cells.view(torch.uint8) if cells.dtype == torch.bool else cells.ne(0).to(torch.uint8)

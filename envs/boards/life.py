@@ -19,6 +19,7 @@ from torch import Tensor
 from cellgames.envs.kernels.compiling import Compile, check_compile, kernel
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.native import Library, Operator, pointer
+from cellgames.utils.errors import InputError
 
 from .bitboards import Grid, count
 
@@ -164,7 +165,7 @@ class Life:
     def load(self, cells: Tensor) -> None:
         """Start from boards [B, H, W], any dtype, live where not zero; raise a `ValueError` for other shapes."""
         if tuple(cells.shape) != (expected := (self.boards, self.grid.rows, self.grid.cols)):
-            raise ValueError(f"cells must have shape [B, H, W] = {list(expected)}, got {list(cells.shape)}")
+            raise InputError("cells", f"shape [B, H, W] = {list(expected)}", list(cells.shape))
         chunks, width = self._now.shape[0], self._now.shape[-1]
         packed = self.grid.pack(cells.to(self._now.device))
         padded = torch.nn.functional.pad(packed, (0, chunks * width - self.boards))

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.kernels.parameters import check_whole
+from cellgames.utils.errors import InputError
 
 from . import neighbours
 from .bitboards import WORD, pack_word, popcount
@@ -41,7 +42,7 @@ class PackedGrid:
         for name in ("rows", "cols"):
             check_whole(name, getattr(self, name), 3)
         if self.cols > LARGEST:
-            raise ValueError(f"cols must be at most {LARGEST}, got {self.cols}; bitboards.Grid packs wider boards")
+            raise InputError("cols", f"at most {LARGEST}", self.cols, "bitboards.Grid packs wider boards")
 
     @property
     def stride(self) -> int:
@@ -69,7 +70,7 @@ class PackedGrid:
     def pack(self, cells: Tensor) -> Tensor:
         """Return boards [B, ..., H, W], any dtype, live where not zero, as words [..., N, B]."""
         if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
-            raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
+            raise InputError("cells", f"shape [B, ..., {self.rows}, {self.cols}]", list(cells.shape))
         live = torch.nn.functional.pad(
             cells.ne(0).to(torch.uint8), (0, 1, 0, self.words * self.rows_a_word - self.rows)
         )

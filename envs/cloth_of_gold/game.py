@@ -21,7 +21,7 @@ from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import library
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from . import notation, observation, placement, rendering, rounds, rules
 from .native_step import ClothSolo, native_step
@@ -98,21 +98,19 @@ class ClothOfGold(Game[ClothState]):
         for name, below in (("neutral_density", 1.0), ("shaping", 1e6)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < below:
-                raise ValueError(
-                    f"{self.id}: parameter {name!r} must be a number from 0 to less than {below:g}, got {shown(value)}"
-                )
+                raise InputError(name, f"a number from 0 to less than {below:g}", shown(value), where=self.id)
         self._check_choices(win_rule=get_args(WinRule), neutral_stance=get_args(NeutralStance))
         self._check_needed("neutral_stance", "passive", "neutral_density")
 
     def _check_flags(self, *names: str) -> None:
         for name in names:
             if not isinstance(value := getattr(self, name), bool):
-                raise ValueError(f"{self.id}: parameter {name!r} must be true or false, got {shown(value)}")
+                raise InputError(name, "true or false", shown(value), where=self.id)
 
     def _check_choices(self, **choices: tuple[str, ...]) -> None:
         for name, known in choices.items():
             if (value := getattr(self, name)) not in known:
-                raise ValueError(f"{self.id}: parameter {name!r} must be one of {', '.join(known)}, got {shown(value)}")
+                raise InputError(name, f"one of {', '.join(known)}", shown(value), where=self.id)
 
     def _check_needed(self, name: str, usual: object, needed: str) -> None:
         if (value := getattr(self, name)) != usual and not (missing := getattr(self, needed)):

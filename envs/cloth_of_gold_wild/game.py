@@ -26,7 +26,7 @@ from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import library
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from . import notation, observation, perks, rounds
 from .native_step import native_step
@@ -79,10 +79,8 @@ class ClothOfGoldWild(ClothOfGold):
             or len(animals) != 3
             or any(isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= MOST_ANIMALS for n in animals)
         ):
-            raise ValueError(
-                f"{self.id}: parameter 'wildlife' must be three numbers from 0 to {MOST_ANIMALS}, of grazers, hunters "
-                f"and guards, got {shown(animals)}"
-            )
+            expected = f"three numbers from 0 to {MOST_ANIMALS}, of grazers, hunters and guards"
+            raise InputError("wildlife", expected, shown(animals), where=self.id)
 
     @property
     @override

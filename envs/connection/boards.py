@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal, TypeAlias
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 Shape: TypeAlias = Literal["rhombus", "triangle"]
 Tiling: TypeAlias = Literal["hexagons", "octagons"]
@@ -111,7 +111,7 @@ class Board:
     def name(self, cell: int) -> str:
         """Return `c4` for the cell in column c, row 4; `c4+` for the square at that octagon's lower right corner."""
         if not 0 <= cell < self.cells:
-            raise ValueError(f"expected a cell from 0 to {self.cells - 1}, got {cell}")
+            raise InputError("cell", f"a cell from 0 to {self.cells - 1}", cell)
         kind, row, col = self.spots[cell]
         return f"{chr(ord('a') + col)}{row + 1}{'+' * kind}"
 
@@ -119,11 +119,11 @@ class Board:
         """Return the cell called `name`; the inverse of `name`."""
         match = _NAME.fullmatch(name.strip().lower())
         if match is None:
-            raise ValueError(f"expected a cell such as {self._examples()}, got {shown(name)}")
+            raise InputError("cell", f"a cell such as {self._examples()}", shown(name))
         spot = (len(match[3]), int(match[2]) - 1, ord(match[1]) - ord("a"))
         found = _by_spot(self.shape, self.tiling, self.size).get(spot)
         if found is None:
-            raise ValueError(f"expected a cell of the board, from {self.name(0)} to {self._last()}, got {shown(name)}")
+            raise InputError("cell", f"a cell of the board, from {self.name(0)} to {self._last()}", shown(name))
         return found
 
     def _examples(self) -> str:

@@ -22,7 +22,7 @@ from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, threads_for, where
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from . import board_tables, boards, filling, rules
 from .board_tables import Tables, native_board
@@ -61,12 +61,10 @@ class ConnectionGame(StoneGame[ConnectionState]):
 
     def __post_init__(self) -> None:
         if self.tiling not in get_args(Tiling):
-            raise ValueError(
-                f"{self.id}: parameter 'tiling' must be one of {', '.join(get_args(Tiling))}, got {shown(self.tiling)}"
-            )
+            raise InputError("tiling", f"one of {', '.join(get_args(Tiling))}", shown(self.tiling), where=self.id)
         check_int(self, "size", MIN_SIZE, MOST_SIZE[self.tiling])
         if not isinstance(self.swap, bool):
-            raise ValueError(f"{self.id}: parameter 'swap' must be True or False, got {shown(self.swap)}")
+            raise InputError("swap", "True or False", shown(self.swap), where=self.id)
 
     @property
     def layout(self) -> Board:

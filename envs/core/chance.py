@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cellgames.utils.errors import InputError
+
 # Purposes: each names one stream of a seed. Games number theirs from USER on.
 _SPREAD = 0  # seeds of envs out of one seed
 USER = 16
@@ -121,7 +123,7 @@ def next_seed(seed: Seed) -> Seed:
 def seeds(seed: int, count: int, device: torch.device | str = "cpu") -> Tensor:
     """Return seeds for `count` envs of one seed: int64 [count]. The first k are the same for every count >= k."""
     if count < 0:
-        raise ValueError(f"expected a count of at least 0, got {count}")
+        raise InputError("count", "a count of at least 0", count)
     root = torch.tensor(_as_int64(seed), dtype=torch.int64, device=device)
     return draw(root, _SPREAD, torch.arange(count, dtype=torch.int64, device=device))
 

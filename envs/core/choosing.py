@@ -13,7 +13,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, Operator, pointer
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .sampling import random_bits
 
@@ -66,7 +66,7 @@ def sample_actions(
     if not math.isfinite(float(log_prob.sum())):
         row = int((~log_prob.isfinite()).nonzero()[0])
         values = shown(logits[row].tolist(), 60)
-        raise ValueError(f"expected logits with a finite maximum among legal choices, got {values} in row {row}")
+        raise InputError("logits", "logits with a finite maximum among legal choices", f"{values} in row {row}")
     return actions[0] if components == 1 else torch.stack(actions, 1), log_prob
 
 

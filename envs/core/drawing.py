@@ -17,6 +17,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy.typing as npt
 
+from cellgames.utils.errors import InputError
+
 __all__ = [
     "Circle",
     "Inset",
@@ -176,7 +178,7 @@ def grid(
     Every picture gets a place of the largest one's size, and the first picture's background lies beneath all.
     """
     if not pictures or columns < 1:
-        raise ValueError(f"expected 1 or more pictures and columns, got {len(pictures)} and {columns}")
+        raise InputError("pictures", "1 or more pictures and columns", f"{len(pictures)} and {columns}")
     columns = min(columns, len(pictures))
     rows = -(-len(pictures) // columns)
     wide = max(picture.width for picture in pictures) * scale + gap

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels.actions import ActionsError, as_actions
 from cellgames.envs.kernels.compiling import Compile
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from . import sampling
 from .chance import next_seed, seeds
@@ -121,7 +121,7 @@ class Game(ABC, Generic[S]):
         """
         if not isinstance(seeds, Tensor) or seeds.dtype != torch.int64 or seeds.ndim != 1:
             got = f"{seeds.dtype} {list(seeds.shape)}" if isinstance(seeds, Tensor) else type(seeds).__name__
-            raise ValueError(f"{self.id}: seeds must be int64 [B], got {got}; core.seeds(seed, B) makes them")
+            raise InputError("seeds", "int64 [B]", got, "core.seeds(seed, B) makes them", where=self.id)
         return self._init(seeds)
 
     def step(self, state: S, actions: Tensor, *, checked: bool = True) -> S:
@@ -256,7 +256,7 @@ class Game(ABC, Generic[S]):
             if error.fault != "shape":
                 raise ValueError(f"{self.id}: actions {error}") from None
             expected = f"[{', '.join(letters)}] = {list(shape)}"
-            raise ValueError(f"{self.id}: actions must have shape {expected}{about}, got {error.got}{hint}") from None
+            raise InputError("actions", f"shape {expected}{about}", f"{error.got}{hint}", where=self.id) from None
 
     def illegal_action(self, state: S, env_id: int, seat: int, component: int, action: int) -> IllegalActionError:
         """Return the error of an illegal choice of a component by the player on `seat` in one game of the batch."""

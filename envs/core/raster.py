@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cellgames.utils.errors import InputError
+
 from .drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle, Text
 
 if TYPE_CHECKING:
@@ -160,7 +162,7 @@ def _draw_line(draw: ImageDraw.ImageDraw, points: Sequence[Point], stroke: str, 
 def _dashes(points: Sequence[Point], drawn: float, left_out: float) -> Iterator[list[Point]]:
     """Yield the pieces of a line that are drawn, starting with a drawn one."""
     if drawn <= 0 or left_out <= 0:
-        raise ValueError(f"expected dashes and gaps longer than 0, got {drawn} and {left_out}")
+        raise InputError("dashes", "dashes and gaps longer than 0", f"{drawn} and {left_out}")
     piece, rest, pen_down = [points[0]], drawn, True
     for (x0, y0), (x1, y1) in itertools.pairwise(points):
         length, at = math.hypot(x1 - x0, y1 - y0), 0.0

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from cellgames.utils.errors import InputError
+
 from .game import Game
 from .state import State
 
@@ -68,9 +70,9 @@ class Seating:
             ValueError: they are of other games, or of more players.
         """
         if seats.shape != self._seats.shape or seats.dtype != torch.int64 or int(seats.min()) < -1:
-            raise ValueError(f"expected the players on seats {list(self._seats.shape)}, got {list(seats.shape)}")
+            raise InputError("seats", f"the players on seats {list(self._seats.shape)}", list(seats.shape))
         if int(seats.max()) >= players:
-            raise ValueError(f"expected players below {players}, got {int(seats.max())}")
+            raise InputError("seats", f"players below {players}", int(seats.max()))
         self.deal(torch.arange(len(seats), device=self._seats.device), seats.to(self._seats.device), start)
 
     def to_move(self, state: State, waiting: Tensor | None = None) -> tuple[Tensor, Tensor]:

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 from typing_extensions import TypeVar
 
+from cellgames.utils.errors import InputError
+
 
 @dataclass(frozen=True, eq=False)
 class State:
@@ -128,7 +130,7 @@ class State:
     def cat(states: Sequence[S]) -> S:
         """Return the games of several states in one batch, in order."""
         if not states:
-            raise ValueError("expected at least one state, got none")
+            raise InputError("states", "at least one state", "none")
         return type(states[0])(*map(torch.cat, zip(*(s.tensors() for s in states), strict=True)))
 
     def to(self, device: torch.device | str) -> Self:

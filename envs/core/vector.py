@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.compiling import ENDLESS, Compile, check_compile, compiler_found, is_compile_error, planned
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .chance import draw, next_seed, seeds, uniform_int
 from .errors import GameError
@@ -262,12 +262,10 @@ class Vector(Generic[S]):
         check_compile(compile)
         if observe not in (None, torch.float32, game.info.observation.dtype):
             own = game.info.observation.dtype
-            raise ValueError(f"{game.id}: expected observe={own}, torch.float32 or None, got {shown(observe)}")
+            raise InputError("observe", f"{own}, torch.float32 or None", shown(observe), where=game.id)
         if compile == "always" and game.compilation == "none":
-            raise ValueError(
-                f"{game.id}: expected compile='auto' or 'never', got 'always'; "
-                "a step of this game depends on the data, so that it is no graph for the compiler"
-            )
+            cause = "a step of this game depends on the data, so that it is no graph for the compiler"
+            raise InputError("compile", "'auto' or 'never'", "'always'", cause, where=game.id)
         self.game = game
         self.num_envs = num_envs
         self._action_shape = (num_envs, *game.info.action_shape)
@@ -320,7 +318,8 @@ class Vector(Generic[S]):
         """
         if self._seen is None:
             if self.observe is None:
-                raise ValueError(f"{self.game.id}: expected a Vector with observe=DTYPE, got one without observations")
+                got = "one without observations"
+                raise InputError("observe", "a Vector with observe=DTYPE", got, where=self.game.id)
             seen = self._seen_before
             if seen is None:
                 info = self.game.info

@@ -20,7 +20,7 @@ from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import library
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from . import ending, legality, matches, native, notation, observation, rendering, rules
 from .notation import Position
@@ -87,17 +87,12 @@ class GridAdaptation(Game[GridState]):
         if isinstance(flips, list):
             object.__setattr__(self, "flip_rounds", flips := tuple(flips))  # as JSON has it
         if not isinstance(flips, tuple) or not all(type(number) is int and number > 0 for number in flips):
-            raise ValueError(
-                f"{self.id}: parameter 'flip_rounds' must be numbers of rounds, from 1, got {shown(flips)}"
-            )
+            raise InputError("flip_rounds", "numbers of rounds, from 1", shown(flips), where=self.id)
         if self.reward_scheme not in (schemes := get_args(RewardScheme)):
-            raise ValueError(
-                f"{self.id}: parameter 'reward_scheme' must be one of {', '.join(schemes)}, got "
-                f"{shown(self.reward_scheme)}"
-            )
+            raise InputError("reward_scheme", f"one of {', '.join(schemes)}", shown(self.reward_scheme), where=self.id)
         value = self.garnet_value
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-            raise ValueError(f"{self.id}: parameter 'garnet_value' must be a number of at least 0, got {shown(value)}")
+            raise InputError("garnet_value", "a number of at least 0", shown(value), where=self.id)
 
     @cached_property
     def grid(self) -> PackedGrid:

@@ -27,7 +27,7 @@ from cellgames.envs.grid_adaptation.rendering import View
 from cellgames.envs.grid_adaptation.state import COMPONENTS, GridState
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import library
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from . import native, notation, words
 from .rendering import last_talk
@@ -64,17 +64,15 @@ class GridAdaptationTalk(GridAdaptation):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.talk not in ("public", "private"):
-            raise ValueError(
-                f"{self.id}: parameter 'talk' must be public or private, got {shown(self.talk)}; a game without talk "
-                "takes no other parameters of it"
-            )
+            cause = "a game without talk takes no other parameters of it"
+            raise InputError("talk", "public or private", shown(self.talk), cause, where=self.id)
         check_int(self, "words", 1, 100)
         check_int(self, "talk_steps", 1, 10)
         for name in ("scramble", "mute"):
             if not isinstance(flag := getattr(self, name), bool):
-                raise ValueError(f"{self.id}: parameter {name!r} must be True or False, got {shown(flag)}")
+                raise InputError(name, "True or False", shown(flag), where=self.id)
         if self.scramble and self.mute:
-            raise ValueError(f"{self.id}: expected one of scramble=True and mute=True, got both")
+            raise InputError("mute", "one of scramble=True and mute=True", "both", where=self.id)
 
     @cached_property
     @override

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Rectangle, Shape, Text, mix
+from cellgames.utils.errors import InputError
 
 from .stone_view import StoneView
 
@@ -36,7 +37,7 @@ def draw_annotated(board: StoneView, notes: Notes) -> Picture:
     cells = board.cells
     taken = [cell for cell in {*notes.shares, *notes.numbers} if not 0 <= cell < len(cells) or cells[cell]]
     if taken:
-        raise ValueError(f"expected notes of free cells only, got some of {sorted(taken)}")
+        raise InputError("notes", "notes of free cells only", f"some of {sorted(taken)}")
     most = max(notes.shares.values(), default=0.0) if notes.most is None else notes.most
     fills = {cell: _shade(board.ground(cell), _depth(share, notes.least, most)) for cell, share in notes.shares.items()}
     above = [*_draw_numbers(notes, board), *_draw_line(notes, board)]

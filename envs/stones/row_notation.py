@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import listed, shown
 
 STONES = ".xo"
@@ -33,8 +34,8 @@ def string_to_position(text: str, widths: Sequence[Sequence[int]], size: int) ->
     parts = text.split()
     shape = [[len(row) for row in part.split("/")] for part in parts[: len(widths)]]
     if len(parts) != len(widths) + 1 or shape != [list(rows) for rows in widths] or parts[-1] not in list(MOVERS):
-        raise ValueError(f"expected a position of size {size} such as {shown(example, 150)}, got {shown(text)}")
+        raise InputError("position", f"a position of size {size} such as {shown(example, 150)}", shown(text))
     marks = "".join(parts[:-1]).replace("/", "")
     if strange := set(marks) - set(STONES):
-        raise ValueError(f"expected cells {', '.join(STONES)}, got {listed(sorted(strange))} in {shown(text)}")
+        raise InputError("position", f"cells {', '.join(STONES)}", f"{listed(sorted(strange))} in {shown(text)}")
     return [STONES.index(mark) for mark in marks], MOVERS.index(parts[-1])

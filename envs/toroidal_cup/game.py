@@ -19,7 +19,7 @@ from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.native import library
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from . import dealing, notation, observation, placement
 from .colours import Survivors
@@ -74,7 +74,7 @@ class ToroidalCup(Game[CupState]):
         for name in ("rows", "cols"):
             check_int(self, name, MIN_SIZE, MAX_SIZE)
             if (size := getattr(self, name)) % 2:
-                raise ValueError(f"{self.id}: parameter {name!r} must be even, got {size}")
+                raise InputError(name, "even", size, where=self.id)
         check_int(self, "teams", 2, min(MOST_TEAMS, self.cols // 2))
         check_int(self, "stride", 1, min(self.rows, self.lattice.band))
         if self.shapes is not None:
@@ -82,11 +82,9 @@ class ToroidalCup(Game[CupState]):
         check_int(self, "max_generations", 1, 10**6)
         for name, known in (("pattern", (RANDOM, *PLACEABLE)), ("survivors", get_args(Survivors))):
             if (value := getattr(self, name)) not in known:
-                raise ValueError(f"{self.id}: parameter {name!r} must be one of {', '.join(known)}, got {shown(value)}")
+                raise InputError(name, f"one of {', '.join(known)}", shown(value), where=self.id)
         if not isinstance(self.tolerance, float | int) or not 0 < self.tolerance < 1:
-            raise ValueError(
-                f"{self.id}: parameter 'tolerance' must be a number between 0 and 1, got {shown(self.tolerance)}"
-            )
+            raise InputError("tolerance", "a number between 0 and 1", shown(self.tolerance), where=self.id)
         for pattern in self.patterns:
             self._check_room(pattern)
 
@@ -98,11 +96,13 @@ class ToroidalCup(Game[CupState]):
         for index, stamp in enumerate(stamps):
             taken = (most - 1) * max(row[index] for row in blocked)
             if room[index] <= taken:
-                raise ValueError(
-                    f"{self.id}: expected a board with room for all shapes of pattern {shown(pattern)}, got "
-                    f"rows={self.rows}, cols={self.cols}, teams={self.teams}, stride={self.stride}: a {stamp} has "
-                    f"{room[index]} placements in an empty band, and {most - 1} other shapes may block {taken}; "
-                    "take a larger board, fewer teams, a smaller stride or fewer shapes"
+                raise InputError(
+                    "pattern",
+                    f"a board with room for all shapes of pattern {shown(pattern)}",
+                    f"rows={self.rows}, cols={self.cols}, teams={self.teams}, stride={self.stride}: a {stamp} "
+                    f"has {room[index]} placements in an empty band, and {most - 1} other shapes may block {taken}",
+                    "take a larger board, fewer teams, a smaller stride or fewer shapes",
+                    where=self.id,
                 )
 
     @cached_property

@@ -22,7 +22,7 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .colours import Survivors, generation, live_cells, pack, unpack
 from .end import FIRST_END, HISTORY, ended, leaders, shares
@@ -110,12 +110,10 @@ def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: in
     cells: list[list[Ints]] = [[] for _ in range(teams)]  # by team, then by game
     for game, start in enumerate(starts):
         if not isinstance(start, Sequence):
-            raise ValueError(f"game {game}: expected a list of teams, got {shown(start)}; did you pass one game?")
+            raise InputError(f"game {game}", "a list of teams", shown(start), "did you pass one game?")
         if len(start) != teams or not 2 <= teams <= MOST_TEAMS:
-            raise ValueError(
-                f"expected a list of 2 to {MOST_TEAMS} teams, as many in every game; game {game} has {len(start)}, "
-                f"the first {teams}"
-            )
+            cause = f"game {game} has {len(start)}, the first {teams}"
+            raise InputError("starts", f"a list of 2 to {MOST_TEAMS} teams, as many in every game", cause=cause)
         for number, team in enumerate(start):
             cells[number].append(_cells(team, game, number + 1))
     flat = np.zeros(len(starts) * size, np.int8)
@@ -123,10 +121,8 @@ def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: in
         own = np.concatenate(games)
         first = np.repeat(np.arange(0, len(flat), size), list(map(len, games)))  # of each cell's board
         if (wrong := np.flatnonzero((own < 0) | (own >= size))).size:
-            raise ValueError(
-                f"game {first[wrong[0]] // size}, team {number}: expected cells from 0 to {size - 1} "
-                f"(row * {cols} + col), got {own[wrong[0]]}"
-            )
+            parameter = f"game {first[wrong[0]] // size}, team {number}"
+            raise InputError(parameter, f"cells from 0 to {size - 1} (row * {cols} + col)", int(own[wrong[0]]))
         if (shared := np.flatnonzero(flat[first + own])).size:
             cell, board = own[shared[0]], first[shared[0]]
             raise ValueError(
@@ -141,10 +137,8 @@ def _cells(team: Iterable[int], game: int, number: int) -> Ints:
     """Return a team's cells, int64 [n]."""
     cells = np.asarray(list(team) if isinstance(team, Iterable) else team)
     if cells.ndim != 1 or (cells.size and cells.dtype.kind not in "iu"):
-        raise ValueError(
-            f"game {game}, team {number}: expected whole numbers, the team's live cells, got {shown(team)}; starts are "
-            "a list of games, each a list of teams"
-        )
+        cause = "starts are a list of games, each a list of teams"
+        raise InputError(f"game {game}, team {number}", "whole numbers, the team's live cells", shown(team), cause)
     return cells.astype(np.int64, copy=False)
 
 
@@ -280,23 +274,19 @@ def _generations(keep: Iterable[int]) -> list[int]:
     found = set()
     for at in keep:
         if isinstance(at, bool) or not isinstance(at, SupportsIndex) or index(at) < 0:
-            raise ValueError(f"keep must name generations, whole numbers of at least 0, got {shown(at)}")
+            raise InputError("keep", "names of generations, whole numbers of at least 0", shown(at))
         found.add(index(at))
     return sorted(found)
 
 
 def _check(board: Tensor, teams: int, max_generations: int, survivors: str, tolerance: float) -> None:
     if board.ndim != 3 or board.dtype.is_floating_point or board.dtype == torch.bool:
-        raise ValueError(f"board must be integers [B, H, W], got {board.dtype} {list(board.shape)}")
+        raise InputError("board", "integers [B, H, W]", f"{board.dtype} {list(board.shape)}")
     check_whole("teams", teams, 2, MOST_TEAMS)
     if board.numel() and not 0 <= int(board.min()) <= int(board.max()) <= teams:
-        raise ValueError(
-            f"cells must be 0 or a team's number up to {teams}, got {int(board.min())} to {int(board.max())}"
-        )
+        raise InputError("cells", f"0 or a team's number up to {teams}", f"{int(board.min())} to {int(board.max())}")
     check_whole("max_generations", max_generations, 1)
     if survivors not in get_args(Survivors):
-        raise ValueError(
-            f"survivors must be one of {', '.join(map(repr, get_args(Survivors)))}, got {shown(survivors)}"
-        )
+        raise InputError("survivors", f"one of {', '.join(map(repr, get_args(Survivors)))}", shown(survivors))
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance > 0:
-        raise ValueError(f"tolerance must be positive, got {shown(tolerance)}")
+        raise InputError("tolerance", "positive", shown(tolerance))

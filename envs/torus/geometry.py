@@ -19,7 +19,7 @@ from functools import cache
 from typing import NamedTuple
 
 from cellgames.envs.stones import row_notation
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 MIN_SIZE = 2
 MAX_SIZE = 16
@@ -66,7 +66,7 @@ def neighbours(size: int) -> tuple[tuple[Edge, ...], ...]:
 def cell_to_name(cell: int, size: int) -> str:
     """Return `c4` for the octagon in column c, row 4; `c4+` for the square at its lower right corner."""
     if not 0 <= cell < num_cells(size):
-        raise ValueError(f"expected a cell from 0 to {num_cells(size) - 1} (size {size}), got {cell}")
+        raise InputError("cell", f"a cell from 0 to {num_cells(size) - 1} (size {size})", cell)
     square, place = divmod(cell, size * size)
     row, col = divmod(place, size)
     return f"{chr(ord('a') + col)}{row + 1}{'+' * square}"
@@ -77,10 +77,10 @@ def name_to_cell(name: str, size: int) -> int:
     last = f"{chr(ord('a') + size - 1)}{size}"
     match = _NAME.fullmatch(name.strip().lower())
     if match is None:
-        raise ValueError(f"expected a cell such as 'b1' (octagon) or 'b1+' (square), got {shown(name)}")
+        raise InputError("cell", "a cell such as 'b1' (octagon) or 'b1+' (square)", shown(name))
     col, row = ord(match[1]) - ord("a"), int(match[2]) - 1
     if not (0 <= row < size and col < size):
-        raise ValueError(f"expected a cell from a1 to {last} (with '+' for squares), got {shown(name)}")
+        raise InputError("cell", f"a cell from a1 to {last} (with '+' for squares)", shown(name))
     return (size * size if match[3] else 0) + row * size + col
 
 

@@ -34,6 +34,7 @@ from cellgames.envs.stones.stone_view import (
     StoneView,
     mark_radius,
 )
+from cellgames.utils.errors import InputError
 
 from .geometry import num_cells
 from .winning_path import check_cells
@@ -56,7 +57,7 @@ class View(StoneView):
         object.__setattr__(self, "cells", check_cells(self.cells, self.size))
         for cell in [*([] if self.last_move is None else [self.last_move]), *self.through]:
             if not 0 <= cell < num_cells(self.size):
-                raise ValueError(f"expected a cell from 0 to {num_cells(self.size) - 1} (size {self.size}), got {cell}")
+                raise InputError("cell", f"a cell from 0 to {num_cells(self.size) - 1} (size {self.size})", cell)
 
     @override
     def draw(self) -> Picture:

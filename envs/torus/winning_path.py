@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cellgames.utils.errors import InputError
+
 from . import rules
 from .geometry import MAX_SIZE, MIN_SIZE, Edge, neighbours, num_cells
 
@@ -25,17 +27,15 @@ PathName: TypeAlias = Literal["ring", "bracelet", "r-helix", "l-helix"]
 def check_cells(cells: Cells, size: int) -> list[int]:
     """Return the cells of a board as a list; a `ValueError` says what is wrong with them."""
     if not MIN_SIZE <= size <= MAX_SIZE:
-        raise ValueError(f"expected size from {MIN_SIZE} to {MAX_SIZE}, got {size}")
+        raise InputError("size", f"size from {MIN_SIZE} to {MAX_SIZE}", size)
     board = np.asarray(cells)
     if board.shape != (num_cells(size),):
-        raise ValueError(
-            f"cells must have shape [2 * size**2] = ({num_cells(size)},), got {board.shape}; "
-            "did you pass a batch, or another size?"
-        )
+        cause = "did you pass a batch, or another size?"
+        raise InputError("cells", f"shape [2 * size**2] = ({num_cells(size)},)", board.shape, cause)
     values: list[int] = board.tolist()
     if board.dtype.kind not in "iu" or not 0 <= min(values) <= max(values) <= 2:
         found = sorted(set(values))
-        raise ValueError(f"cells must be integers 0 (free), 1 (Black) or 2 (White), got {board.dtype} {found}")
+        raise InputError("cells", "integers 0 (free), 1 (Black) or 2 (White)", f"{board.dtype} {found}")
     return values
 
 
@@ -46,10 +46,10 @@ def winning_class(path: Sequence[Step]) -> PathName:
         ValueError: the path is not closed, or closed without winding around the torus.
     """
     if not path or path[0] != (path[-1][0], 0, 0):
-        raise ValueError("expected a path from (cell, 0, 0) to the same cell, as winning_path gives it")
+        raise InputError("path", "a path from (cell, 0, 0) to the same cell, as winning_path gives it")
     _, right, down = path[-1]
     if right == down == 0:
-        raise ValueError("expected a path around the torus, got one that can be drawn tight to a point")
+        raise InputError("path", "a path around the torus", "one that can be drawn tight to a point")
     if right == 0:
         return "ring"
     if down == 0:
@@ -73,7 +73,7 @@ def winning_path(cells: Cells, *, size: int, winner: int) -> list[Step]:
     """
     board = check_cells(cells, size)
     if winner not in (0, 1):
-        raise ValueError(f"expected winner 0 (Black) or 1 (White), got {winner}")
+        raise InputError("winner", "winner 0 (Black) or 1 (White)", winner)
     ours = _winning_groups(board, size, winner)
     if not ours:
         raise ValueError(f"{('Black', 'White')[winner]} has no closed path that wins on this board")

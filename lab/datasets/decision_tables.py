@@ -16,8 +16,8 @@ import torch
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, Step, game_of, stepped
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike, replacing
-from cellgames.utils.foreign_text import shown
 
 META = b"cellgames"
 """The key of the table's metadata: JSON with the game and the shapes of the lists."""
@@ -113,10 +113,10 @@ def finished(records: Sequence[Record]) -> tuple[Game, list[int]]:
     """
     kinds = sorted({json.dumps([record.game, record.parameters], sort_keys=True) for record in records})
     if len(kinds) > 1:
-        raise ValueError(f"expected games with the same rules, got {shown(kinds[0])} and {shown(kinds[1])}")
+        raise InputError("records", "games with the same rules", f"{shown(kinds[0])} and {shown(kinds[1])}")
     numbers = [number for number, record in enumerate(records) if record.result.forfeit is None]
     if not numbers:
-        raise ValueError("expected games that came to their end, got none")
+        raise InputError("records", "games that came to their end", "none")
     return game_of(records[0]), numbers
 
 

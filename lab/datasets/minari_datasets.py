@@ -14,8 +14,8 @@ import numpy as np
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.adapters.pettingzoo_common import action_space_of, observation_space_of
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import shown
 
 from .decision_tables import POLICY, Decisions, Written, decisions, finished
 
@@ -27,7 +27,7 @@ def check_minari_folder(folder: PathLike) -> None:
     _minari()
     path = Path(folder)
     if _ID.fullmatch(path.name) is None:
-        raise ValueError(f"expected a folder named as Minari names datasets, such as torus-v0; got {shown(path.name)}")
+        raise InputError("path", "a folder named as Minari names datasets, such as torus-v0", shown(path.name))
     if path.exists():
         raise ValueError(f"{path} is there already; name another folder, such as one with the next version")
 

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike
-from cellgames.utils.foreign_text import shown
 
 from .decision_tables import COLUMNS, META, POLICY, arrow
 
@@ -55,12 +55,12 @@ class OfflineDataset(IterableDataset[dict[str, Tensor]]):
         columns: Sequence[str] | None = None,
     ) -> None:
         if batch_size < 1:
-            raise ValueError(f"expected a batch of at least 1 decision, got {batch_size}")
+            raise InputError("batch_size", "a batch of at least 1 decision", batch_size)
         if unknown := [name for name in columns or () if name not in (*COLUMNS, POLICY)]:
-            raise ValueError(f"expected columns among {', '.join((*COLUMNS, POLICY))}, got {shown(unknown[0])}")
+            raise InputError("columns", f"columns among {', '.join((*COLUMNS, POLICY))}", shown(unknown[0]))
         given = [paths] if isinstance(paths, str | Path) or not isinstance(paths, Sequence) else list(paths)
         if not given:
-            raise ValueError("expected at least one file, got none")
+            raise InputError("paths", "at least one file", "none")
         self._paths = given
         files = [_file(path) for path in given]
         self._rows = sum(file.metadata.num_rows for file in files)
@@ -68,13 +68,13 @@ class OfflineDataset(IterableDataset[dict[str, Tensor]]):
         self._batch, self._shuffle, self._seed, self._passes = batch_size, shuffle, seed, 0
         bare = [path for path, file in zip(given, files, strict=True) if POLICY not in file.schema_arrow.names]
         if bare and POLICY in (columns or ()):
-            raise ValueError(f"{bare[0]}: expected search policies, found none; play the games with --policies")
+            raise InputError(bare[0], "search policies", "none", "play the games with --policies")
         self._columns = list(columns or (COLUMNS if bare else (*COLUMNS, POLICY)))
         infos = [_info(file, path) for file, path in zip(files, given, strict=True)]
         self.info = infos[0]
         for path, other in zip(given, infos, strict=True):
             if any(other[name] != self.info[name] for name in ("game", "parameters", "observation_shape")):
-                raise ValueError(f"{path}: expected the rules of {given[0]}, got others")
+                raise InputError(path, f"the rules of {given[0]}", "others")
 
     def __len__(self) -> int:
         """Return the number of batches of a pass."""
@@ -126,12 +126,12 @@ def _file(path: PathLike) -> Any:
     try:
         return pyarrow.parquet.ParquetFile(path)
     except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path}: expected a Parquet file, got {shown(str(error))}") from None
+        raise InputError(path, "a Parquet file", shown(str(error))) from None
 
 
 def _info(file: Any, path: PathLike) -> dict[str, Any]:
     meta = (file.schema_arrow.metadata or {}).get(META)
     if meta is None or not set(COLUMNS) <= set(file.schema_arrow.names):
-        raise ValueError(f"{path}: expected a table of decisions by `cellgames export --format parquet`")
+        raise InputError(path, "a table of decisions by `cellgames export --format parquet`")
     info: dict[str, Any] = json.loads(meta)
     return info

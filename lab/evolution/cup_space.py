@@ -31,6 +31,7 @@ from cellgames.envs.core import chance
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE, deal, most_shapes
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ORIENTATIONS, ROWS, offsets
+from cellgames.utils.errors import InputError
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played
 
@@ -447,7 +448,7 @@ def cup_spaces(game: ToroidalCup) -> list[CupSpace]:
         ValueError: a game of more than two teams.
     """
     if game.teams != 2:
-        raise ValueError(f"evolution takes games of two teams, got teams={game.teams}")
+        raise InputError("teams", "two teams, for evolution", game.teams)
     spaces = []
     for pattern in game.patterns:
         alone = dataclasses.replace(game, pattern=pattern)
@@ -493,7 +494,7 @@ def read_starts(folder: Path, space: CupSpace) -> CupOpponents:
     size = (lattice.rows, lattice.band)
     nobody = CupOpponents(np.zeros((0, *size), np.bool_), np.zeros(0, np.int64), np.zeros((0, count), np.int64))
     if not path.is_file():
-        raise ValueError(f"{folder}: expected a folder with {STARTS}, games as golly.life publishes them")
+        raise InputError(folder, f"a folder with {STARTS}, games as golly.life publishes them")
     if space.kinds > 1 or (space.game.rows, space.game.cols) != (ROWS, COLS):
         return nobody
     cells = count * len(offsets(space.game.stamps[0], 0)[0])
@@ -514,7 +515,7 @@ def read_starts(folder: Path, space: CupSpace) -> CupOpponents:
                 live.append(board)
                 seats.append(1 - int(sides[0]))
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError):
-        raise ValueError(f"{path}: expected a line of JSON for each game, with pattern, team_1 and team_2") from None
+        raise InputError(path, "a line of JSON for each game, with pattern, team_1 and team_2") from None
     if not live:
         return nobody
     return CupOpponents(np.stack(live), np.array(seats), np.zeros((len(live), count), np.int64))

@@ -28,6 +28,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.runs.run_folder import RunFolder, RunKind, reading
 from cellgames.runs.seeds import derive_short
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike, write_atomic
 from cellgames.utils.report.files import write_report
 from cellgames.utils.version import __version__
@@ -132,7 +133,7 @@ def _spaces(game: Game) -> Sequence[DesignSpace[Any]]:
         return cup_spaces(game)
     if isinstance(game, ClothOfGold):
         return [ClothSpace(game)]
-    raise ValueError(f"evolution knows designs of the Toroidal Cup and of Cloth of Gold, got {game.id}")
+    raise InputError("game", "the Toroidal Cup or Cloth of Gold, for evolution", game.id)
 
 
 def _pools(out: Path, space: DesignSpace[Any], options: EvolveOptions) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cellgames.utils.errors import InputError
 from cellgames.utils.options import Options, Strings, option
 
 
@@ -40,8 +41,8 @@ class EvolveOptions(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.agents:
-            raise ValueError("agents must name at least one agent, such as random")
+            raise InputError("agents", "at least one agent, such as random", "none")
         if self.games % 2:
-            raise ValueError(f"games must be even, since each is played in both seats; got {self.games}")
+            raise InputError("games", "even, since each is played in both seats", self.games)
         if len(self.measures) not in (0, 2):
-            raise ValueError(f"measures must be two names, got {len(self.measures)}")
+            raise InputError("measures", "two names", len(self.measures))

@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from cellgames.cluster.workers import Workers
 from cellgames.runs.seeds import derive_short
+from cellgames.utils.errors import InputError, check_one_of
 
 from .design_space import DesignSpace, Floats, Ints, Measure, Played
 from .evolve_options import EvolveOptions
@@ -44,9 +45,9 @@ def chosen_measures(space: DesignSpace[Any], names: Sequence[str]) -> tuple[Meas
     known = {measure.name: measure for measure in space.measures}
     names = names or (space.measures[0].name, space.measures[-1].name)
     if unknown := [name for name in names if name not in known]:
-        raise ValueError(f"unknown measure {unknown[0]!r}; known: {', '.join(known)}")
+        check_one_of("measures", unknown[0], known)
     if names[0] == names[1]:
-        raise ValueError(f"expected two different measures, got {names[0]} twice")
+        raise InputError("measures", "two different measures", f"{names[0]} twice")
     return known[names[0]], known[names[1]]
 
 

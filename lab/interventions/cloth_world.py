@@ -27,6 +27,7 @@ from cellgames.envs.cloth_of_gold_wild.rounds import widened
 from cellgames.envs.cloth_of_gold_wild.state import wild
 from cellgames.lab.life.census import census
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 
 from .effects import Intervention, Options, Replays
 
@@ -75,7 +76,7 @@ class ClothWorld:
         self.game, self.states, self.actions, self.options = game, states, actions, options
         first, last = self.rounds = max(1, int(states[0].round)), int(states[-1].round)
         if options.at is not None and not first <= options.at <= last:
-            raise ValueError(f"expected a round from {first} to {last}, the last one of this game, got {options.at}")
+            raise InputError("at", f"a round from {first} to {last}, the last one of this game", options.at)
 
     @cached_property
     def turn_of(self) -> list[int]:

@@ -22,6 +22,7 @@ from cellgames.envs.toroidal_cup.simulator import boards, run
 from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.lab.life.census import census
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 
 from .effects import Intervention, Options, Replays
 
@@ -88,9 +89,8 @@ class CupWorld:
         self.kinds = (*shaped, "cell", "empty", "object")
         self.usual = (*shaped[:1], "cell", "empty")
         if options.at is not None and not 0 <= options.at < self.generations:
-            raise ValueError(
-                f"expected a generation from 0 to {self.generations - 1}, the last one of this game, got {options.at}"
-            )
+            expected = f"a generation from 0 to {self.generations - 1}, the last one of this game"
+            raise InputError("at", expected, options.at)
 
     @cached_property
     def generations(self) -> int:

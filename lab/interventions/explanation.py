@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import game_of
 from cellgames.plugins import Target, resolve
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .effects import Effect, Explanation, Intervention, Options, PairEffect, Replays, World
 
@@ -46,7 +46,7 @@ def world_of(record: Record | CupRecord, options: Options | None = None) -> Worl
     if record.result.forfeit is not None:
         raise ValueError("the game was forfeited: it has no end that an intervention could change")
     if game.id not in WORLDS:
-        raise ValueError(f"expected a game with interventions, one of {', '.join(WORLDS)}, got {game.id}")
+        raise InputError("", f"a game with interventions, one of {', '.join(WORLDS)}", game.id)
     world: World = resolve(WORLDS[game.id])(game, record, chosen)
     return world
 
@@ -89,7 +89,7 @@ def explain_world(
     """Explain a game that can be played again; the arguments are those of `explain`, and the agents by seat."""
     wanted = list(dict.fromkeys([*(kinds or world.usual), *([pairs] if pairs else [])]))
     if unknown := [kind for kind in wanted if kind not in world.kinds]:
-        raise ValueError(f"expected kinds out of {', '.join(world.kinds)}, got {shown(unknown[0])}")
+        raise InputError("kinds", f"kinds out of {', '.join(world.kinds)}", shown(unknown[0]))
     effects: list[Effect] = []
     found_pairs: list[PairEffect] = []
     base, replays = world.replay(world.kinds[0], [()]), 1

@@ -14,7 +14,7 @@ from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.agents.networks.saved import read_about
 from cellgames.envs import registry
 from cellgames.envs.core import Game
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 POOL = "pool"
 
@@ -44,22 +44,18 @@ def checkpoints(folder: Path) -> list[Checkpoint]:
         ValueError: No run's folder, or fewer than two networks in it, or weights that cannot be read.
     """
     if not folder.is_dir():
-        raise ValueError(f"{folder}: expected the folder of a run of `cellgames train`, found none")
+        raise InputError(folder, "the folder of a run of `cellgames train`", "none")
     paths = sorted((folder / POOL).glob(f"*{WEIGHTS_SUFFIX}"))
     paths += [folder / WEIGHTS_FILE] if (folder / WEIGHTS_FILE).is_file() else []
     found: dict[int, Checkpoint] = {}
     for path in paths:
         steps = read_about(path)["made"].get("steps")
         if not isinstance(steps, int):
-            raise ValueError(
-                f"{path}: expected weights that say after how many steps they were kept, got {shown(steps)}"
-            )
+            raise InputError(path, "weights that say after how many steps they were kept", shown(steps))
         found[steps] = Checkpoint(steps, path)  # the last network is also the last snapshot
     if len(found) < 2:
-        raise ValueError(
-            f"{folder}: expected the networks of a run of `cellgames train` at two moments or more, in {POOL}/ and "
-            f"{WEIGHTS_FILE}, found {len(found)}"
-        )
+        expected = f"the networks of a run of `cellgames train` at two moments or more, in {POOL}/ and {WEIGHTS_FILE}"
+        raise InputError(folder, expected, len(found))
     return [found[steps] for steps in sorted(found)]
 
 
@@ -72,5 +68,5 @@ def game_of_run(found: Sequence[Checkpoint]) -> Game:
     abouts = [read_about(checkpoint.path) for checkpoint in found]
     games = [registry.make(about["game"], **about["parameters"]) for about in abouts]
     if any(game != games[0] for game in games):
-        raise ValueError(f"expected networks of one game, got {games[0]} and others in {found[0].path.parent}")
+        raise InputError("folder", "networks of one game", f"{games[0]} and others in {found[0].path.parent}")
     return games[0]

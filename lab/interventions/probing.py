@@ -33,6 +33,7 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.torus.game import Torus
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.statistics import percentile_interval
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
@@ -146,9 +147,11 @@ def probe_networks(
     order = chance.permutation(len(records))
     held_out = order[drawn.groups] % _HELD_OUT == 0
     if len(np.unique(drawn.groups[held_out])) < _LEAST or (~held_out).sum() < _LEAST:
-        raise ValueError(
-            f"expected positions of at least {_HELD_OUT * _LEAST} games, a third of them held out, got "
-            f"{len(drawn.seen)} positions of {len(np.unique(drawn.groups))} games; give or play more games"
+        raise InputError(
+            "records",
+            f"positions of at least {_HELD_OUT * _LEAST} games, a third of them held out",
+            f"{len(drawn.seen)} positions of {len(np.unique(drawn.groups))} games",
+            "give or play more games",
         )
     known: dict[Any, dict[str, Numbers]] = {}
     results: list[ProbeResult] = []
@@ -188,7 +191,7 @@ def _draw(game: Game, targets: Sequence[Target], records: Sequence[Record], posi
             for target in targets:
                 labels[target.name].append(target.label(game, states, ply, seat))
     if not seen:
-        raise ValueError("expected games with positions, got none")
+        raise InputError("records", "games with positions", "none")
     return _Positions(torch.cat(seen), np.array(groups), {name: np.array(classes) for name, classes in labels.items()})
 
 
@@ -266,7 +269,7 @@ def layers_of(network: Network, observations: Tensor) -> dict[str, Numbers]:
             network.forward(some)
         parts.append(kept)
     if len(parts[0]) == 1:
-        raise ValueError(f"expected a network with convolutions or a trunk of layers, got {type(network).__name__}")
+        raise InputError("network", "a network with convolutions or a trunk of layers", type(network).__name__)
     return {name: torch.cat([part[name] for part in parts]).double().numpy() for name in parts[0]}
 
 

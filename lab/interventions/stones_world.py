@@ -25,7 +25,7 @@ from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus.game import Torus
 from cellgames.runs.seeds import derive
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .effects import Intervention, Options, Replays
 
@@ -75,7 +75,7 @@ class StonesWorld:
     ) -> None:
         self.game, self.states, self.actions, self.options = game, states, actions, options
         if options.at is not None and not 1 <= options.at <= len(actions):
-            raise ValueError(f"expected a ply from 1 to {len(actions)}, the last one of this game, got {options.at}")
+            raise InputError("at", f"a ply from 1 to {len(actions)}, the last one of this game", options.at)
         self._solve, self._solved = solve, "" if options.agent else solved
 
     @property

@@ -17,6 +17,7 @@ from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.titles import board_title
 from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.utils.errors import InputError
 
 from .effects import Effect, Explanation
 
@@ -51,7 +52,7 @@ def draw_worth(explanation: Explanation, kind: str) -> Picture:
     kinds = [name for name in LAYERS.get(kind, (kind,)) if name in explanation.kinds]
     effects = [effect for effect in explanation.effects if effect.kind in kinds]
     if not effects:
-        raise ValueError(f"expected a kind out of {', '.join(explanation.kinds)}, got {kind}")
+        raise InputError("kind", f"a kind out of {', '.join(explanation.kinds)}", kind)
     most = _most(explanation, kinds)
     title = f"{board_title(explanation.game)}: what each {_WORDS.get(tuple(kinds), kinds[0])} was worth to its player"
     board = _board(explanation, kinds, effects, most)
@@ -149,7 +150,7 @@ def _over(drawn: Picture, rows: int, cols: int, shapes: tuple[Shape, ...]) -> Pi
         if isinstance(shape, Inset) and (shape.picture.width, shape.picture.height) == (cols, rows):
             above = Inset(shape.x, shape.y, Picture(cols, rows, None, shapes), shape.scale)
             return replace(drawn, shapes=(*drawn.shapes, above))
-    raise ValueError(f"expected a picture with a board of {rows} x {cols} cells")
+    raise InputError("picture", f"a picture with a board of {rows} x {cols} cells")
 
 
 def _draw_stones(game: StoneGame[Any], state: Any, values: Any, deciding: set[int], most: float) -> Picture:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from cellgames.utils.errors import InputError
 from cellgames.utils.report.model import Cell as TableCell
 from cellgames.utils.report.model import Table
 
@@ -103,7 +104,7 @@ class Census:
 
     def _counted(self, rows: Ints, count: int) -> Ints:
         if len(rows) and int(rows.max()) >= count:
-            raise ValueError(f"expected at least {int(rows.max())} owners, got {count - 1}")
+            raise InputError("count", f"at least {int(rows.max())} owners", count - 1)
         places = rows * len(self.kinds) + self.kind
         return np.bincount(places, minlength=count * len(self.kinds)).reshape(count, len(self.kinds))
 
@@ -151,10 +152,8 @@ def census(
         raise ImportError('the census needs SciPy: pip install "cellgames[research]"') from None
     live = _array(boards) != 0
     if live.ndim != 3 or not all(3 <= size <= MOST for size in live.shape[1:]):
-        raise ValueError(
-            f"boards must have shape [B, H, W] with 3 to {MOST:,} rows and columns, got {list(live.shape)}; "
-            "is it one board without a batch?"
-        )
+        cause = "is it one board without a batch?"
+        raise InputError("boards", f"shape [B, H, W] with 3 to {MOST:,} rows and columns", list(live.shape), cause)
     whose = None if owners is None else _owners(_array(owners), live)
     step = max(1, _CHUNK // (live.shape[1] * live.shape[2]))
     parts: list[ObjectArrays] = []
@@ -174,12 +173,11 @@ def _array(values: Tensor | npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
 
 def _owners(owners: npt.NDArray[np.generic], live: npt.NDArray[np.bool_]) -> Ints:
     if owners.shape != live.shape or not np.issubdtype(owners.dtype, np.integer):
-        raise ValueError(
-            f"owners must be integers of the boards' shape {list(live.shape)}, got {owners.dtype} {list(owners.shape)}"
-        )
+        got = f"{owners.dtype} {list(owners.shape)}"
+        raise InputError("owners", f"integers of the boards' shape {list(live.shape)}", got)
     whose = owners.astype(np.int64)
     if whose.size and not 0 <= int(whose.min()) <= int(whose.max()) < 1 << 15:
-        raise ValueError(f"owners must be from 0 to {(1 << 15) - 1}, got {int(whose.min())} to {int(whose.max())}")
+        raise InputError("owners", f"from 0 to {(1 << 15) - 1}", f"{int(whose.min())} to {int(whose.max())}")
     return whose
 
 

@@ -18,6 +18,7 @@ from cellgames.arena.records.replays import stepped
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
+from cellgames.utils.errors import InputError
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -83,7 +84,7 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
         ReplayError: A record does not reproduce.
     """
     if not isinstance(game, GridAdaptation):
-        raise ValueError(f"expected games of {GridAdaptation.id}, got {game.id}")
+        raise InputError("game", f"games of {GridAdaptation.id}", game.id)
     rounds, players = game.rounds, game.info.num_players
     tiles = np.zeros((len(records), rounds, 8), dtype=np.int64)
     dealt = np.zeros((len(records), players), dtype=np.int64)

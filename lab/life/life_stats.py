@@ -20,6 +20,7 @@ from torch import Tensor
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import stepped
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -188,5 +189,5 @@ def moments(game: Game, records: Sequence[Record]) -> Iterator[Moment]:
         ReplayError: A record that does not play.
     """
     if (series := life_series(game)) is None:
-        raise ValueError(f"expected one of {', '.join(sorted(SERIES))}, got {game.id}")
+        raise InputError("game", f"one of {', '.join(sorted(SERIES))}", game.id)
     yield from series.moments(game, records)

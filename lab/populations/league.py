@@ -61,8 +61,8 @@ from cellgames.runs.seeds import derive
 from cellgames.training.arguments import FREE, Arguments, arguments_of
 from cellgames.training.runs.run import Progress, train
 from cellgames.training.selfplay.opponent_mix import SELF
+from cellgames.utils.errors import InputError, shown
 from cellgames.utils.files import PathLike, write_atomic
-from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.text import json_text, rounded
 
@@ -138,13 +138,15 @@ def train_league(
     seats = game.info.num_players
     solver = options.solver(seats)
     if options.first == SELF or "=" in options.first or "," in options.first or file_like(options.first):
-        raise ValueError(f"first must be the name of an agent such as random or greedy, got {shown(options.first)}")
+        raise InputError("first", "the name of an agent such as random or greedy", shown(options.first))
     load(options.first, game)
     members = 1 + options.rounds * (1 if options.method == PSRO else len(LEAGUE))
     if solver == "cce" and (tables := number_of_tables(members, seats) - members) > MOST_TABLES:
-        raise ValueError(
-            f"cce plays all tables: expected at most {MOST_TABLES}, got {tables} of {members} members in {seats} "
-            "seats; ask for fewer rounds, or for meta_solver=nash (--meta-solver nash), which plays pairs"
+        raise InputError(
+            "cce plays all tables",
+            f"at most {MOST_TABLES}",
+            f"{tables} of {members} members in {seats} seats",
+            "ask for fewer rounds, or for meta_solver=nash (--meta-solver nash), which plays pairs",
         )
     base = dataclasses.replace(arguments, opponents=SELF, start_from=_absolute(arguments.start_from))
     check_learner(game, dataclasses.replace(base, opponents=options.first))

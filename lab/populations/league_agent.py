@@ -27,6 +27,7 @@ from cellgames.agents.base import AnyAgent, BaseAgent, Seats, must_start, reachi
 from cellgames.agents.loading import load
 from cellgames.agents.networks.file_names import MIXTURE_FILE
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import clipped, shown
 
 FORMAT = 1
@@ -91,12 +92,12 @@ def read_mixture(folder: Path) -> Mixture:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ValueError(f"{folder}: expected the folder of a league, with {MIXTURE_FILE}, found none") from None
+        raise InputError(folder, f"the folder of a league, with {MIXTURE_FILE}", "none") from None
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read ({clipped(str(error))})") from None
     try:
         if data["format"] != FORMAT:
-            raise ValueError(f"expected format {FORMAT}, got {shown(data['format'])}")
+            raise InputError("format", f"format {FORMAT}", shown(data["format"]))
         members = data["members"]
         found = Mixture(
             str(data["game"]),
@@ -109,11 +110,11 @@ def read_mixture(folder: Path) -> Mixture:
         )
         places = [place for table in found.tables for place in table]
         if not 0 < len(members) <= _MOST or not all(0 < len(table) <= _MOST for table in found.tables):
-            raise ValueError(f"expected 1 to {_MOST} members, and tables of as many seats")
+            raise InputError("members", f"1 to {_MOST} members, and tables of as many seats")
         if not all(type(place) is int and 0 <= place < len(members) for place in places):
-            raise ValueError("expected numbers of members as seats")
+            raise InputError("tables", "numbers of members as seats")
         if not (all(weight > 0 for weight in found.weights) and abs(sum(found.weights) - 1) < 1e-6):
-            raise ValueError("expected weights above 0 that add up to 1")
+            raise InputError("weights", "weights above 0 that add up to 1")
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {clipped(str(error))}") from None
     return found
@@ -157,10 +158,10 @@ class LeagueAgent(BaseAgent):
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the mixture was made for the game, or its members serve it."""
         if game.id != self.mixture.game:
-            raise ValueError(f"agent {self.name!r} is a league of {self.mixture.game}, got {game.id}")
+            raise InputError(f"agent {self.name!r}", f"a game of {self.mixture.game}, the league's", game.id)
         seats = game.info.num_players
         if wrong := [table for table in self.mixture.tables if len(table) not in (1, seats)]:
-            raise ValueError(f"agent {self.name!r} has tables of {len(wrong[0])} seats, but the game has {seats}")
+            raise InputError(f"agent {self.name!r}", f"{len(wrong[0])} seats, as its tables have", seats)
         self.members(game)
 
     @override

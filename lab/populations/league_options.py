@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cellgames.runs.run_folder import RunOptions
+from cellgames.utils.errors import InputError
 from cellgames.utils.options import option
 
 Method = Literal["psro", "league"]
@@ -43,7 +44,7 @@ class LeagueOptions(RunOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.games % 2:
-            raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
+            raise InputError("games", "even, since each opening is played in both seats", self.games)
 
     def solver(self, seats: int) -> str:
         """Return the name of the meta-solver for a game.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cellgames.arena.stats.equilibrium import equilibrium, gibbs, optimize
 from cellgames.arena.stats.payoffs import Payoffs
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Seating: TypeAlias = tuple[int, ...]
@@ -46,11 +46,11 @@ def meta_strategy(payoffs: Payoffs, solver: str, players: Sequence[str] = ()) ->
     """
     if solver not in META_SOLVERS or solver == "cce":
         known = ", ".join(name for name in META_SOLVERS if name != "cce")
-        raise ValueError(f"expected a meta-solver for pairs out of {known}, got {shown(solver)}")
+        raise InputError("solver", f"a meta-solver for pairs out of {known}", shown(solver))
     if len(payoffs.complete()) < len(payoffs.agents):
-        raise ValueError("expected a matrix in which all pairs have met, got one with pairs missing")
+        raise InputError("payoffs", "a matrix in which all pairs have met", "one with pairs missing")
     if unknown := [name for name in players if name not in payoffs.agents]:
-        raise ValueError(f"expected players out of {', '.join(payoffs.agents)}, got {shown(unknown[0])}")
+        raise InputError("players", f"players out of {', '.join(payoffs.agents)}", shown(unknown[0]))
     playing = np.array([not players or name in players for name in payoffs.agents])
     if solver == "uniform":
         return np.asarray(playing / playing.sum())
@@ -108,7 +108,7 @@ def coarse_correlated_equilibrium(payoffs: Mapping[Seating, Mapping[int, float]]
     tables = list(payoffs)
     seats = len(tables[0])
     if set(tables) != set(tables_of(members, seats)):
-        raise ValueError(f"expected payoffs of {number_of_tables(members, seats)} tables, got {len(tables)}")
+        raise InputError("tables", f"payoffs of {number_of_tables(members, seats)} tables", len(tables))
     gain = np.zeros((members, len(tables)))  # of a deviation to each member from each table
     for place, table in enumerate(tables):
         for out in table:

@@ -19,6 +19,7 @@ from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import start, stepped
 from cellgames.envs.core import Game, State
+from cellgames.utils.errors import InputError, check_at_least
 
 _BATCH = 1024  # asked about at a time
 _LONGEST_TURN = 1000  # actions; no game of the suite has turns of so many
@@ -91,7 +92,7 @@ def draw_positions(game: Game, records: Sequence[Record], count: int, seed: int)
     moves = torch.tensor([len(record.moves) - record.opening for record in records], device="cpu")
     total = int(moves.sum())
     if total == 0:
-        raise ValueError("expected games with moves of agents, got none")
+        raise InputError("records", "games with moves of agents", "none")
     ends = moves.cumsum(0)
     drawn = torch.randperm(total, generator=chance, device="cpu")[:count].sort().values
     numbers = torch.searchsorted(ends, drawn, right=True).tolist()
@@ -148,8 +149,7 @@ def ask(
         parts: Seed and names that the random draws follow from.
         finished: Called with the number of positions just answered.
     """
-    if draws < 1:
-        raise ValueError(f"expected at least 1 draw, got {draws}")
+    check_at_least(1, draws=draws)
     rows = torch.arange(len(positions), device="cpu")
     groups, widths = _groups(game)
     weights = torch.zeros(len(positions), len(widths), dtype=torch.float32, device="cpu")

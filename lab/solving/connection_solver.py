@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.connection.state import ConnectionState
+from cellgames.utils.errors import InputError
 
 MOST_FREE = 16
 """So many cells may be free, at most. From the first move, Hex of size 4 takes seconds, Y of size 5 half a minute."""
@@ -263,9 +264,7 @@ def check_solvable(game: ConnectionGame, state: ConnectionState) -> None:
     """Raise a `ValueError` unless `ConnectionSolver` solves the first position of a batch."""
     if not is_solvable(game, state):
         free = int((game.board(state)[0] == 0).sum())
-        raise ValueError(
-            f"positions of {game.info.title} are solved where at most {MOST_FREE} cells are free, got one with {free}"
-        )
+        raise InputError("position", f"at most {MOST_FREE} free cells, to solve it", free, where=game.id)
 
 
 def _set(cells: Iterator[int] | Sequence[int]) -> int:

@@ -38,6 +38,7 @@ from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import cell_to_name, num_cells
 from cellgames.envs.torus.state import TorusState
 from cellgames.runs.seeds import derive
+from cellgames.utils.errors import InputError
 from cellgames.utils.progress import progress
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Plot, Report, Section, Table
@@ -166,7 +167,7 @@ def replies(size: int, kind: str, spec: str, seed: int) -> tuple[TorusState, Ten
     states = game.step(TorusState.cat([after] * len(cells)), cells)
     agent = acting(load(spec, game), game)
     if not isinstance(agent, Searcher):
-        raise ValueError(f"expected an agent that searches, got {spec!r}")
+        raise InputError("spec", "an agent that searches", f"{spec!r}")
     rows = torch.arange(len(cells))
     agent.start(game, states.current_player, rows)
     found = agent.search(states, rows, generator(seed, "replies", size, kind, spec))

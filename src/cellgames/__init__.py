@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from cellgames.envs.torus import Torus
 
     from . import agents as agents, arena as arena, envs as envs, training as training
+    from .utils.errors import InputError as InputError
     from .utils.version import __version__ as __version__
 else:
     __getattr__, __dir__, _ = lazy_names(__name__)
 
-__all__ = ["__version__", "games", "make", "register"]
+__all__ = ["InputError", "__version__", "games", "make", "register"]
 
 
 # Type checkers and editors know the class of a game of the suite by its id; a test compares these with `plugins.SUITE`.
@@ -60,7 +61,7 @@ def make(id: str, **parameters: Any) -> Game:
     A module in front of the id, as in `my_games:strip-v0`, is imported first, so that it can register the game.
 
     Raises:
-        ValueError: for an unknown id, an unknown parameter or a bad value; the message says what is known.
+        InputError: an unknown id, an unknown parameter or a bad value; the message says what is known.
     """
     from .envs import registry
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from refusals import refused
 from torch import Tensor
 from toy_games import Race, Sealed, TwoPartRace
 
@@ -117,8 +118,8 @@ def test_openings_are_forced_then_agents_go_on() -> None:
     [
         ([[5, 5], [1, 2]], "illegal action 5 of player white in env 0: cell c2 is taken"),
         ([[5, 18], [1, 2]], "illegal action 18"),
-        ([[5, 6]], "opening must have shape"),
-        ([5, 6], "opening must have shape"),
+        ([[5, 6]], "opening: expected shape"),
+        ([5, 6], "opening: expected shape"),
         ([[5, 6], [-1, 2]], "opening of env 1 goes on at turn 1 after a gap"),
     ],
 )
@@ -130,14 +131,14 @@ def test_a_bad_opening_is_explained(opening: list[Any], message: str) -> None:
 def test_no_games_and_bad_arguments() -> None:
     empty = play(TORUS, [First()], torch.zeros(0, 2, dtype=torch.int64), seeds(0, 0), generators(1))
     assert empty.actions.shape == (0, 0)
-    with pytest.raises(ValueError, match=r"seats must be int64 \[B, P\] = \[2, 2\]"):
+    with refused("seats", "torch.int64 [2, 3]"):
         play(TORUS, [First()], torch.zeros(2, 3, dtype=torch.int64), seeds(0, 2), generators(1))
-    with pytest.raises(ValueError, match="indices of 1 agents, got 0 to 1"):
+    with refused("seats", "0 to 1"):
         run([First()], [[0, 1]])
-    with pytest.raises(ValueError, match="expected 2 generators"):
+    with refused("generators", "1"):
         play(TORUS, [First(), Last()], torch.tensor([[0, 1]]), seeds(0, 1), generators(1))
     one = generator()
-    with pytest.raises(ValueError, match="the same one twice"):
+    with refused("generators", "the same one twice"):
         play(TORUS, [First(), Last()], torch.tensor([[0, 1]]), seeds(0, 1), [one, one])
 
 
@@ -221,7 +222,7 @@ def test_what_an_agent_does_to_its_arguments_changes_no_game() -> None:
 def test_search_agents_get_states_in_games_with_perfect_information_only() -> None:
     searcher = Searcher("searcher")
     assert torch.equal(run([searcher], [[0, 0]]).actions, run([First()], [[0, 0]]).actions)
-    with pytest.raises(ValueError, match=r"'searcher' searches on states.*in toy-sealed-v0 information is hidden"):
+    with refused("agent 'searcher'", "toy-sealed-v0"):
         run([searcher], [[0, 0, 0]], Sealed())
 
     class Both(Searcher, First):
@@ -231,7 +232,7 @@ def test_search_agents_get_states_in_games_with_perfect_information_only() -> No
     run([both], [[0, 0]])
     assert not both.asked
 
-    with pytest.raises(ValueError, match="expected an agent with name, start and act"):
+    with refused("agent", "object"):
         run([object()], [[0, 0]])  # type: ignore[list-item]  # on purpose
 
 
@@ -309,17 +310,17 @@ def test_a_policys_bad_answer_is_explained(answer: Any) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("greddy", r"unknown agent 'greddy'; known: random, greedy, rollout:N.*did you mean 'greedy'\?"),
+        ("greddy", r"one of random, greedy, rollout:N.*, got 'greddy'; did you mean 'greedy'\?"),
         ("rolout:64", r"did you mean 'rollout:N'\?"),
-        ("", "unknown agent ''"),
-        ("rollout", "needs a number of playouts a move for N, such as rollout:64; got nothing"),
+        ("", "agent: .*, got ''"),
+        ("rollout", "a number of playouts a move for N, such as rollout:64, got nothing"),
         ("rollout:", "got ''"),
         ("rollout:0", "got '0'"),
         ("amaf:many", "got 'many'"),
-        ("random:3", "'random' takes nothing after its name, got '3'"),
+        ("random:3", "'random': expected nothing after its name, got '3'"),
         ("no_such_bots:Bot", "there is no module 'no_such_bots'"),
         ("no_such.bots:Bot", "there is no module 'no_such'"),
-        ("cellgames.agents.base:BaseAgnet", r"has no 'BaseAgnet'; did you mean 'BaseAgent'\?"),
+        ("cellgames.agents.base:BaseAgnet", r"got 'BaseAgnet'; did you mean 'BaseAgent'\?"),
         ("cellgames.agents.base:BaseAgent", r"lacks the method act \(or act_on_state\)"),
         ("math:pi", r"float lacks the method start and act"),
         ("math:floor:2", "only a class takes text after a second colon"),

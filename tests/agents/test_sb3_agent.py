@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from refusals import refused
 from torch import Tensor, nn
 
 import cellgames
@@ -150,7 +151,7 @@ def test_a_model_in_memory_is_an_agent(models: dict[str, Any], folder: Path) -> 
         assert torch.equal(agent.act(seen, mask, env_ids, torch.Generator()), expected)
     assert identity(SB3Agent(models["ppo"])) == identity(SB3Agent(models["ppo"].policy))
     assert identity(SB3Agent(models["ppo"])) != identity(SB3Agent(models["a2c"]))
-    with pytest.raises(ValueError, match=r"expected a model of Stable-Baselines3 .*, got int"):
+    with refused("model", "int"):
         SB3Agent(3)
 
 
@@ -259,25 +260,24 @@ def test_weights_that_are_pickled_run_nothing(folder: Path) -> None:
 
 def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     three = cellgames.make("torus-v0", size=3)
-    message = r"^ppo.zip: expected a model for torus-v0, observations \[5, 3, 3\] and actions \[18\], got one for "
-    with pytest.raises(ValueError, match=message):
+    with refused("ppo.zip", "[5, 2, 2] and [8]"):
         load("ppo.zip", three)
-    with pytest.raises(ValueError, match=r"for torus-v0, .* got one for \[30, 9, 9\]"):
+    with refused("grid.zip"):
         load("grid.zip", GAME)
-    with pytest.raises(ValueError, match=r"^agent 'PPO': expected a model for torus-v0"):
+    with refused("agent 'PPO'", "[5, 2, 2] and [8]"):
         SB3Agent(PPO.load("ppo.zip")).check_game(three)
     Path("text.zip").write_text("no archive", encoding="utf-8")
     np.savez("arrays.zip", a=np.zeros(3))
     Path("arrays.zip.npz").rename("arrays.zip")
     for name in ("text", "arrays"):
-        with pytest.raises(ValueError, match=rf"^{name}.zip: expected a model that Stable-Baselines3 saved"):
+        with refused(f"{name}.zip"):
             load(f"{name}.zip")
     archive(Path("box.zip"), Path("ppo.zip"), action_space={":type:": "<class 'Box'>", "_shape": [2]})
-    with pytest.raises(ValueError, match=r"whole numbers as actions, got .* and <class 'Box'>"):
+    with refused("box.zip"):
         load("box.zip")
     assert main(["evaluate", "--agents", "ppo.zip"]) == 2
     assert main(["evaluate", "torus-v0", "--agents", "nowhere.zip"]) == 2
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith("cellgames: GAME is needed, unless AGENT is ")
     assert said[0].endswith("; ppo.zip does not say what it plays")
-    assert said[1] == "cellgames: nowhere.zip: expected a model that Stable-Baselines3 saved, found none"
+    assert said[1] == "cellgames: nowhere.zip: expected a model that Stable-Baselines3 saved, got none"

@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 import torch
 import torus_reference as ref
+from refusals import refused
 from torch import Tensor
 
 import cellgames
@@ -140,7 +141,7 @@ def test_the_first_player_wins_by_opening_on_an_octagon_and_loses_by_opening_on_
 @pytest.mark.parametrize(
     ("stones", "player", "message"),
     [
-        ((0b1, 0b10), 1, "got 1 and 1 with 1 to move as position 1"),
+        ((0b1, 0b10), 1, "position 1: .* got 1 and 1 with 1 to move"),
         ((0b1, 0b0), 0, "got 1 and 0 with 0 to move"),
         ((0b0, 0b1), -1, "got 0 and 1 with -1 to move"),
         ((0b111, 0b1000), 2, "got 3 and 1 with 2 to move"),
@@ -157,13 +158,11 @@ def test_positions_that_are_not_solved_are_named(stones: Stones, player: int, me
 
 
 def test_perfect_refuses_boards_and_games_that_are_not_solved() -> None:
-    with pytest.raises(ValueError, match="agent 'perfect': Torus is solved for sizes 2 to 5, got 6"):
+    with refused("agent 'perfect'", "6"):
         load("perfect", cellgames.make("torus-v0", size=6))
-    with pytest.raises(ValueError, match="agent 'perfect' plays torus-v0 of size 2 to 5, got cloth-of-gold-v0"):
+    with refused("agent 'perfect'", "cloth-of-gold-v0"):
         TorusPerfect().check_game(cellgames.make("cloth-of-gold-v0"))
-    with pytest.raises(
-        ValueError, match="agent 'perfect': cloth-of-gold-v0 has no such agent; games with one: torus-v0"
-    ):
+    with refused("agent 'perfect'", "cloth-of-gold-v0"):
         load("perfect", cellgames.make("cloth-of-gold-small-v0"))
     with pytest.raises(ValueError, match="agent 'perfect' must be started before it acts"):
         TorusPerfect().act_on_state(Torus(3).init(seeds(0, 1)), torch.zeros(1).long(), generator())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from refusals import refused
 from torch import Tensor
 
 import cellgames
@@ -58,7 +59,7 @@ def test_clocks_are_read(clock: str | None, move: float | None, expected: TimeCo
 
 @pytest.mark.parametrize("clock", ["", "0", "1:30", "60+", "+1", "-5", "1e9", "nan", "60 + 1", "9999999"])
 def test_other_clocks_are_refused(clock: str) -> None:
-    with pytest.raises(ValueError, match=r"clock must be seconds .* such as 60 or 60\+0\.5; got"):
+    with refused("clock"):
         MatchOptions(clock=clock)
 
 
@@ -122,7 +123,7 @@ def test_tables_tell_who_lost_on_time() -> None:
 @pytest.mark.parametrize("seconds", ['"x"', "[1]", '[["a"], []]', "[[-1.0], []]", "[[true], []]"])
 def test_other_times_are_no_record(seconds: str) -> None:
     line = match(GAME, "greedy", "random", MatchOptions(games=2)).records[0].to_json()
-    with pytest.raises(ValueError, match="seconds must be a list of lists of seconds"):
+    with refused("seconds"):
         Record.from_json(line[:-1] + f',"seconds":{seconds}}}')
 
 

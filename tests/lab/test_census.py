@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 import torch
 from life_objects_reference import ACTIVE, DRAWINGS, canonical, drawn, find, next_set
+from refusals import refused
 
 from cellgames.envs.boards.apgcode import cells_of
 from cellgames.envs.boards.life import Life
@@ -219,15 +220,15 @@ def test_it_finds_in_young_soups_what_lasts_for_the_slow_census() -> None:
 
 
 @pytest.mark.parametrize(
-    ("boards", "owners", "message"),
+    ("boards", "owners", "refusal"),
     [
-        (np.zeros((8, 8)), None, r"boards must have shape \[B, H, W\]"),
-        (np.zeros((1, 2, 8)), None, "3 to 4,096 rows"),
-        (np.zeros((1, 8, 8)), np.zeros((1, 8, 8)), "owners must be integers of the boards' shape"),
-        (np.zeros((1, 8, 8)), np.zeros((1, 8, 7), dtype=int), "owners must be integers of the boards' shape"),
-        (np.zeros((1, 8, 8)), np.full((1, 8, 8), -1), "owners must be from 0"),
+        (np.zeros((8, 8)), None, ("boards", "[8, 8]")),
+        (np.zeros((1, 2, 8)), None, ("boards", "[1, 2, 8]")),
+        (np.zeros((1, 8, 8)), np.zeros((1, 8, 8)), ("owners",)),
+        (np.zeros((1, 8, 8)), np.zeros((1, 8, 7), dtype=int), ("owners",)),
+        (np.zeros((1, 8, 8)), np.full((1, 8, 8), -1), ("owners", "-1 to -1")),
     ],
 )
-def test_bad_input_is_refused(boards: Board, owners: Board | None, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_bad_input_is_refused(boards: Board, owners: Board | None, refusal: tuple[str, ...]) -> None:
+    with refused(*refusal):
         census(boards, owners=owners)

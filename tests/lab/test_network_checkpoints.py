@@ -41,8 +41,8 @@ def test_checkpoints_are_found_in_the_order_of_their_steps_and_once(run: Path) -
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda folder: folder / "nowhere", "expected the folder of a run of `cellgames train`, found none"),
-        (lambda folder: folder / "pool", "at two moments or more, in pool/ and agent.safetensors, found 0"),
+        (lambda folder: folder / "nowhere", "expected the folder of a run of `cellgames train`, got none"),
+        (lambda folder: folder / "pool", "at two moments or more, in pool/ and agent.safetensors, got 0"),
         (
             lambda folder: _with(folder, TORUS, {}),
             "expected weights that say after how many steps they were kept, got None",

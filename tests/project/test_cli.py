@@ -100,12 +100,12 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
         ("tournament", "there is no command 'tournament'; the commands are list, rules, play"),
         ("play", "the following arguments are required: GAME"),
         ("play torus-v0 --sede 3", "unrecognized arguments: --sede 3"),
-        ("play tours-v0", "unknown game 'tours-v0'; known: torus-v0"),
+        ("play tours-v0", "got 'tours-v0'"),
         ("play torus-v0 --agents nowhere:Bot", "there is no module 'nowhere'"),
-        ("play torus-v0 --param height=3", "unknown parameter 'height'; known: size"),
+        ("play torus-v0 --param height=3", "got 'height'"),
         ("play torus-v0 --param size", "--param needs NAME=VALUE, such as size=5; got 'size'"),
         ("play torus-v0 --size 3 --param size=4", "parameter 'size' is given twice"),
-        ("play torus-v0 --size big", "'size' must be a whole number from 2 to 16, got 'big'"),
+        ("play torus-v0 --size big", "size: expected a whole number from 2 to 16, got 'big'"),
         ("play torus-v0 --seed x", "argument --seed: invalid int value: 'x'"),
         ("play torus-v0 --seed 9223372036854775808", "expected a seed from -2^63 to 2^63 - 1"),
         ("play torus-v0 --as black --watch", "--as gives you a seat and --watch gives all seats to agents"),
@@ -114,13 +114,16 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
         ("round-robin torus-v0", "the following arguments are required: --agents"),
         ("round-robin torus-v0 --agents random", "expected at least two agents, got random"),
         ("round-robin torus-v0 --agents random random", "different names, got more than one random"),
-        ("round-robin torus-v0 --agents random greedy --games 7", "games must be even"),
-        ("round-robin torus-v0 --agents random greedy --anchor x", "anchor must be one of the agents"),
+        ("round-robin torus-v0 --agents random greedy --games 7", "games: expected even"),
+        ("round-robin torus-v0 --agents random greedy --anchor x", "anchor: expected one of the agents"),
         ("round-robin torus-v0 --agents random greedy --out {foreign}", "is not empty and holds no run.json"),
         ("round-robin torus-v0 --agents random greedy --out {foreign}/file", "is a file or lies in one"),
-        ("round-robin toroidal-cup-small-v0 --param teams=3 --agents random greedy", "which free-for-all games take"),
-        ("free-for-all torus-v0 --agents random greedy --games 0", "games must be a whole number of at least 1, got 0"),
-        ("free-for-all toroidal-cup-small-v0 --agents random amaf:8", "agent 'amaf:8' searches on states"),
+        ("round-robin toroidal-cup-small-v0 --param teams=3 --agents random greedy", "free-for-all games take more"),
+        ("free-for-all torus-v0 --agents random greedy --games 0", "games: expected a whole number"),
+        (
+            "free-for-all toroidal-cup-small-v0 --agents random amaf:8",
+            "expected a game with perfect information",
+        ),
         ("replay missing.jsonl", "missing.jsonl: No such file or directory"),
         ("replay {foreign}", "expected a folder with games.jsonl"),
         ("replay {foreign}/file", "file, line 1: expected a JSON object, got 'not a record'"),
@@ -248,7 +251,7 @@ def test_wrong_input_is_explained_and_asked_again(
     )
     assert main(["play", *SMALL, "--in-process", "--agents", "arena_bots:Last"]) == 0
     shown = capsys.readouterr().out
-    assert "'e5' is no move here: expected a cell" in shown
+    assert "'e5' is no move here: cell: expected a cell" in shown
     assert "'c3+' is no move here: cell c3+ is taken. `moves` lists all legal ones" in shown
     assert "take back your last move" in shown
     assert "b1 c1 a2 b2 c2 a3 b3 c3 a1+ b1+" in shown
@@ -440,7 +443,7 @@ def test_a_read_only_folder_names_the_options_that_help(
     words = ["round-robin", *SMALL, "--agents", "random", "greedy", "--games", "2", "--quiet", "--no-gif"]
     store = str(Path("results") / "store.sqlite")
     for more, message in (
-        ((), f"{store}: expected a store of games or room for one: Permission denied; --store FILE names another"),
+        ((), f"{store}: expected a store of games or room for one, got Permission denied; --store FILE names another"),
         ((), "and --no-store plays without one"),
         (("--no-store",), f"nothing can be written into {tmp_path}; choose another folder (--out)"),
         (("--no-store", "--out", "here"), f"here: nothing can be written into {tmp_path}"),

@@ -38,7 +38,7 @@ def test_every_public_name_imports_and_is_no_module(package: str) -> None:
 def test_dir_lists_public_names_and_modules_only() -> None:
     public = {name for name in dir(cellgames) if not name.startswith("__")}
     modules = {found.name for found in pkgutil.iter_modules(cellgames.__path__) if not found.name.startswith("_")}
-    assert public == {"games", "make", "register", *modules}
+    assert public == {"InputError", "games", "make", "register", *modules}
 
 
 def test_an_unknown_option_is_answered_with_the_nearest_and_all_known_ones() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from every_game import GAMES
+from refusals import refused
 from training_runs import SMALL, equal, network_for, tiny
 
 import cellgames
@@ -292,19 +293,16 @@ def test_more_actors_than_cores_are_refused(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "parameter", "got"),
     [
-        (
-            {"actors": 3},
-            "num_envs must be a multiple of actors, who share them alike; got 16 environments for 3 actors, try 18",
-        ),
-        ({"ray": "auto"}, "ray is where actors play, and there are none; got ray='auto', try actors=4"),
-        ({"lag": 2}, "lag is how far actors are ahead, and there are none; got lag=2, try actors=4"),
-        ({"actors": -1}, "actors must be a whole number of at least 0, got -1"),
+        ({"actors": 3}, "num_envs", "16 for 3"),
+        ({"ray": "auto"}, "ray", "'auto' without actors"),
+        ({"lag": 2}, "lag", "2 without actors"),
+        ({"actors": -1}, "actors", "-1"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], parameter: str, got: str) -> None:
+    with refused(parameter, got):
         tiny(**settings)
 
 

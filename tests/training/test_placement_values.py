@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from refusals import refused
 from torch import Tensor
 from training_runs import block_extras, content, equal
 
@@ -153,7 +154,7 @@ def test_a_best_response_learns_its_own_placements_only(game: ToroidalCup, tmp_p
 
 def test_other_games_and_a_pool_are_refused(tmp_path: Path) -> None:
     torus = cellgames.make("torus-v0", size=2)
-    with pytest.raises(ValueError, match=r"placement-values learns toroidal-cup-v0, got torus-v0"):
+    with refused("game", "torus-v0"):
         PlacementLearner(torus, tiny(torus), tmp_path, torch.device("cpu"))
-    with pytest.raises(ValueError, match=r"agents, but no pool; got 'self=0.5,pool=0.5'"):
+    with refused("opponents", "'self=0.5,pool=0.5'"):
         PlacementLearner(SMALL, tiny(opponents="self=0.5,pool=0.5"), tmp_path, torch.device("cpu"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from every_game import generator
+from refusals import refused
 
 import cellgames
 from cellgames.agents.networks.networks import make_network
@@ -82,5 +83,5 @@ def test_a_state_restores_the_ring_and_holds_no_more_than_is_in_it(before: int) 
 
 
 def test_an_empty_replay_has_nothing_to_draw() -> None:
-    with pytest.raises(ValueError, match="got an empty replay"):
+    with refused("replay", "an empty replay"):
         ring(3).sample(1, generator())

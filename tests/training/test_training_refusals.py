@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from refusals import refused
 from slow import slow_except
 from training_runs import block_extras, content, equal, tiny
 
@@ -150,22 +151,24 @@ def test_arguments_of_another_program_are_left_alone(theirs: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "parameter", "got"),
     [
-        ({"opponents": "self=0.5,nobody=0.5"}, "unknown agent 'nobody'"),
-        ({"opponents": "self=1=2"}, "names and shares, such as self=0.8,pool=0.2; got 'self=1=2'"),
-        ({"opponents": "me=nobody=2"}, "unknown agent 'nobody'"),
-        ({"opponents": "self=much"}, "names and shares, such as self=0.8,pool=0.2"),
-        ({"eval_opponents": ("nobody",)}, "unknown agent 'nobody'"),
-        ({"device": "tpu"}, "expected device auto, cpu, cuda or cuda:N, got 'tpu'"),
-        ({"device": "cpu:3"}, "expected device auto, cpu, cuda or cuda:N, got 'cpu:3'"),
-        ({"device": "cuda:99"}, r"device 'cuda:99': torch finds \d+ CUDA devices"),
-        ({"channels": 1025}, "channels must be a whole number from 1 to 1024, got 1025"),
-        ({"start_from": "nowhere.safetensors"}, "nowhere.safetensors: expected a file of weights, found none"),
+        ({"opponents": "self=0.5,nobody=0.5"}, "agent", "'nobody'"),
+        ({"opponents": "self=1=2"}, "opponents", "'self=1=2'"),
+        ({"opponents": "me=nobody=2"}, "agent", "'nobody'"),
+        ({"opponents": "self=much"}, "opponents", "'self=much'"),
+        ({"eval_opponents": ("nobody",)}, "agent", "'nobody'"),
+        ({"device": "tpu"}, "device", "'tpu'"),
+        ({"device": "cpu:3"}, "device", "'cpu:3'"),
+        ({"device": "cuda:99"}, "device", "'cuda:99'"),
+        ({"channels": 1025}, "channels", "1025"),
+        ({"start_from": "nowhere.safetensors"}, "nowhere.safetensors", "none"),
     ],
 )
-def test_what_cannot_be_trained_leaves_no_folder(settings: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_what_cannot_be_trained_leaves_no_folder(
+    settings: dict[str, Any], parameter: str, got: str, tmp_path: Path
+) -> None:
+    with refused(parameter, got):
         train(tiny(**settings), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from every_game import generator
+from refusals import refused
 from training_runs import block_extras, network_for
 
 import cellgames
@@ -133,11 +134,11 @@ def test_positions_after_turns_are_those_of_the_turns_alone() -> None:
 
 def test_other_games_and_opponents_that_place_single_units_are_refused(tmp_path: Path) -> None:
     torus = cellgames.make("torus-small-v0")
-    with pytest.raises(ValueError, match="turn-values learns cloth-of-gold-v0, got torus-v0"):
+    with refused("game", "torus-v0"):
         train(TurnArguments.fitted(torus), tmp_path / "a")
     assert not (tmp_path / "a").exists()
     opponent = f"{__name__}:unit_by_unit"
-    with pytest.raises(ValueError, match=rf"whole turns \(TurnAgent\).*got '{opponent}'"):
+    with refused("opponents"):
         train(tiny(opponents=opponent), tmp_path / "b")
     assert not (tmp_path / "b").exists()
 

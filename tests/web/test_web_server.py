@@ -599,7 +599,7 @@ def test_records_are_listed_and_shown(client: Any) -> None:
     assert page["total"] == 3
     assert [game["number"] for game in page["games"]] == [2, 3]
     assert page["games"][0]["agents"] == ["random", "random"]
-    assert "missing fields" in page["games"][1]["error"]
+    assert "fields: expected" in page["games"][1]["error"]
     shown = client.get("/api/records/replay", params={"file": "run/games.jsonl", "number": 1})
     assert shown.status_code == 200
     assert shown.json()["frames"]["count"] > 1

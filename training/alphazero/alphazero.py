@@ -40,7 +40,7 @@ from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.rollouts import Play
 from cellgames.training.selfplay.updates import anneal, explained_variance, mean, score_against_others
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .replay_buffer import Positions, Replay
 from .search_play import Searched, SearchPlay
@@ -288,9 +288,7 @@ def _variants(game: Game, arguments: AlphaZeroArguments) -> list[Game]:
         name, equals, value = text.partition("=")
         if name not in game.parameters or not equals:
             names = ", ".join(game.parameters)
-            raise ValueError(
-                f"variants: expected NAME=VALUE with a parameter of {game.id} ({names}), got {shown(text)}"
-            )
+            raise InputError("variants", f"NAME=VALUE with a parameter of {game.id} ({names})", shown(text))
         try:
             other = registry.make(arguments.game, **{**arguments.parameters, name: json.loads(value)})
         except (ValueError, TypeError) as error:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.search.improvement import Improver
+from cellgames.utils.errors import InputError
 
 
 class Positions(NamedTuple):
@@ -87,7 +88,7 @@ class Replay:
             ValueError: the buffer is empty.
         """
         if not self._filled:
-            raise ValueError("expected positions to sample from, got an empty replay; add some first")
+            raise InputError("replay", "positions to sample from", "an empty replay", "add some first")
         places = torch.randint(self._filled, (count,), generator=generator, device="cpu").to(self._rows.value.device)
         drawn = self._rows.at(places)
         actions = None if drawn.actions is None else drawn.actions.long()

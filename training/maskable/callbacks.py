@@ -24,6 +24,7 @@ from cellgames.envs.core import Game
 from cellgames.training.selfplay.learner import Purpose, derive
 from cellgames.training.selfplay.opponent_mix import ACTIVE, POOL, SELF, parse_mix
 from cellgames.training.selfplay.opponent_pool import Member, Pool
+from cellgames.utils.errors import InputError
 
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
 from .sb3_import import BaseCallback, MaskablePPO
@@ -80,7 +81,7 @@ class SelfPlayCallback(BaseCallback):
         super().__init__()
         for name, value in (("snapshot_every", snapshot_every), ("restart_every", restart_every)):
             if value is not None and value < 1:
-                raise ValueError(f"expected {name} of at least 1 iteration, got {value}")
+                raise InputError(name, "at least 1 iteration", value)
         self.pool, self.mix, self.seed = pool, parse_mix(mix), seed
         self.snapshot_every, self.restart_every = snapshot_every, restart_every
         self._draws = torch.Generator()
@@ -98,10 +99,8 @@ class SelfPlayCallback(BaseCallback):
             ValueError: another kind of policy.
         """
         if not isinstance(self.model.policy, BoardPolicy):
-            raise ValueError(
-                f"expected a model with BoardPolicy, got {type(self.model.policy).__name__}; snapshots are "
-                "networks of this package"
-            )
+            parameter = "model"
+            raise InputError(parameter, "BoardPolicy", type(self.model.policy).__name__, "snapshots are our networks")
         return self.model.policy
 
     @property
@@ -113,7 +112,7 @@ class SelfPlayCallback(BaseCallback):
         """
         games = self.training_env.unwrapped
         if not isinstance(games, LearnerVecEnv):
-            raise ValueError(f"expected a model that plays in LearnerVecEnv, got {type(games).__name__}")
+            raise InputError("model", "one that plays in LearnerVecEnv", type(games).__name__)
         return games
 
     @property
@@ -198,9 +197,11 @@ class SelfPlayCallback(BaseCallback):
     def _on_training_start(self) -> None:
         steps = self.model.num_timesteps
         if any(member.steps > steps for member in self.pool.members):
-            raise ValueError(
-                f"expected an opponent pool of this model, which has learned from {steps} steps, got one of up to "
-                f"{self.pool.members[-1].steps}; give each model a pool of its own"
+            raise InputError(
+                "pool",
+                f"a pool of this model, which has learned from {steps} steps",
+                f"one of up to {self.pool.members[-1].steps}",
+                "give each model a pool of its own",
             )
 
     def _on_rollout_start(self) -> None:

@@ -21,6 +21,7 @@ from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import SELF
 from cellgames.training.selfplay.updates import mean
+from cellgames.utils.errors import InputError
 
 from .callbacks import SelfPlayCallback
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
@@ -165,8 +166,6 @@ def _minibatch(arguments: Arguments) -> int:
     rows = arguments.num_envs * arguments.num_steps
     size = math.ceil(rows / max(1, round(rows / arguments.minibatch_size)))
     if rows % size == 1 or rows == 1:
-        raise ValueError(
-            f"expected a minibatch that does not leave a single one of num_envs x num_steps = {rows} actions, "
-            f"got {arguments.minibatch_size}"
-        )
+        expected = f"a size that does not leave a single one of num_envs x num_steps = {rows} actions"
+        raise InputError("minibatch_size", expected, arguments.minibatch_size)
     return size

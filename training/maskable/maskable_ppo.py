@@ -20,6 +20,7 @@ from cellgames.agents.networks.choices import Choices, Relation
 from cellgames.agents.networks.networks import Network, Size, make_network
 from cellgames.envs.adapters.sb3 import SeatVecEnv, Stepped
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError
 
 from .sb3_import import MaskableActorCriticPolicy, MaskableMultiCategoricalDistribution, Schedule
 
@@ -205,7 +206,9 @@ def _check_spaces(game: Game, observation_space: spaces.Space[Any], action_space
     found = observation_space.shape, tuple(nvec) if nvec is not None else (getattr(action_space, "n", None),)
     expected = tuple(game.info.observation.shape), tuple(game.info.action_nvec)
     if found != expected:
-        raise ValueError(
-            f"expected spaces of {game}, observations {expected[0]} and actions {expected[1]}; got {found[0]} and "
-            f"{found[1]}; are the environment and policy_kwargs of the same game?"
+        raise InputError(
+            "spaces",
+            f"spaces of {game}, observations {expected[0]} and actions {expected[1]}",
+            f"{found[0]} and {found[1]}",
+            "are the environment and policy_kwargs of the same game?",
         )

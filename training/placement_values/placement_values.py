@@ -35,7 +35,7 @@ from cellgames.training.arguments import Arguments, PlacementArguments
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import POOL, Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, explained_variance, means, minibatches
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 _TEMPERED = (0.0, 0.25, 0.5, 1.0)  # factors of the logits by which a team of a training game plays
 _SHORT = 4  # steps of a game up to which the placements of all teams are replaced; in longer ones one team's a step
@@ -98,13 +98,11 @@ class PlacementLearner(Learner):
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, PlacementArguments)  # `ALGORITHMS` pairs them
         if not isinstance(game, ToroidalCup):
-            raise ValueError(f"{arguments.algorithm} learns {ToroidalCup.id}, got {game.id}; ppo learns every game")
+            raise InputError("game", f"a game of {ToroidalCup.id}", game.id, "ppo learns every game")
         mix = parse_mix(arguments.opponents)
         if POOL in mix:
-            raise ValueError(
-                f"opponents: {arguments.algorithm} keeps no results against snapshots, so that it meets itself and "
-                f"agents, but no pool; got {shown(arguments.opponents)}"
-            )
+            cause = f"{arguments.algorithm} keeps no results against snapshots"
+            raise InputError("opponents", "itself and agents, but no pool", shown(arguments.opponents), cause)
         super().__init__(game, arguments, folder, device, kind=PlacementValues.kind)
         self._opponents = Opponents(game, mix, self.pool, device)
         longest = min(game.max_generations, arguments.generations or game.max_generations)

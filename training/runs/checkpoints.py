@@ -18,6 +18,7 @@ from cellgames.runs.run_folder import START_OVER, RunError, RunFolder, RunKind
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.selfplay.learner import Iteration, Learner
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import replacing
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.version import __version__
@@ -111,7 +112,7 @@ def read(
             interruption = Interruption(**{**interruption, "iteration": None if last is None else Iteration(**last)})
         counters = (at.planned, at.iteration, at.steps, at.games)
         if not all(type(value) is int and value >= 0 for value in counters):
-            raise ValueError(f"expected numbers of steps, iterations and games, got {shown(counters)}")
+            raise InputError("counters", "numbers of steps, iterations and games", shown(counters))
         learner = dict(data["learner"])
     run_of(folder, arguments).kind.check(path, before, arguments.to_data())
     return at, interruption, learner

@@ -15,6 +15,7 @@ from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.play_loop import play, random_openings
 from cellgames.agents.playouts.random_agent import has_compound_turns
 from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError
 
 OPENING_PLIES = 2
 """Random moves before the agents take over, in games of perfect information without dice, so that games differ.
@@ -66,7 +67,7 @@ def compare(
         RuntimeError: the learner fails.
     """
     if games < 2 or games % 2:
-        raise ValueError(f"expected an even number of games, got {games}")
+        raise InputError("games", "an even number of games", games)
     chance, *generators = (torch.Generator().manual_seed(seed + number) for number in range(3))
     info, opening = game.info, None
     alike = info.perfect_information and not (info.simultaneous or info.stochastic)

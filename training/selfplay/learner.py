@@ -18,7 +18,7 @@ from cellgames.agents.networks.networks import Network, Size, make_network
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game, chance
 from cellgames.training.arguments import Arguments
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .opponent_pool import Pool
 from .rollouts import Play
@@ -199,16 +199,18 @@ def start_weights(network: Network, path: Path) -> None:
     """
     saved = load_network(path, network.game).network
     if saved.kind != network.kind:
-        raise ValueError(f"{path}: expected weights of a network of kind {network.kind!r}, got {shown(saved.kind)}")
+        raise InputError(path, f"weights of a network of kind {network.kind!r}", shown(saved.kind))
     weights, own = saved.state_dict(), network.state_dict()
     further = own.keys() - weights.keys()
     grows = all(name.startswith("trunk.layers.") for name in further)  # of `Trunk`, whose layers add to what they get
     before, after = saved.size.channels, network.size.channels
     widened = {name: _widened(weights[name], own[name], before, after) for name in weights.keys() & own.keys()}
     if weights.keys() - own.keys() or not grows or None in widened.values():
-        raise ValueError(
-            f"{path}: expected weights for up to {after} channels and {network.size.layers} layers, got "
-            f"{before} and {saved.size.layers}; ask for channels={before} and layers={saved.size.layers}"
+        raise InputError(
+            path,
+            f"up to {after} channels and {network.size.layers} layers",
+            f"{before} and {saved.size.layers}",
+            f"ask for channels={before} and layers={saved.size.layers}",
         )
     network.load_state_dict({**{name: own[name] * _NEW for name in further}, **widened})
 

@@ -14,7 +14,7 @@ from cellgames.agents.forfeits import naming
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
 from cellgames.envs.core import Game, State
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from .opponent_pool import Member, Pool
 
@@ -41,9 +41,9 @@ def parse_mix(text: str) -> dict[str, float]:
             number = -1.0
         taken = name not in (SELF, POOL) and name.partition("=")[0] in (SELF, POOL)  # a name that has a meaning here
         if not name or taken or not 0 < number < float("inf"):
-            raise ValueError(f"opponents are names and shares, such as self=0.8,pool=0.2; got {shown(text)}")
+            raise InputError("opponents", "names and shares, such as self=0.8,pool=0.2", shown(text))
         if name in mix:
-            raise ValueError(f"opponent {shown(name)} is given twice in {shown(text)}")
+            raise InputError("opponents", "each name once", f"{shown(name)} twice in {shown(text)}")
         mix[name] = number
     total = sum(mix.values())
     return {name: share / total for name, share in mix.items()}
@@ -133,7 +133,7 @@ class Opponents:
         for found in state["members"]:
             self._place(kept.get(found["file"], Member(**found)))
         if not all(type(number) is int and self._fixed <= number < len(self.agents) for number in state["active"]):
-            raise ValueError(f"expected numbers of snapshots, got {shown(state['active'])}")
+            raise InputError("state", "numbers of snapshots", shown(state["active"]))
         self._active = list(state["active"])
 
     def _place(self, member: Member) -> int:

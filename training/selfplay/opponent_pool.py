@@ -18,6 +18,7 @@ from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import Sampling
+from cellgames.utils.errors import InputError
 from cellgames.utils.foreign_text import listed, shown
 
 _FILE = re.compile(r"\d{12,}\.safetensors")  # of a member, named by its steps
@@ -61,9 +62,9 @@ class Pool:
 
     def __init__(self, folder: Path, sampling: Sampling = "prioritized", limit: int = 20) -> None:
         if sampling not in get_args(Sampling):
-            raise ValueError(f"expected a sampling out of {', '.join(get_args(Sampling))}, got {shown(sampling)}")
+            raise InputError("sampling", f"one of {', '.join(get_args(Sampling))}", shown(sampling))
         if limit < 1:
-            raise ValueError(f"expected a pool of at least 1 snapshot, got {limit}")
+            raise InputError("limit", "a pool of at least 1 snapshot", limit)
         self.folder, self.sampling, self.limit = folder, sampling, limit
         self.members: list[Member] = []
         self._loaded: dict[str, AnyAgent] = {}
@@ -139,7 +140,7 @@ class Pool:
         """
         members = [Member(**member) for member in state]
         if strange := [member.file for member in members if not _FILE.fullmatch(member.file)]:
-            raise ValueError(f"expected names of snapshots, got {shown(strange[0])}")  # which could be any file's
+            raise InputError("snapshots", "names of snapshots", shown(strange[0]))  # which could be any file's
         if missing := [member.file for member in members if not (self.folder / member.file).is_file()]:
             raise RunError(
                 f"{self.folder}: expected the weights of snapshots {listed(missing)}, found none; {START_OVER}"

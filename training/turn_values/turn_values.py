@@ -34,7 +34,7 @@ from cellgames.training.ppo.advantages import estimate
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, descend, explained_variance, mean, means, minibatches
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class TurnLearner(Learner):
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, TurnArguments)  # `ALGORITHMS` pairs them
         if not isinstance(game, ClothOfGold):
-            raise ValueError(f"{arguments.algorithm} learns {ClothOfGold.id}, got {game.id}; ppo learns every game")
+            raise InputError("game", f"a game of {ClothOfGold.id}", game.id, "ppo learns every game")
         super().__init__(game, arguments, folder, device, kind=ClothValues.kind)
         self.evaluator = ClothEvaluator(self.network, candidates=arguments.candidates, considered=arguments.considered)
         self.opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, device)
@@ -119,7 +119,7 @@ class TurnLearner(Learner):
         self.restart(0)
         self.opponents.load_state_dict(state["opponents"])
         if not isinstance(state["games"], ClothState) or len(state["games"]) != len(self._state):
-            raise ValueError(f"expected {len(self._state)} games of {self.game!r}, got {shown(state['games'])}")
+            raise InputError("state", f"{len(self._state)} games of {self.game!r}", shown(state["games"]))
         self._state = state["games"].to(self.device)
         self._seating.restore(state["seats"], len(self.opponents.agents), self._start)
         self._draws.set_state(state["draws"].cpu())
@@ -187,9 +187,8 @@ class TurnLearner(Learner):
         """Return an opponent as the agent that it is in this game."""
         agent = acting(self.opponents.agents[number], self.game)
         if not isinstance(agent, TurnAgent):
-            raise ValueError(
-                f"opponents must decide on whole turns (TurnAgent), as greedy and rollout:N do; got {shown(agent.name)}"
-            )
+            expected = "agents that decide on whole turns (TurnAgent), as greedy and rollout:N do"
+            raise InputError("opponents", expected, shown(agent.name))
         return agent
 
     def _end(self, env_ids: Tensor, outcome: Tensor) -> None:

@@ -82,14 +82,11 @@ def import_run(
     path = Path(path)
     file = path / RECORDS if path.is_dir() else path
     if not file.is_file():
-        raise StoreError(f"{path}: expected the folder of a run with {RECORDS}, or a file of records, found none")
+        raise StoreError(path, f"the folder of a run with {RECORDS}, or a file of records", "none")
     name, settings = settings_of(file.parent) if file.name == RECORDS else ("", {})
     kind = _KINDS.get(name, "file") if name != "run.json" or "games_per_pair" in settings else "free-for-all"
     if kind == "season" and "patterns" in settings:
-        raise StoreError(
-            f"{path}: a season of random arrangements has no agents; the store holds games of agents, such as those "
-            "of a season with --agents"
-        )
+        raise StoreError(path, "games of agents, such as a season with --agents", "a season of random arrangements")
     games, torn = read_lines(file, Played.from_json)
     if torn:
         warn(torn)
@@ -113,6 +110,5 @@ def _check(file: Path, records: Sequence[Record], *, progress: bool) -> None:
         for number, error in verify(records, finished=finished):
             version = records[number].version
             other = "" if version == __version__ else f"; it was played by version {version}, this is {__version__}"
-            raise StoreError(
-                f"{file}, game {number + 1} does not replay, so no game was added: {error}{other}"
-            ) from None
+            got = f"{error}{other}"
+            raise StoreError(f"{file}, game {number + 1}", "a game that replays", got, "no game was added") from None

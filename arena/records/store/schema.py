@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cellgames.utils.errors import InputError
+
 APPLICATION = 0x43474D53
 """`PRAGMA application_id` of a store: "CGMS" in ASCII."""
 
@@ -61,5 +63,5 @@ SCHEMA = (
 """
 
 
-class StoreError(ValueError):
-    """A file is no store or cannot be used; the message says why and what to do."""
+class StoreError(InputError):
+    """A file that is no store or cannot be used; `parameter` is its path."""

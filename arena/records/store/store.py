@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Self
 from cellgames.agents.identity import is_program
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, Result, append, forfeit_of
 from cellgames.arena.records.variations import merged
+from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import clipped, shown
 
@@ -128,9 +129,7 @@ class Store:
         self._known: dict[tuple[Any, ...], int] = {}  # ids of small tables
         self._counted: tuple[object, list[tuple[int, int, int, int]]] = (None, [])
         if not create and not self.path.is_file():
-            raise StoreError(
-                f"{self.path}: expected a store of games, found none; `cellgames leaderboard --add` makes one"
-            )
+            raise StoreError(self.path, "a store of games", "none", "`cellgames leaderboard --add` makes one")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._reading, place = not (create or _writable(self.path, self.path.parent)), os.fspath(self.path)
@@ -140,19 +139,19 @@ class Store:
             self._db = sqlite3.connect(place, timeout=wait_s, isolation_level=None, uri=self._reading)
         except (sqlite3.Error, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            raise StoreError(f"{self.path}: expected a store of games or room for one: {reason}") from None
+            raise StoreError(self.path, "a store of games or room for one", reason) from None
         try:
             with self._transaction("BEGIN"):  # so that all answers are from one moment
                 made = self._check()
             if self._reading and not made:
-                raise StoreError(f"{self.path}: expected a store of games, got an empty file that cannot be written")
+                raise StoreError(self.path, "a store of games", "an empty file that cannot be written")
             if not self._reading:
                 self._prepare(time.monotonic() + wait_s)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             self._db.close()
             in_use = isinstance(error, sqlite3.OperationalError)
-            reason = "a file that is neither read-only nor in use" if in_use else "got another kind of file"
-            raise StoreError(f"{self.path}: expected a store of games, {reason} ({clipped(str(error), 300)})") from None
+            expected = "a store of games" + ", neither read-only nor in use" * in_use
+            raise StoreError(self.path, expected, clipped(str(error), 300)) from None
         except BaseException:
             self._db.close()
             raise
@@ -166,12 +165,10 @@ class Store:
         if application == version == tables == 0:
             return False
         if application != APPLICATION:
-            raise StoreError(f"{self.path}: expected a store of games, got another program's SQLite file")
+            raise StoreError(self.path, "a store of games", "another program's SQLite file")
         if version != SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path}: expected a store of version {SCHEMA_VERSION}, got version {version}; move it away, and "
-                "`cellgames leaderboard --add` makes a new one of the files of games"
-            )
+            cause = "move it away, and `cellgames leaderboard --add` makes a new one of the files of games"
+            raise StoreError(self.path, f"a store of version {SCHEMA_VERSION}", f"version {version}", cause)
         return True
 
     def _prepare(self, deadline: float) -> None:
@@ -215,8 +212,11 @@ class Store:
             raise
         except (sqlite3.Error, ValueError, TypeError, LookupError, OverflowError, zlib.error, RecursionError) as error:
             raise StoreError(
-                f"{self.path}: {place}the store cannot be read: {clipped(str(error), 300)}; is the file damaged? "
-                "Delete it, and `cellgames leaderboard --add` with the folders of runs makes it anew"
+                self.path,
+                "a store that can be read",
+                f"{place}{clipped(str(error), 300)}",
+                "is the file damaged? Delete it, and `cellgames leaderboard --add` with the folders of runs "
+                "makes it anew",
             ) from None
 
     def __enter__(self) -> Self:
@@ -272,7 +272,7 @@ class Store:
                 file.parent.mkdir(exist_ok=True)
                 append(file, [import_runs.Played(record, identities) for record in records])
         except OSError as error:
-            raise StoreError(f"{file}: games cannot be written: {error.strerror or error}") from None
+            raise StoreError(file, cause=f"games cannot be written: {error.strerror or error}") from None
         return new
 
     def _add(self, rows: Sequence[tuple[Any, ...]], source: tuple[str, PathLike]) -> int:
@@ -284,7 +284,7 @@ class Store:
                 origin = self._id("sources", kind=source[0], place=os.fspath(source[1]), more={"added": now})
                 return sum(self._add_row(*row, origin, now) for row in rows)
         except sqlite3.Error as error:
-            raise StoreError(f"{self.path}: games cannot be added: {error}") from None
+            raise StoreError(self.path, cause=f"games cannot be added: {error}") from None
 
     def _add_row(
         self, record: Record, own: tuple[str, ...], hash: int, data: bytes, values: tuple[int, ...], *given: Any
@@ -445,7 +445,7 @@ class Store:
         """
         for name, value in (("offset", offset), ("limit", limit)):
             if not 0 <= value < 1 << 63:
-                raise ValueError(f"{name} must be a whole number from 0 to 2^63 - 1, got {shown(value)}")
+                raise InputError(name, "a whole number from 0 to 2^63 - 1", shown(value))
         return list(self.listed(game, parameters, tail=f" DESC LIMIT {int(limit)} OFFSET {int(offset)}"))
 
     def games(
@@ -484,7 +484,7 @@ class Store:
         """
         found = next(self._asked("SELECT data FROM records WHERE game = ?", (number,)), None)
         if found is None:
-            raise StoreError(f"{self.path}: expected the number of a game, got {number}")
+            raise StoreError(self.path, "the number of a game", number)
         with self._naming(f"game {number}: "):
             return zlib.decompress(found[0]).decode()
 

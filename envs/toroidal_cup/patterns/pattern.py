@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, shown
 
 from . import lines, scatter
 from . import stamped as shapes
@@ -74,12 +74,10 @@ def arrange(pattern: str, generator: np.random.Generator, teams: int = 2) -> tup
     """
     draw = look_up("pattern", pattern, PATTERNS).draw
     if not isinstance(generator, np.random.Generator):
-        raise ValueError(
-            f"generator must be a numpy.random.Generator, got {shown(generator)}; is it a seed? Then pass "
-            "numpy.random.default_rng(seed)"
-        )
+        cause = "is it a seed? Then pass numpy.random.default_rng(seed)"
+        raise InputError("generator", "a numpy.random.Generator", shown(generator), cause)
     if isinstance(teams, bool) or not isinstance(teams, int) or not 2 <= teams <= MOST_TEAMS:
-        raise ValueError(f"teams must be a whole number from 2 to {MOST_TEAMS}, got {shown(teams)}")
+        raise InputError("teams", f"a whole number from 2 to {MOST_TEAMS}", shown(teams))
     claims = np.zeros(ROWS * COLS, np.uint8)  # a bit a team
     for team, cells in enumerate(draw(generator, teams)):
         claims[cells] |= 1 << team

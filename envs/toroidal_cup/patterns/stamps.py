@@ -6,7 +6,6 @@ a flat cell is row * COLS + col. Letters: `h, w` a stamp's height and width, `n`
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.errors import InputError, check_one_of, shown
 
 Ints = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.bool_]
@@ -257,10 +256,7 @@ MIRRORED = 4
 
 def look_up(kind: str, name: str, known: Mapping[str, Any]) -> Any:
     """Return `known[name]`; a `ValueError` names the known ones and the likely one."""
-    if name not in known:
-        close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown {kind} {shown(name)}; known: {', '.join(known)}{hint}")
+    check_one_of(kind, name, known)
     return known[name]
 
 
@@ -275,7 +271,7 @@ def grid(name: str) -> Grid:
 def orient(array: Grid, orientation: int) -> Grid:
     """Return a stamp (bool [h, w]) in one of the `ORIENTATIONS`: 0 to 3 turned clockwise, 4 to 7 mirrored first."""
     if not 0 <= orientation < ORIENTATIONS:
-        raise ValueError(f"orientation must be 0 to {ORIENTATIONS - 1}, got {shown(orientation)}")
+        raise InputError("orientation", f"0 to {ORIENTATIONS - 1}", shown(orientation))
     return np.rot90(array[:, ::-1] if orientation >= MIRRORED else array, -orientation)
 
 

@@ -20,6 +20,8 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
+from cellgames.utils.errors import InputError
+
 from .connection import LOCAL, ClusterError, Place, connected, load_ray, packed, unpacked
 
 T = TypeVar("T")
@@ -76,7 +78,7 @@ class RayWorkers:
 
     def __init__(self, address: str = LOCAL, count: int | None = None) -> None:
         if count is not None and count < 1:
-            raise ValueError(f"expected at least 1 worker, got {count}")
+            raise InputError("count", "at least 1 worker", count)
         self.address, self._most = address, count
         self._inside = False
         self._ray: Any = None

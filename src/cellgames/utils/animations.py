@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from cellgames.utils.files import PathLike, replacing
 
+from .errors import InputError
 from .progress import progress
 
 RGB: TypeAlias = npt.NDArray[np.uint8]
@@ -37,7 +38,7 @@ def check_animation(path: PathLike) -> None:
     """
     suffix = PurePath(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise ValueError(f"expected a file that ends in {' or '.join(SUFFIXES)}, got {path}")
+        raise InputError("path", f"a file that ends in {' or '.join(SUFFIXES)}", path)
     module, text, extra = _NEEDS[suffix]
     try:
         importlib.import_module(module)
@@ -68,12 +69,12 @@ def save_animation(
     """
     check_animation(path)
     if min(frame_ms, last_ms) < 10:
-        raise ValueError(f"expected 10 ms or more for a frame, got frame_ms={frame_ms}, last_ms={last_ms}")
+        raise InputError("frame_ms", "10 ms or more for a frame", f"frame_ms={frame_ms}, last_ms={last_ms}")
     checked = _checked(frames)
     try:
         first = next(checked)
     except StopIteration:
-        raise ValueError("expected 1 or more frames, got none") from None
+        raise InputError("frames", "1 or more frames", "none") from None
     writer = partial(_write_gif, total=total) if PurePath(path).suffix.lower() == ".gif" else _write_mp4
     with replacing(path) as part:
         writer(_counted(chain([first], checked), total, "draw frames"), part, frame_ms, last_ms)
@@ -92,10 +93,10 @@ def _checked(frames: Iterable[RGB]) -> Iterator[RGB]:
     shape = None
     for number, frame in enumerate(frames):
         if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
-            raise ValueError(f"frame {number}: expected uint8 [H, W, 3], got {frame.dtype} {list(frame.shape)}")
+            raise InputError(f"frame {number}", "uint8 [H, W, 3]", f"{frame.dtype} {list(frame.shape)}")
         shape = frame.shape if shape is None else shape
         if frame.shape != shape:
-            raise ValueError(f"frame {number}: expected {list(shape)} as frame 0, got {list(frame.shape)}")
+            raise InputError(f"frame {number}", f"{list(shape)} as frame 0", list(frame.shape))
         yield frame
 
 

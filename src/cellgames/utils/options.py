@@ -19,7 +19,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
-from .foreign_text import shown
+from .errors import InputError, shown
 
 Strings: TypeAlias = tuple[str, ...]
 """The type of an option that takes several texts."""
@@ -78,7 +78,7 @@ class Option:
         return ", ".join(text for text in (self.default_text, *texts) if text)
 
     def check(self, value: Any) -> None:
-        """Raise a `ValueError` unless the value is of the kind and within the limits."""
+        """Raise an `InputError` unless the value is of the kind and within the limits."""
         if value is None and self.optional:
             return
         if self.choices:
@@ -97,7 +97,7 @@ class Option:
         else:
             good, wanted = isinstance(value, self.kind), {str: "a string", bool: "true or false"}[self.kind]
         if not good:
-            raise ValueError(f"{self.name} must be {wanted}, got {shown(value)}")
+            raise InputError(self.name, wanted, shown(value))
 
     def _within(self, value: float) -> bool:
         return (
@@ -129,7 +129,7 @@ class Options:
     """Base of all dataclasses of options; checks every value by its field.
 
     Raises:
-        ValueError: a value of another type or out of range; the message says what was expected.
+        InputError: a value of another type or out of range; `parameter` is the option.
     """
 
     def __new__(cls, *_: Any, **given: Any) -> Self:

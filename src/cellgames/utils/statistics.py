@@ -10,6 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .errors import InputError, check_level
+
 FloatArray: TypeAlias = NDArray[np.float64]
 
 
@@ -18,8 +20,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 def normal_quantile(level: float) -> float:
     """Return the z for which a share of `level` of the standard normal distribution lies between -z and z."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
+    check_level(level)
     return statistics.NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -58,7 +59,7 @@ def wilson_interval(share: float, count: float, level: float = 0.95) -> tuple[fl
     if math.isnan(share):
         return math.nan, math.nan
     if not (count > 0 and 0 <= share <= 1):
-        raise ValueError(f"expected a share from 0 to 1 of a count > 0, got {share} of {count}")
+        raise InputError("share", "a share from 0 to 1 of a count > 0", f"{share} of {count}")
     middle = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = math.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)
     # Both terms are equal at the ends, but for rounding.

@@ -109,7 +109,7 @@ def test_turns_of_several_actions_are_moves_of_one_colour() -> None:
 @pytest.mark.parametrize("game", ["toroidal-cup-small-v0", "grid-adaptation-small-v0"])
 def test_other_games_are_refused(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bot", "random", "--protocol", "gtp", "--game", game]) == 2
-    assert "GTP is for games of two players in turns" in capsys.readouterr().err
+    assert "expected two players in turns, with plain actions, for GTP" in capsys.readouterr().err
 
 
 def test_control_characters_are_left_out_and_quit_ends() -> None:

@@ -23,6 +23,7 @@ from arena_runs import (
     split_options,
 )
 from PIL import Image
+from refusals import refused
 from torch import Tensor
 from toy_games import Sealed
 
@@ -301,23 +302,25 @@ class Searcher(BaseAgent):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "refusal"),
     [
-        (lambda out: run(out, anchor="greedy"), "anchor must be one of the agents"),
+        (lambda out: run(out, anchor="greedy"), ("anchor", "'greedy'")),
         (
             lambda out: free_for_all(GAME, [First("one"), Searcher("two")], out=out),
-            "agent 'two' searches on states, which needs a game with perfect information; in toroidal-cup-v0",
+            ("agent 'two'", "toroidal-cup-v0"),
         ),
         (
             lambda out: free_for_all(
                 Sealed(), [RandomAgent(name) for name in "abcdef"], FreeForAllOptions(games=3), out=out
             ),
-            "expected at least 4 games, so that each of 6 agents gets one of 3 seats, got 3",
+            ("games", "3"),
         ),
     ],
 )
-def test_wrong_settings_leave_no_trace(call: Callable[[Path], object], message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
+def test_wrong_settings_leave_no_trace(
+    call: Callable[[Path], object], refusal: tuple[str, ...], tmp_path: Path
+) -> None:
+    with refused(*refusal):
         call(tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from refusals import refused
 
 from cellgames.arena.stats.comparisons import Outcome, PairResult
 from cellgames.arena.stats.davidson import outcome_probabilities
@@ -284,33 +284,33 @@ def test_wilson_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "refusal"),
     [
-        (lambda: rate([]), "at least one game, got none"),
-        (lambda: rate([PairResult("a", "a", 0, "draw")]), "'a' against itself"),
-        (lambda: rate([PairResult("a", "b", 0, "draw")], anchor="random"), "one of ['a', 'b'], got 'random'"),
-        (lambda: rate([PairResult("a", "b", 0, "a")]), "got 'a'"),  # type: ignore[arg-type]  # that is the error
-        (lambda: rate([PairResult("a", "b", 0, "draw")], level=95), "got 95"),
-        (lambda: rate([PairResult("a", "b", 0, "draw")], resamples=-1), "got -1"),
-        (lambda: fit(np.zeros((2, 3))), "got (2, 3)"),
-        (lambda: fit(np.zeros(4)), "got (4,)"),
-        (lambda: fit([[0]]), "at least 2 agents, got 1"),
-        (lambda: fit(np.zeros((2, 2))), "at least one game, got none"),
-        (lambda: fit(np.arange(2)[:, None, None] * [[0, 1], [0, 0]]), "at least one game, got none"),
-        (lambda: fit([[0, -1], [3, 0]]), "counts >= 0, got -1.0"),
-        (lambda: fit([[0.0, math.nan], [3.0, 0.0]]), "counts >= 0, got nan"),
-        (lambda: fit([[1, 1], [3, 0]]), "playing itself"),
-        (lambda: fit([[0, 1], [3, 0]], [[0, 1], [2, 0]]), "draws[i, j] must equal draws[j, i]"),
-        (lambda: fit([[0, 1], [3, 0]], both_lose=[[0, 1, 0]]), "the shape of wins, (2, 2), got (1, 3)"),
-        (lambda: fit([[0, 1], [3, 0]], prior=-1), "prior must be a finite number of games >= 0, got -1"),
-        (lambda: fit([[0, 1], [0, 0]], prior=0), "got none with prior=0"),
-        (lambda: fit([[0, 5], [0, 0]], [[0, 5], [5, 0]], prior=0), "got none with prior=0"),
-        (lambda: fit(np.kron(np.eye(2), 1 - np.eye(2)), prior=0), "separate groups"),
-        (lambda: wilson_interval(1.1, 10), "a share from 0 to 1 of a count > 0, got 1.1 of 10"),
-        (lambda: wilson_interval(0.5, 0), "a count > 0, got 0.5 of 0"),
-        (lambda: wilson_interval(0.5, 2, level=95), "got 95"),
+        (lambda: rate([]), ("wins", "none")),
+        (lambda: rate([PairResult("a", "a", 0, "draw")]), ("agents", "'a' against itself")),
+        (lambda: rate([PairResult("a", "b", 0, "draw")], anchor="random"), ("anchor", "'random'")),
+        (lambda: rate([PairResult("a", "b", 0, "a")]), ("outcome", "'a'")),  # type: ignore[arg-type]  # that is the error
+        (lambda: rate([PairResult("a", "b", 0, "draw")], level=95), ("level", "95")),
+        (lambda: rate([PairResult("a", "b", 0, "draw")], resamples=-1), ("resamples", "-1")),
+        (lambda: fit(np.zeros((2, 3))), ("wins", "(2, 3)")),
+        (lambda: fit(np.zeros(4)), ("wins", "(4,)")),
+        (lambda: fit([[0]]), ("agents", "1")),
+        (lambda: fit(np.zeros((2, 2))), ("wins", "none")),
+        (lambda: fit(np.arange(2)[:, None, None] * [[0, 1], [0, 0]]), ("wins", "none")),
+        (lambda: fit([[0, -1], [3, 0]]), ("wins", "-1.0 to 3.0")),
+        (lambda: fit([[0.0, math.nan], [3.0, 0.0]]), ("wins", "nan to nan")),
+        (lambda: fit([[1, 1], [3, 0]]), ("wins", "an agent playing itself")),
+        (lambda: fit([[0, 1], [3, 0]], [[0, 1], [2, 0]]), ("draws", "different counts")),
+        (lambda: fit([[0, 1], [3, 0]], both_lose=[[0, 1, 0]]), ("both_lose", "(1, 3)")),
+        (lambda: fit([[0, 1], [3, 0]], prior=-1), ("prior", "-1")),
+        (lambda: fit([[0, 1], [0, 0]], prior=0), ("prior", "none with prior=0")),
+        (lambda: fit([[0, 5], [0, 0]], [[0, 5], [5, 0]], prior=0), ("prior", "none with prior=0")),
+        (lambda: fit(np.kron(np.eye(2), 1 - np.eye(2)), prior=0), ("prior", "separate groups")),
+        (lambda: wilson_interval(1.1, 10), ("share", "1.1 of 10")),
+        (lambda: wilson_interval(0.5, 0), ("share", "0.5 of 0")),
+        (lambda: wilson_interval(0.5, 2, level=95), ("level", "95")),
     ],
 )
-def test_errors_say_what_was_expected_and_what_came(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
+def test_errors_say_what_was_expected_and_what_came(call: Any, refusal: tuple[str, ...]) -> None:
+    with refused(*refusal):
         call()

@@ -78,7 +78,7 @@ def test_a_record_is_one_line_and_comes_back_equal(games: tuple[Record, ...]) ->
         ({"agents": ["a", "\x1b[31mred"]}, "names that can be printed"),
         ({"agents": ["a", "\ud800"]}, "names that can be printed"),
         ({"game": "torus-v0\n"}, "names that can be printed"),
-        ({"result": {"scores": [10**400, 0]}}, "result.scores must be a list of numbers up to 1e100"),
+        ({"result": {"scores": [10**400, 0]}}, "result.scores: expected a list of numbers up to 1e100"),
         ({"result": {"scores": [math.inf, 0]}}, "Infinity is not a number"),
         ({"summary": {"x": math.nan}}, "NaN is not a number"),
     ],
@@ -126,20 +126,20 @@ def with_value(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (without("seed"), "missing fields: seed"),
-        (without("result", "turns"), "missing fields: result.turns"),
-        (with_value({"match": "a vs b"}, "pairing"), "missing fields: pairing.opening, pairing.seats"),
+        (without("seed"), "fields: expected seed"),
+        (without("result", "turns"), "fields: expected result.turns"),
+        (with_value({"match": "a vs b"}, "pairing"), "fields: expected pairing.opening, pairing.seats"),
         (
             with_value("7", "seed"),
-            "seed must be a whole number from -9223372036854775808 to 2^63 - 1, got '7'",
+            "seed: expected a whole number from -9223372036854775808 to 2^63 - 1, got '7'",
         ),
-        (with_value(True, "opening"), "opening must be a whole number from 0 to 2^63 - 1, got True"),
-        (with_value("a1 b1", "moves"), "moves must be a list of strings, got 'a1 b1'"),
-        (with_value(["won"], "result", "outcome"), "result.outcome must be a list of win, draw, loss"),
-        (with_value(None, "result", "scores"), "result.scores must be a list of numbers up to 1e100, got None"),
-        (with_value(0, "result", "truncated"), "result.truncated must be true or false, got 0"),
-        (with_value([], "result"), "'result' must be a JSON object, got []"),
-        (with_value([], "summary"), "summary must be a JSON object, got []"),
+        (with_value(True, "opening"), "opening: expected a whole number from 0 to 2^63 - 1, got True"),
+        (with_value("a1 b1", "moves"), "moves: expected a list of strings, got 'a1 b1'"),
+        (with_value(["won"], "result", "outcome"), "result.outcome: expected a list of win, draw, loss"),
+        (with_value(None, "result", "scores"), "result.scores: expected a list of numbers up to 1e100, got None"),
+        (with_value(0, "result", "truncated"), "result.truncated: expected true or false, got 0"),
+        (with_value([], "result"), "result: expected a JSON object, got []"),
+        (with_value([], "summary"), "summary: expected a JSON object, got []"),
     ],
 )
 def test_a_bad_record_says_what_is_wrong(change: Callable[[dict[str, Any]], None], message: str) -> None:
@@ -264,15 +264,15 @@ def test_a_tampered_summary_says_what_differs_first(cloth: Record, name: str) ->
 
 
 TAMPERED: dict[str, tuple[Record, str]] = {
-    "unknown game": (replace(RING, game="taurus-v0"), "unknown game 'taurus-v0'"),
-    "unknown parameter": (replace(RING, parameters={"height": 3}), "unknown parameter 'height'"),
-    "bad parameter": (replace(RING, parameters={"size": 99}), "'size' must be a whole number"),
-    "no such cell": (replace(RING, moves=("a1", "z9")), "move 2, 'z9': expected a cell"),
+    "unknown game": (replace(RING, game="taurus-v0"), "got 'taurus-v0'"),
+    "unknown parameter": (replace(RING, parameters={"height": 3}), "got 'height'"),
+    "bad parameter": (replace(RING, parameters={"size": 99}), "size: expected a whole number"),
+    "no such cell": (replace(RING, moves=("a1", "z9")), "move 2, 'z9': cell: expected a cell"),
     "taken cell": (
         replace(RING, moves=("a1", "a1", *RING.moves[2:])),
         "move 2, 'a1': illegal action 0 of player white: cell a1 is taken",
     ),
-    "two cells": (replace(RING, moves=("a1 b1",)), "move 1, 'a1 b1': expected 1 action in a turn, got 2"),
+    "two cells": (replace(RING, moves=("a1 b1",)), "move 1, 'a1 b1': names: expected 1 action in a turn, got 2"),
     "moves after the end": (
         replace(RING, moves=(*RING.moves, "c1", "c2")),
         "moves after the end: the game is over after move 5, but 2 moves follow",
@@ -295,7 +295,7 @@ TAMPERED: dict[str, tuple[Record, str]] = {
     ),
     "bad position": (
         replace(RING, position="nowhere"),
-        "the starting position: expected a position of size 3",
+        "the starting position: position: expected a position of size 3",
     ),
     "other position": (
         replace(RING, position="x../.../... .../.../... b"),

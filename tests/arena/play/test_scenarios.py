@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 from cellgames.agents.loading import load
 from cellgames.arena.play.match_options import MatchOptions
@@ -98,11 +99,11 @@ def test_scores_by_hand() -> None:
 
 def test_names_of_the_background_are_taken() -> None:
     agent = load("random", scenario_game(TINY), name="background-random")
-    with pytest.raises(ValueError, match=r"background-random is the name of an agent of the background"):
+    with refused("agent", "background-random"):
         play_scenario(TINY, agent, FEW)
-    with pytest.raises(ValueError, match=r"torus-v0 has no scenarios; these games have some: grid-adaptation-v0"):
+    with refused("game", "torus-v0"):
         scenarios_of("torus-v0")
-    with pytest.raises(ValueError, match=r"has no scenario 'visitor-1'; it has visitors-1, "):
+    with refused("scenarios", "'visitor-1'"):
         choose_scenarios("grid-adaptation-v0", ["visitor-1"])
 
 
@@ -139,7 +140,7 @@ def test_the_command_writes_scores_of_the_agent_and_of_baselines(
 def test_mistakes_are_refused_before_the_first_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path / "out")]
     for words, message in (
-        (["torus-v0", "--agents", "greedy", "--scenarios"], "torus-v0 has no scenarios"),
+        (["torus-v0", "--agents", "greedy", "--scenarios"], "expected one with scenarios"),
         (["grid-adaptation-v0", "--agents", "greedy", "--size", "9", "--scenarios"], "has its own parameters"),
         (["toroidal-cup-small-v0", "--agents", "trained", "--scenarios"], "no trained weights"),
         (["grid-adaptation-v0", "--agents", "greedy", "greedy", "--scenarios"], "greedy"),

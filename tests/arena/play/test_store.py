@@ -154,11 +154,11 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
         database.execute("CREATE TABLE birds (name TEXT)")
     database.close()
     before = foreign.read_bytes()
-    with pytest.raises(StoreError, match="another kind of file"):
+    with pytest.raises(StoreError, match="not a database"):
         Store(text)
     with pytest.raises(StoreError, match="another program's SQLite file"):
         Store(foreign)
-    with pytest.raises(StoreError, match="found none"):
+    with pytest.raises(StoreError, match="got none"):
         Store(tmp_path / "missing.sqlite", create=False)
     with pytest.raises(StoreError, match="room for one"):
         Store(text / "store.sqlite")
@@ -267,7 +267,7 @@ def test_games_that_do_not_replay_are_refused(forged: dict[str, Any], path: Path
     file = tmp_path / "games.jsonl"
     append(file, [good, replace(bad, **forged)])
     with Store(path) as store:
-        with pytest.raises(StoreError, match=r"game 2 does not replay, so no game was added"):
+        with pytest.raises(StoreError, match=r"game 2: expected a game that replays"):
             store.import_run(file)
         assert len(store) == 0
 
@@ -294,7 +294,7 @@ def test_the_store_is_made_anew_from_the_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("offset", "limit"), [(1 << 63, 1), (-1, 1), (0, 1 << 64)])
 def test_a_page_of_the_list_has_a_number_that_the_file_can_hold(path: Path, offset: int, limit: int) -> None:
-    with Store(path) as store, pytest.raises(ValueError, match=r"must be a whole number from 0 to 2\^63 - 1, got"):
+    with Store(path) as store, pytest.raises(ValueError, match=r"expected a whole number from 0 to 2\^63 - 1, got"):
         store.entries(offset=offset, limit=limit)
 
 
@@ -370,7 +370,7 @@ def test_a_season_of_bots_feeds_the_store_and_one_without_does_not(path: Path, t
         chance.mkdir()
         (chance / "season.json").write_text(json.dumps(CupUmpire(["randys"]).settings))
         (chance / "games.jsonl").write_text("{}")
-        with pytest.raises(StoreError, match="random arrangements has no agents"):
+        with pytest.raises(StoreError, match="season of random arrangements"):
             store.import_run(chance)
 
 
@@ -516,7 +516,7 @@ def test_a_store_with_a_log_in_a_read_only_folder_says_what_to_do(shared: Path) 
         shared.with_name(name).write_bytes(content)
     with (
         as_reader(shared, "folder"),
-        pytest.raises(StoreError, match="expected a store of games, a file that is neither"),
+        pytest.raises(StoreError, match="expected a store of games, neither"),
     ):
         Store(shared, create=False)
     with Store(shared, create=False) as store:

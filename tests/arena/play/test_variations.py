@@ -65,5 +65,5 @@ def test_a_long_line_is_no_deep_recursion() -> None:
 )
 def test_other_variations_are_refused(variations: Any) -> None:
     line = json.dumps({**game(0).to_data(), "variations": variations})
-    with pytest.raises(ValueError, match=r"^variations(\[0\])? must be .{1,400}$"):
+    with pytest.raises(ValueError, match=r"^variations(\[0\])?: expected .{1,400}$"):
         Record.from_json(line)

@@ -114,10 +114,13 @@ def test_what_cannot_be_a_season_of_bots() -> None:
     teams = teams_of("random")
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: run(Path("run"), Sealed(), ("random",)), "expected teams without leagues"),
-        (lambda: BotUmpire(SMALL, teams_of()), r"torus-v0: expected an agent for every team, got none for \w+ \w+, "),
-        (lambda: BotUmpire(SMALL, teams_of("nobody")), "unknown agent 'nobody'"),
-        (lambda: BotUmpire(SMALL, teams, chunk=0), "chunk must be a whole number of at least 1, got 0"),
-        (lambda: BotUmpire(SMALL, teams, opening_plies=-1), "opening_plies must be a whole number of at least 0"),
+        (
+            lambda: BotUmpire(SMALL, teams_of()),
+            r"agents: expected an agent for every team, got none for \w+ \w+, ",
+        ),
+        (lambda: BotUmpire(SMALL, teams_of("nobody")), "got 'nobody'"),
+        (lambda: BotUmpire(SMALL, teams, chunk=0), "chunk: expected a whole number of at least 1, got 0"),
+        (lambda: BotUmpire(SMALL, teams, opening_plies=-1), "opening_plies: expected a whole number of at least 0"),
     ]
     for call, message in cases:
         with pytest.raises(ValueError, match=message):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from cellgames.arena.formats import rle_to_board
 from cellgames.arena.season import cup_replays as season_cup_replays
@@ -126,24 +127,24 @@ def test_changed_records_are_refused(change: dict[str, Any], message: str) -> No
     with pytest.raises(ValueError, match=message):
         games.read(fixture, 0, line.encode())
     short = {name: value for name, value in json.loads(line).items() if name != "generations"}
-    with pytest.raises(ValueError, match="missing fields: generations"):
+    with pytest.raises(ValueError, match="fields: expected generations"):
         games.read(fixture, 0, json.dumps(short).encode())
 
 
 @pytest.mark.parametrize(
-    ("patterns", "options", "message"),
+    ("patterns", "options", "refusal"),
     [
-        (["randys", "rnadys"], {}, "unknown pattern 'rnadys'; known: .*randys"),
-        ("randys", {}, r"expected a list of patterns, got 'randys' alone; did you mean \['randys'\]\?"),
-        (["randys", "randys"], {}, "one or more different patterns, got randys, randys"),
-        ([], {}, "one or more different patterns, got none"),
-        (None, {"max_generations": 0}, "max_generations must be a whole number of at least 1, got 0"),
-        (None, {"chunk": 0.5}, "chunk must be a whole number of at least 1, got 0.5"),
-        (None, {"survivors": "die"}, "survivors must be 'recolour' or 'keep', got 'die'"),
+        (["randys", "rnadys"], {}, ("patterns", "'rnadys'")),
+        ("randys", {}, ("patterns", "'randys' alone")),
+        (["randys", "randys"], {}, ("patterns", "randys, randys")),
+        ([], {}, ("patterns", "none")),
+        (None, {"max_generations": 0}, ("max_generations", "0")),
+        (None, {"chunk": 0.5}, ("chunk", "0.5")),
+        (None, {"survivors": "die"}, ("survivors", "'die'")),
     ],
 )
-def test_settings_that_cannot_be(patterns: list[str] | None, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_settings_that_cannot_be(patterns: list[str] | None, options: dict[str, Any], refusal: tuple[str, ...]) -> None:
+    with refused(*refusal):
         CupUmpire(patterns, **options)
 
 
@@ -179,11 +180,11 @@ def test_records_of_different_rules_are_played_again_side_by_side(monkeypatch: p
         ({"truncated": False}, "the result differs: truncated recorded False, replayed True$"),
         ({"max_generations": 39}, "the result differs: scores recorded .*; generations recorded 40, replayed 39"),
         ({"seed": 5}, "the result differs: scores recorded "),
-        ({"pattern": "donutpie"}, "pattern must be one of .*donutpi.*, got 'donutpie'"),
-        ({"survivors": "die"}, "survivors must be one of recolour, keep, got 'die'"),
+        ({"pattern": "donutpie"}, "pattern: expected one of .*donutpi.*, got 'donutpie'"),
+        ({"survivors": "die"}, "survivors: expected one of recolour, keep, got 'die'"),
         ({"scores": [1, 2, 3]}, "expected two scores, got 3"),
-        ({"scores": [1.5, 2]}, "scores must be a list of whole numbers, got "),
-        ({"seed": -1}, "seed must be a whole number from 0 to "),
+        ({"scores": [1.5, 2]}, "scores: expected a list of whole numbers, got "),
+        ({"seed": -1}, "seed: expected a whole number from 0 to "),
         ({"season": {"stage": "day 1"}}, "expected a game of a season, got "),
     ],
 )
@@ -262,13 +263,13 @@ def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--patterns rnadys", "unknown pattern 'rnadys'"),
+        ("--patterns rnadys", "got 'rnadys'; did you mean 'randys'?"),
         ("--opening-plies 2", "--opening-plies is for bots"),
         ("--param rows=2", "unknown parameter 'rows'; teams without agents take max_generations, survivors, teams\n"),
         ("--param compile=never", "unknown parameter 'compile'; teams without agents take"),
         ("--size 4", "unknown parameter 'size'; teams without agents take"),
-        ("--param survivors=die", "survivors must be 'recolour' or 'keep', got 'die'"),
-        ("--param max_generations=soon", "max_generations must be a whole number of at least 1, got 'soon'"),
+        ("--param survivors=die", "survivors: expected 'recolour' or 'keep', got 'die'"),
+        ("--param max_generations=soon", "max_generations: expected a whole number of at least 1, got 'soon'"),
     ],
 )
 def test_errors_of_the_cup(

@@ -13,6 +13,7 @@ import pettingzoo
 import pytest
 from gymnasium.vector import SyncVectorEnv
 from pettingzoo_play import REGISTERED, play_on
+from refusals import refused
 from toy_games import Sealed
 
 import cellgames
@@ -32,9 +33,9 @@ def test_the_module_makes_environments_of_any_size() -> None:
     assert torus_v0.raw_env().game == cellgames.make("torus-v0")
     assert "Mark Steere" in (torus_v0.env.__doc__ or "")
     assert "Bill Taylor" in (torus_v0.__doc__ or "")
-    with pytest.raises(ValueError, match="torus-v0: unknown parameter 'sizes'; known: size"):
+    with refused("parameter", "'sizes'"):
         torus_v0.env(sizes=4)
-    with pytest.raises(ValueError, match=r"'size' must be a whole number from 2 to 16, got 1"):
+    with refused("size", "1"):
         torus_v0.raw_env(size=1)
 
 
@@ -62,7 +63,7 @@ def test_pettingzoos_registry_makes_every_game(id: str) -> None:
 def test_pettingzoos_registry_takes_parameters_and_finds_the_newest_version() -> None:
     env = pettingzoo.make("aec", "cellgames/torus", size=3)
     assert game_of(env) == cellgames.make("torus-v0", size=3)
-    with pytest.raises(ValueError, match="torus-v0: unknown parameter 'max_cycles'; known: size"):
+    with refused("parameter", "'max_cycles'"):
         pettingzoo.make("aec", "cellgames/torus-v0", max_cycles=7)
 
 
@@ -103,7 +104,7 @@ def test_gymnasiums_registry_takes_parameters_and_opponents() -> None:
     for id in REGISTERED:
         spec = gymnasium.spec(f"cellgames/{id}")
         assert pickle.loads(pickle.dumps(spec)) == spec
-    with pytest.raises(ValueError, match="torus-v0: unknown parameter 'sizes'; known: size"):
+    with refused("parameter", "'sizes'"):
         gymnasium.make("cellgames/torus-v0", sizes=3)
 
 

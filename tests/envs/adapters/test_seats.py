@@ -12,6 +12,7 @@ import pytest
 import torch
 from every_game import generator
 from learner_play import GAMES, Habit, Learner, by_hand, every_game, random_learner
+from refusals import refused
 from torch import Tensor
 from toy_games import Race, RaceState, Sealed
 
@@ -323,11 +324,8 @@ def test_opponents_are_agents_or_their_names(make: Callable[[Any], SeatVector]) 
     named, agent, uniform = make(["rollout:4", agents.load("random"), None]).opponents
     assert [named.name, agent.name] == ["rollout:4", "random"]  # type: ignore[attr-defined]  # agents have names
     assert uniform is UNIFORM
-    with pytest.raises(ValueError, match=r"unknown agent 'gredy'; known: .*; did you mean 'greedy'") as caught:
+    with refused("agent", "'gredy'"):
         make(["greedy", "gredy"])
-    with pytest.raises(ValueError, match="unknown agent 'gredy'") as by_load:
-        agents.load("gredy")
-    assert str(caught.value) == str(by_load.value)
 
 
 class Peeker(agents.BaseAgent):
@@ -364,7 +362,7 @@ def test_what_is_no_action_raises_and_changes_nothing(game: Game, policy: Any) -
     name = game.info.players[int(vector.player[1])]
     with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player {name} in env 1.*: expected a"):
         vector.step(wrong)
-    with pytest.raises(ValueError, match=rf"{game.id}: actions must have shape .* got \[2"):
+    with refused("actions"):
         vector.step(good[:2])
     with pytest.raises(ValueError, match=r"actions must be integers, got torch\.float32"):
         vector.step(good.float())

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from every_game import GAMES, every_game, generator, midway, seen
+from refusals import refused
 from toy_games import Sealed, random_actions
 
 import cellgames
@@ -94,7 +95,7 @@ def test_actions_of_a_wrong_shape_are_refused(game: Game) -> None:
     state = midway(game, 4)
     actions = random_actions(game, state, generator())
     for wrong in (actions[:3], actions[0], actions[None], actions[..., None]):
-        with pytest.raises(ValueError, match=rf"{game.id}: actions must have shape \[B.*= \[4.*got \["):
+        with refused("actions"):
             game.step(state, wrong)
 
 
@@ -145,7 +146,7 @@ def test_an_illegal_action_names_env_player_action_and_reason_and_harms_nothing(
     [7, [1, 2], torch.zeros(3), torch.zeros(2, 2, dtype=torch.int64), torch.zeros(3, dtype=torch.int32)],
 )
 def test_seeds_of_a_wrong_kind_are_refused(wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"torus-v0: seeds must be int64 \[B\], got"):
+    with refused("seeds"):
         GAMES["torus-v0"].init(wrong)
 
 
@@ -187,7 +188,7 @@ def test_put_and_cat_move_whole_games(game: Game) -> None:
     assert len(joined) == 12
     assert joined[5:7].equal(other)
     assert joined[7:].equal(state)
-    with pytest.raises(ValueError, match="expected at least one state, got none"):
+    with refused("states", "none"):
         type(state).cat([])
 
 

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import numpy.typing as npt
 import pytest
+from refusals import refused
 
 from cellgames.envs.core.drawing import (
     Circle,
@@ -129,7 +130,7 @@ def test_dashes_leave_gaps() -> None:
 
 
 def test_dashes_need_lengths() -> None:
-    with pytest.raises(ValueError, match="longer than 0, got 0"):
+    with refused("dashes", "0.0 and 3.0"):
         of(Polyline(((0, 10), (20, 10)), "#ff0000", dash=(0, 1)))
 
 
@@ -168,7 +169,7 @@ def test_a_grid_fills_rows_and_leaves_gaps() -> None:
 
 @pytest.mark.parametrize(("count", "columns"), [(0, 2), (2, 0)])
 def test_a_grid_of_nothing_is_an_error(count: int, columns: int) -> None:
-    with pytest.raises(ValueError, match=f"got {count} and {columns}"):
+    with refused("pictures"):
         grid([PICTURE] * count, columns)
 
 
@@ -219,13 +220,13 @@ def test_a_frame_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 def test_gif_errors_say_expected_and_got(tmp_path: Path) -> None:
     path = tmp_path / "game.gif"
     good = next(frames(1))
-    with pytest.raises(ValueError, match="1 or more frames, got none"):
+    with refused("frames", "none"):
         save_animation([], path)
-    with pytest.raises(ValueError, match=r"frame 1: expected \[20, 30, 3\] as frame 0, got \[19, 30, 3\]"):
+    with refused("frame 1", "[19, 30, 3]"):
         save_animation([good, good[1:]], path)
-    with pytest.raises(ValueError, match=r"frame 0: expected uint8 \[H, W, 3\], got float64 \[20, 30, 3\]"):
+    with refused("frame 0", "float64 [20, 30, 3]"):
         save_animation([good.astype(np.float64)], path)
-    with pytest.raises(ValueError, match="10 ms or more for a frame, got frame_ms=5"):
+    with refused("frame_ms", "frame_ms=5, last_ms=2000"):
         save_animation([good], path, frame_ms=5)
     assert list(tmp_path.iterdir()) == []
 

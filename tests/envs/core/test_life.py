@@ -9,6 +9,7 @@ import pytest
 import torch
 from life_reference import boards_tensor, census, drawn, live_cells, next_board, next_cells, soup
 from native_code import native_library
+from refusals import refused
 from torch import Tensor
 
 from cellgames.envs.boards import life
@@ -127,10 +128,10 @@ def test_boards_side_by_side_live_as_they_do_alone(boards: int, wrap: bool, monk
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"boards": 0}, "boards must be a whole number of at least 1, got 0"),
-        ({"boards": 2.0}, "boards must be a whole number of at least 1, got 2.0"),
+        ({"boards": 0}, "boards: expected a whole number of at least 1, got 0"),
+        ({"boards": 2.0}, "boards: expected a whole number of at least 1, got 2.0"),
         ({"boards": 1, "compile": "maybe"}, "compile must be 'auto', 'always' or 'never', got 'maybe'"),
-        ({"boards": 1, "rows": 2}, "rows must be a whole number of at least 3, got 2"),
+        ({"boards": 1, "rows": 2}, "rows: expected a whole number of at least 3, got 2"),
     ],
 )
 def test_what_makes_no_boards_is_refused(arguments: dict[str, Any], message: str) -> None:
@@ -140,10 +141,10 @@ def test_what_makes_no_boards_is_refused(arguments: dict[str, Any], message: str
 
 def test_other_boards_and_generations_are_refused() -> None:
     boards = Life(5, 6, 2)
-    with pytest.raises(ValueError, match=r"cells must have shape \[B, H, W\] = \[2, 5, 6\], got \[2, 6, 5\]"):
+    with refused("cells", "[2, 6, 5]"):
         boards.load(torch.zeros(2, 6, 5))
     for generations in (-1, 1.0, True):
-        with pytest.raises(ValueError, match="generations must be a whole number of at least 0, got"):
+        with refused("generations"):
             boards.advance(generations)  # type: ignore[arg-type]  # the test's point
 
 

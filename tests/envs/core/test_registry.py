@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import pytest
 from paths import ROOT
+from refusals import refused
 from toy_games import Race
 
 import cellgames
@@ -70,36 +71,36 @@ def test_a_game_can_be_pickled() -> None:
 @pytest.mark.parametrize(
     ("id", "hint"),
     [
-        ("torus", "; did you mean 'torus-v0'?"),
-        ("Torus-v0", "; did you mean 'torus-v0'?"),
-        ("torus_v0", "; did you mean 'torus-v0'?"),
-        ("torus-smal-v0", "; did you mean 'torus-small-v0'?"),
+        ("torus", "did you mean 'torus-v0'?"),
+        ("Torus-v0", "did you mean 'torus-v0'?"),
+        ("torus_v0", "did you mean 'torus-v0'?"),
+        ("torus-smal-v0", "did you mean 'torus-small-v0'?"),
         ("zzzzzz", ""),
         (7, ""),
     ],
 )
 def test_an_unknown_id_is_answered_with_the_known_ones(id: Any, hint: str) -> None:
-    with pytest.raises(ValueError, match="unknown game") as caught:
+    with refused("game", repr(id)) as caught:
         cellgames.make(id)
-    assert str(caught.value) == f"unknown game {id!r}; known: {', '.join(REGISTRY)}{hint}"
+    assert (caught.value.expected, caught.value.cause) == (f"one of {', '.join(REGISTRY)}", hint)
 
 
 def test_an_unknown_parameter_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"unknown parameter 'sizes', 'n'; known: size$"):
+    with refused("parameter", "'sizes'"):
         cellgames.make("torus-v0", sizes=3, n=2)
 
 
 @pytest.mark.parametrize("size", [1, 17, 0, -3, 5.0, "5", True, None])
 def test_a_bad_parameter_is_answered_with_what_was_expected(size: Any) -> None:
-    with pytest.raises(ValueError, match=r"'size' must be a whole number from 2 to 16, got") as caught:
+    with refused("size", repr(size)):
         cellgames.make("torus-v0", size=size)
-    assert repr(size) in str(caught.value)
 
 
 def test_messages_about_a_preset_name_the_preset() -> None:
-    for given in ({"size": 1}, {"sizes": 3}):
-        with pytest.raises(ValueError, match=r"^torus-small-v0: "):
+    for given, parameter in (({"size": 1}, "size"), ({"sizes": 3}, "parameter")):
+        with refused(parameter) as caught:
             cellgames.make("torus-small-v0", **given)
+        assert caught.value.where == "torus-small-v0"
 
 
 # ---------------------------------------------------------------- the package
@@ -243,7 +244,7 @@ except ValueError as error:
     assert lines[2].endswith("expected an id that my_games registers (sprint-v0, sprint-small-v0), got 'sprint'")
     assert lines[3].endswith("got ''")
     assert lines[4].endswith("name the module as Python does: my_games:sprint-v0")
-    assert lines[5].startswith("unknown game 'os:sprint-v0'")  # an id from a record or a file imports nothing
+    assert lines[5].endswith("got 'os:sprint-v0'")  # an id from a record or a file imports nothing
 
 
 @pytest.mark.usefixtures("folder")
@@ -306,11 +307,11 @@ def test_games_are_refused_that_cannot_be_told_apart() -> None:
     with pytest.raises(ValueError, match=r"'quick-v0' is a preset of 'toy-sealed-v0', by which records name the game"):
         registry.register(Sealed, id="quick-v0")
     for wrong in ("Race-v0", "race", "race-v", "race v0", "-v0"):
-        with pytest.raises(ValueError, match="expected an id such as 'strip-v0'"):
+        with refused("id", repr(wrong)):
             registry.register(Race, id=wrong)
-    with pytest.raises(ValueError, match=r"unknown parameter 'size'; known: goal, limit"):
+    with refused("parameter", "'size'"):
         registry.register(Race, id="toy-race-small-v0", size=3)
-    with pytest.raises(ValueError, match=r"expected a class on cellgames.envs.core.Game, .* got dict"):
+    with refused("game", "dict"):
         registry.register({})  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ValueError, match=r"a GamePlugin says all by itself"):
         registry.register(REGISTRY["torus-v0"].plugin, summary="mine")
@@ -335,7 +336,7 @@ def test_an_extension_is_made_where_its_parameters_are_of_use() -> None:
     assert registry.make(wider.id, **wider.parameters) == wider == registry.make("toy-two-laps-v0", goal=3)
     assert registry.make("toy-long-race-v0") == LongRace(laps=(2,))
     assert registry.make("toy-long-race-v0", laps=(1,)) == Race()
-    with pytest.raises(ValueError, match="unknown parameter 'size'; known: goal, limit, laps"):
+    with refused("parameter", "'size'"):
         registry.make(Race.id, size=3)
 
 
@@ -343,6 +344,6 @@ def test_an_extension_is_made_where_its_parameters_are_of_use() -> None:
 def test_an_id_imports_nothing_that_it_names() -> None:
     """Ids come from records and files of weights, which may be anybody's."""
     for id in ("my_games:sprint-v0", "my_games.sprint-v0", "my_games"):
-        with pytest.raises(ValueError, match="unknown game"):
+        with refused("game"):
             registry.make(id)
     assert "my_games" not in sys.modules

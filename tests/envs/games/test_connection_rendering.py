@@ -7,6 +7,7 @@ from math import dist
 
 import pytest
 import torch
+from refusals import refused
 
 from cellgames.envs.connection import ConnectionGame, ConnectionState, Hex, Y
 from cellgames.envs.connection.rendering import outline, sides, spot
@@ -95,5 +96,5 @@ def test_an_analysis_is_drawn_on_the_cells_and_tells_of_the_swap() -> None:
     fills = [shape.fill for shape in board.shapes if isinstance(shape, Polygon)]
     assert len({*fills}) == 4  # a stone, two shares, cells without
     assert sum(isinstance(shape, Circle) and shape.radius == 0.16 for shape in board.shapes) == 1
-    with pytest.raises(ValueError, match="free cells only"):
+    with refused("notes", "some of [2]"):
         game.draw_annotated(state, Notes("", {2: 0.5}))

@@ -14,6 +14,7 @@ import torch
 from grid_adaptation_reference import FLIP, RESERVE, VOTE
 from grid_adaptation_table import agree, reference_of
 from grid_talk_reference import ALL, Letter, TalkMatch, random_talk
+from refusals import refused
 from torch import Tensor
 
 import cellgames
@@ -368,19 +369,19 @@ def test_an_illegal_component_says_why() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "refusal"),
     [
-        ({"talk": "loud"}, "'talk' must be public or private, got 'loud'"),
-        ({"talk": "public", "words": 0}, "'words' must be a whole number from 1 to 100, got 0"),
-        ({"talk": "public", "talk_steps": 11}, "'talk_steps' must be a whole number from 1 to 10, got 11"),
-        ({"talk": "public", "scramble": 1}, "'scramble' must be True or False, got 1"),
-        ({"talk": "public", "mute": "no"}, "'mute' must be True or False, got 'no'"),
-        ({"talk": "public", "mute": True, "scramble": True}, "expected one of scramble=True and mute=True, got both"),
-        ({"words": 4}, "'talk' must be public or private, got 'none'"),
+        ({"talk": "loud"}, ("talk", "'loud'")),
+        ({"talk": "public", "words": 0}, ("words", "0")),
+        ({"talk": "public", "talk_steps": 11}, ("talk_steps", "11")),
+        ({"talk": "public", "scramble": 1}, ("scramble", "1")),
+        ({"talk": "public", "mute": "no"}, ("mute", "'no'")),
+        ({"talk": "public", "mute": True, "scramble": True}, ("mute", "both")),
+        ({"words": 4}, ("talk", "'none'")),
     ],
 )
-def test_a_bad_parameter_is_refused(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_a_bad_parameter_is_refused(parameters: dict[str, Any], refusal: tuple[str, ...]) -> None:
+    with refused(*refusal):
         GridAdaptationTalk(**parameters)
 
 

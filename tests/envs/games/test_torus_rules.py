@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 import torus_reference as ref
+from refusals import refused
 
 from cellgames.envs.core import seeds
 from cellgames.envs.torus.game import Torus
@@ -176,7 +177,7 @@ def test_neighbours_equal_the_references(size: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "1a", "a0", "e1", "a5+", "a1++", "a1 b1", "ä1"])
 def test_a_name_that_is_none_says_what_was_expected(text: str) -> None:
-    with pytest.raises(ValueError, match=r"expected a cell .* got "):
+    with refused("cell"):
         name_to_cell(text, 4)
 
 
@@ -192,7 +193,7 @@ def test_a_name_that_is_none_says_what_was_expected(text: str) -> None:
     ],
 )
 def test_a_position_that_is_none_says_what_was_expected(text: str) -> None:
-    with pytest.raises(ValueError, match="expected"):
+    with refused("position"):
         Torus(3).string_to_state(text)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
+from cellgames.utils.errors import InputError
 from cellgames.utils.extras import no_pictures
 from cellgames.utils.files import PathLike, write_atomic
 
@@ -42,7 +43,7 @@ def write_report(
     tables = [table for table in (*report.more_tables, *report.tables) if table.name]
     names = [f"{table.name}.csv" for table in tables] + [f"{plot.name}.png" for plot in report.plots]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"expected files with different names, got more than one {', '.join(twice)}")
+        raise InputError("files", "files with different names", f"more than one {', '.join(twice)}")
     images: dict[str, bytes] = {}
     try:
         images = {f"{plot.name}.png": png(plot, report.subject) for plot in report.plots}
