@@ -240,8 +240,8 @@ def score(game: Game, agent: Agent, other: str, games: int, seed: int = 0) -> Ma
     return evaluate(game, records, "learned")
 
 
-def main() -> None:
-    """Train, as the command line asks."""
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
     line = argparse.ArgumentParser(description="PPO by self-play in one file, measured against other agents.")
     line.add_argument("--game", default="torus-small-v0", help="id of a game")
     line.add_argument("--games", type=int, default=200, help="to play against each other agent; even")
@@ -250,7 +250,14 @@ def main() -> None:
     for field in fields(Settings):
         kind = type(field.default) if field.name != "wraps" else lambda text: text == "True"
         line.add_argument(f"--{field.name.replace('_', '-')}", type=kind, help="default: that of the game")
+    return line
+
+
+def main() -> None:
+    """Train, as the command line asks."""
+    line = parser()
     arguments = vars(line.parse_args())
+    torch.set_num_threads(1)  # the networks are small: more threads would wait for each other
     changed = {field.name: arguments[field.name] for field in fields(Settings) if arguments[field.name] is not None}
     try:
         game = cellgames.make(arguments["game"])

@@ -7,7 +7,7 @@ from typing import Any
 from .plugin import GamePlugin, TrainingPreset, Variant
 from .shared import MASKABLE_PPO, files
 
-_EVAL = {"eval_opponents": ("rollout:64", "greedy")}  # any network beats `random` at once
+_EVAL = {"eval_opponents": ("rollout:64", "mcts:30", "greedy")}  # any network beats `random` at once
 
 _SHARED: dict[str, Any] = {
     "agents": {"greedy": "cellgames.agents.connection.greedy:ConnectionGreedy"},

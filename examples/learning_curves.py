@@ -1,0 +1,187 @@
+"""Learning curves of three learners in the small presets, and ablations of `examples/ppo.py`.
+
+    python examples/learning_curves.py --seconds 600 --seeds 5
+
+The learners are `examples/ppo.py` by self-play, MaskablePPO of sb3-contrib with its default settings against `random`,
+and `cellgames train` with its defaults for the game. Each gets the same time for playing and learning, and is measured
+before, on the way and at the end. Evaluations do not count. Results go to `results/studies/learning/`, a figure to
+`docs/images/learning.png`. A run that the results have is not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for `examples`, when this file is run as a script
+
+from examples import ppo
+
+import cellgames
+from cellgames.agents import Agent, SB3Agent
+
+GAMES = ("torus", "hex", "y", "cloth-of-gold", "grid-adaptation", "toroidal-cup")
+LADDER = ("random", "rollout:16", "rollout:64", "greedy", "trained")
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "learning rate 0.0003": {"learning_rate": 3e-4},
+    "learning rate 0.001": {"learning_rate": 1e-3},
+    "learning rate 0.01": {"learning_rate": 1e-2},
+    "8 games at once, 512 steps each": {"num_envs": 8, "num_steps": 512},
+    "1 epoch": {"num_epochs": 1},
+    "no entropy bonus": {"entropy": 0.0},
+    "edges that do not wrap": {"wraps": False},
+    "8 channels": {"channels": 8},
+    "1 convolution": {"layers": 1},
+}
+OUT = Path("results/studies/learning/results.json")
+FIGURE = Path("docs/images/learning.png")
+
+Stages = Iterator[tuple[int, Agent]]
+
+
+def sb3(id: str, seed: int) -> Stages:
+    """Yield the steps and the agent of MaskablePPO, 0 steps first, after each rollout."""
+    from sb3_contrib import MaskablePPO
+
+    from cellgames.envs.adapters import SeatVecEnv
+
+    model = MaskablePPO("MlpPolicy", SeatVecEnv(id, 8, "random", seed=seed), n_steps=256, seed=seed, device="cpu")
+    yield 0, SB3Agent(model)
+    while True:
+        model.learn(2048, reset_num_timesteps=False)
+        yield model.num_timesteps, SB3Agent(model)
+
+
+def interval(share: float, count: int, z2: float = 3.8415) -> tuple[float, float]:
+    """Return the Wilson score interval of a share of `count` trials, 95 % by default."""
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = (z2 * share * (1 - share) / count + (z2 / (2 * count)) ** 2) ** 0.5 / (1 + z2 / count)
+    return middle - half, middle + half
+
+
+def scores(id: str, agent: Agent, games: int) -> dict[str, list[float]]:
+    """Return score, low and high against each agent of the ladder."""
+    rows = {other: ppo.score(cellgames.make(id), agent, other, games) for other in LADDER}
+    return {other: [round(row[name], 4) for name in ("score", "low", "high")] for other, row in rows.items()}
+
+
+def curve(id: str, stages: Stages, seconds: float, games: int, points: int = 2) -> list[dict[str, Any]]:
+    """Return steps, seconds of playing and learning, and scores: of the untrained agent, then of `points` more."""
+    spent, found, began = 0.0, list[dict[str, Any]](), time.perf_counter()
+    for steps, agent in stages:
+        spent += time.perf_counter() - began
+        if not steps:
+            spent = 0.0  # loading
+        if spent >= seconds * len(found) / points:
+            found.append({"steps": steps, "seconds": round(spent, 1), **scores(id, agent, games)})
+        if spent >= seconds:
+            break
+        began = time.perf_counter()
+    return found
+
+
+def suite_curve(id: str, seed: int, seconds: float, games: int) -> list[dict[str, Any]]:
+    """Return the same of `cellgames train`, by its own evaluations; its runs are stopped by the time of their rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["train", id, "--seed", str(seed), "--out", folder, "--device", "cpu", "--eval-every", "4"]
+        words += ["--eval-opponents", *LADDER, "--eval-games", str(games), "--threads", "1", "--quiet"]
+        run = subprocess.Popen([sys.executable, "-m", "cellgames", *words], stderr=subprocess.DEVNULL)
+        rows: list[dict[str, str]] = []
+        while run.poll() is None and (not rows or float(rows[-1]["seconds"]) < seconds):
+            time.sleep(1)
+            if (times := Path(folder) / "timing.csv").exists():
+                rows = [row for row in csv.DictReader(times.open(encoding="utf-8")) if row.get("seconds")]
+        run.terminate()
+        run.wait()
+        timing = {row["steps"]: float(row["seconds"]) for row in csv.DictReader((Path(folder) / "timing.csv").open())}
+        table = list(csv.DictReader((Path(folder) / "progress.csv").open(encoding="utf-8")))
+    return [
+        {"steps": int(row["steps"]), "seconds": timing.get(row["steps"], 0.0)}
+        | {name: [float(row[name]), *interval(float(row[name]), games)] for name in LADDER}
+        for row in table
+    ]
+
+
+def draw(runs: dict[str, Any], path: Path) -> None:
+    """Draw score against `random` and `greedy` over seconds, a panel for each game."""
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(2, 3, figsize=(12, 6), sharey=True, layout="constrained")
+    colours = {"examples/ppo.py": "#0072b2", "MaskablePPO": "#d55e00", "cellgames train": "#009e73"}
+    for game, panel in zip(GAMES, panels.flat, strict=True):
+        for learner, colour in colours.items():
+            for key, rows in runs.items():
+                if key.startswith(f"{game}-small-v0 {learner} "):
+                    for other, style in (("random", "-"), ("greedy", "--")):
+                        y = [[100 * number for number in row[other]] for row in rows]
+                        x = [row["seconds"] for row in rows]
+                        panel.plot(x, [row[0] for row in y], style, color=colour, label=f"{learner}, {other}")
+                        panel.fill_between(x, [r[1] for r in y], [r[2] for r in y], color=colour, alpha=0.1, lw=0)
+        panel.set(title=f"{game}-small-v0", xlabel="seconds", ylim=(-2, 102))
+        panel.axhline(50, color="0.8", lw=0.8)
+    panels[0, 0].set_ylabel("score, %")
+    panels[1, 0].set_ylabel("score, %")
+    handles = {label: line for line, label in zip(*panels[0, 0].get_legend_handles_labels(), strict=True)}
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=90)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    line = argparse.ArgumentParser(description="Learning curves in the small presets, and ablations.")
+    line.add_argument("--seconds", type=float, default=60, help="of playing and learning a run")
+    line.add_argument("--ablation-steps", type=int, default=60_000, help="steps of each run of the ablation")
+    line.add_argument("--seeds", type=int, default=1)
+    line.add_argument("--games", type=int, default=40, help="of an evaluation against each agent")
+    line.add_argument("--out", type=Path, default=OUT)
+    line.add_argument("--figure", type=Path, default=FIGURE)
+    return line
+
+
+def main() -> None:
+    """Run what is missing, then draw."""
+    options = parser().parse_args()
+    torch.set_num_threads(1)
+    jobs: dict[str, Callable[[], list[dict[str, Any]]]] = {}
+    for seed in range(options.seeds):
+        id = "torus-small-v0"
+        for name, changed in ABLATIONS.items():
+            own = replace(ppo.settings_of(id), total_steps=options.ablation_steps, **changed)
+            job = lambda i=id, o=own, s=seed: list(ppo.train(cellgames.make(i), o, s))[-1]  # noqa: E731
+            jobs[f"ablation {name} {seed}"] = lambda j=job, i=id, o=options: [
+                {"steps": (end := j())[0], **scores(i, end[1], o.games)}
+            ]
+        for id in (f"{game}-small-v0" for game in GAMES):
+            limits = options.seconds, options.games
+            alone = lambda i=id, s=seed: ppo.train(cellgames.make(i), ppo.settings_of(i), s)  # noqa: E731
+            jobs[f"{id} examples/ppo.py {seed}"] = lambda i=id, a=alone, n=limits: curve(i, a(), *n)
+            jobs[f"{id} MaskablePPO {seed}"] = lambda i=id, s=seed, n=limits: curve(i, sb3(i, s), *n)
+            jobs[f"{id} cellgames train {seed}"] = lambda i=id, s=seed, n=limits: suite_curve(i, s, *n)
+    kept = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {"runs": {}}
+    kept |= {"command": " ".join(["python", *sys.argv]), "machine": platform.machine(), "torch": torch.__version__}
+    kept |= {"games": options.games, "seconds": options.seconds}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    for name, work in jobs.items():
+        if name not in kept["runs"]:
+            kept["runs"][name] = work()
+            print(name, kept["runs"][name][-1], flush=True)
+            options.out.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+    draw(kept["runs"], options.figure)
+
+
+if __name__ == "__main__":
+    main()
