@@ -130,6 +130,7 @@ def draw(runs: dict[str, Any], path: Path) -> None:
                         x = [row["seconds"] for row in rows]
                         panel.plot(x, [row[0] for row in y], style, color=colour, label=f"{learner}, {other}")
                         panel.fill_between(x, [r[1] for r in y], [r[2] for r in y], color=colour, alpha=0.1, lw=0)
+        panel.set_visible(any(key.startswith(f"{game}-small-v0") for key in runs))
         panel.set(title=f"{game}-small-v0", xlabel="seconds", ylim=(-2, 102))
         panel.axhline(50, color="0.8", lw=0.8)
     panels[0, 0].set_ylabel("score, %")
