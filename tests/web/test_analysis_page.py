@@ -156,3 +156,22 @@ def test_a_position_is_set_up_linked_and_played_on(chromium: Any, site: str) -> 
         p.click("a:has-text('Analyse')")
         expect(p.locator(".tree .ply")).to_have_count(1)
         assert complaints == []
+
+
+def test_each_link_has_its_own_variations_and_a_line_is_deleted_after_a_question(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        for moves in (["a1", "b2"], ["c3", "d4", "e5"]):
+            p.goto(f"{site}/#/analysis/torus-small-v0?moves={','.join(moves)}")
+            expect(p.locator(_PLIES)).to_have_text(moves)
+            p.wait_for_function(
+                "(last) => Cellgames.app.analysis.now && Cellgames.app.analysis.tree.at.move === last", arg=moves[-1]
+            )
+        p.evaluate("() => Cellgames.app.analysis.select(Cellgames.app.analysis.tree.main[0])")
+        p.wait_for_function("() => Cellgames.app.analysis.tree.at.move === 'c3'")
+        p.click(".analysis button:has-text('Delete')")
+        p.click("dialog button:has-text('Keep')")
+        assert tree(p) == ["c3", "d4", "e5"]
+        p.click(".analysis button:has-text('Delete')")
+        p.click("dialog button:has-text('Delete')")
+        expect(p.locator(_PLIES)).to_have_count(0)
+        assert not complaints

@@ -158,3 +158,19 @@ def test_a_guided_game_is_one_click_away_and_goes_on_after_a_reload(chromium: An
         p.go_back()
         p.wait_for_selector("text=Learn in a minute")
         assert not complaints
+
+
+def test_a_second_tab_says_that_the_game_has_gone_on(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, _):
+        p.goto(f"{site}/#/play/torus-small-v0")
+        p.wait_for_selector(FORM)
+        p.click("button[type=submit]")
+        p.wait_for_selector(_READY)
+        other = p.context.new_page()
+        other.goto(p.url)
+        other.wait_for_selector(_READY)
+        turn(p, 1)
+        p.wait_for_selector(_READY)
+        other.evaluate(_ACT, 3)
+        expect(other.locator(".notice")).to_contain_text("This game has gone on in another tab.")
+        assert other.evaluate("() => Cellgames.app.game.view.turn") == 2

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -244,6 +245,17 @@ def test_a_finished_game_is_added_to_the_store_once_and_not_if_moves_were_taken_
     assert client.post(f"{path}/store", json={}).status_code == 409
     assert client.get("/api/records").json()["store"] == 1
     assert client.get(f"{path}/record.jsonl").status_code == 200
+
+
+def test_a_browser_keeps_the_files_of_the_page_under_their_version(client: Any) -> None:
+    page = client.get("/")
+    assert page.headers["cache-control"] == "no-cache"
+    addresses = re.findall(r'"(/static/[^"]+)"', page.text)
+    assert len(addresses) > 20
+    assert len({address.partition("?v=")[2] for address in addresses}) == 1
+    for address in addresses:
+        assert "immutable" in client.get(address).headers["cache-control"]
+    assert client.get(addresses[0].partition("?")[0]).headers["cache-control"] == "no-cache"
 
 
 # ---------------------------------------------------------------- sessions

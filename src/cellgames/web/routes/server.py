@@ -8,7 +8,9 @@ Everything from a browser is checked: requests by `middleware`, games and agents
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,10 +28,23 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
     from starlette.middleware.gzip import GZipMiddleware
+    from starlette.types import Scope
+    from typing_extensions import override
 except ImportError as error:
     raise ImportError(f'the page needs FastAPI: pip install "cellgames[web]" ({error})') from error
 
 STATIC = Path(__file__).parents[1] / "static"
+
+
+class KeptFiles(StaticFiles):
+    """The page's files, which a browser keeps when their address has a version."""
+
+    @override
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        kept = scope["query_string"].startswith(b"v=")
+        response.headers["cache-control"] = "public, max-age=31536000, immutable" if kept else "no-cache"
+        return response
 
 
 def create_app(
@@ -106,7 +121,10 @@ def create_app(
 
     # --- the page ---------------------------------------------------------------------------------------------
 
-    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    content = b"".join(path.read_bytes() for path in sorted(STATIC.iterdir()))
+    page = re.sub(
+        r'"(/static/[^"]+)"', rf'"\1?v={sha256(content).hexdigest()[:12]}"', (STATIC / "index.html").read_text("utf-8")
+    )
 
     @app.get("/", include_in_schema=False)
     async def index() -> Response:
@@ -116,7 +134,7 @@ def create_app(
     async def documentation() -> Response:
         return HTMLResponse(api_page(app.openapi()))
 
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", KeptFiles(directory=STATIC), name="static")
 
     app.include_router(play_routes(state, sessions, alone=hosts is not None))
     app.include_router(record_routes(state))

@@ -139,7 +139,7 @@
     }
     const position = query.get("position") || "", moves = (query.get("moves") || "").split(",").filter(Boolean);
     const source = {
-      key: new URLSearchParams({ id, ...parameters, position }).toString(), title: game ? `${game.title}${position ? ", a position" : ""}` : id,
+      key: new URLSearchParams({ id, ...parameters, position, ...(moves.length && { moves }) }).toString(), title: game ? `${game.title}${position ? ", a position" : ""}` : id,
       game: id, parameters, position, moves, seed: query.get("seed") || "0", names: null, line: null,
     };
     return begin(main, source, current);
@@ -427,9 +427,11 @@
       this.select(node);
     }
 
-    remove() {
-      if (!this.tree.at.parent) return;
-      this.tree.remove(this.tree.at);
+    async remove() {
+      const { at } = this.tree, after = this.tree.line(at).length;
+      if (!at.parent || (after && !await app.ask(`Delete ${at.move} and ${app.plural(after, "move")} after it? That cannot be undone.`, "Delete", "Keep"))) return;
+      if (this.closed) return;
+      this.tree.remove(at);
       this.changed();
     }
 

@@ -314,9 +314,10 @@
     }
 
     async refused(error) {
-      app.notice(error.message);
-      if (error.status === 404 || error.status === 0) this.fail(error);
-      else await this.reload();
+      const { turn, epoch } = this.view, lost = error.status === 404 || error.status === 0;
+      if (lost) this.fail(error); else await this.reload();
+      const moved = !lost && (this.view.turn !== turn || this.view.epoch !== epoch);
+      app.notice(moved ? "This game has gone on in another tab. Here is how it stands." : error.message);
     }
 
     async reload() {

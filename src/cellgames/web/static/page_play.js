@@ -163,7 +163,7 @@
         about.textContent = agent ? (level ? `${level.agent}: ${agent.summary}. ${measured(level)}` : agent.summary) : "";
       };
       select.addEventListener("change", follow);
-      select.value = [before && before.name, levels.length ? `level:${levels[0].name}` : "", "greedy", "random"].find((name) => [...select.options].some((option) => option.value === name)) || "";
+      select.value = [before && before.name, levels.length ? `level:${levels[Math.min(1, levels.length - 1)].name}` : "", "greedy", "random"].find((name) => [...select.options].some((option) => option.value === name)) || "";
       follow();
       if (before && before.name === select.value && !number.hidden) number.value = before.number;
       const made = el("div", { class: "rival" }, field(label, select), number, about);
