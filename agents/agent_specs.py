@@ -158,7 +158,7 @@ AGENTS: dict[str, AgentSpec] = {
         ),
         AgentSpec(
             "trained",
-            "a network that learned by self-play, in games whose weights come with the package",
+            "the trained agent of the package: a network that learned by self-play, or evolved designs",
             "networks.trained:trained",
             weights=WEIGHTS,
         ),

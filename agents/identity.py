@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.file_names import MIXTURE_FILE
+from cellgames.envs.registry import plugin_of
 from cellgames.utils.version import __version__
 
 from .agent_names import own_name, split_name
@@ -102,7 +103,8 @@ def _of_spec(spec: str, game: Game | None) -> str:
             return identity_of_command(spec.partition(":")[2])
         if AGENTS[name].takes == "FOLDER":  # the file names its members by their identities
             return _of_file(Path(spec.partition(":")[2], MIXTURE_FILE))
-        return __version__ if is_program(spec) else _of_shipped(game, AGENTS[name].weights)
+        listed = name == "trained" and game is not None and name in plugin_of(game).agents
+        return __version__ if listed or is_program(spec) else _of_shipped(game, AGENTS[name].weights)
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
 
 

@@ -21,7 +21,8 @@ SEARCH_WEIGHTS = WEIGHTS / "search"
 def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
     """Return the ids of the games that the weights in a folder play, in the order of lists.
 
-    Those of `WEIGHTS` also play games that extend one that they serve (`GamePlugin.search`).
+    Those of `WEIGHTS` also play games that extend one that they serve (`GamePlugin.search`). With them come the games
+    whose plugins list another agent as `trained`.
 
     Args:
         folder: `WEIGHTS`, the default, or `SEARCH_WEIGHTS`.
@@ -32,6 +33,8 @@ def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
     learned = _learned(WEIGHTS if folder is None else folder)
 
     def plays(entry: registry.GameSpec) -> bool:
+        if folder in (None, WEIGHTS) and "trained" in entry.plugin.agents:
+            return True
         played = [entry.defaults]
         if folder in (None, WEIGHTS) and entry.plugin.search.get("simpler") is not None:
             played.append({name: entry.defaults[name] for name in entry.plugin.parameters})

@@ -30,7 +30,8 @@ class WeightsAgent(ByGame):
     """An agent that plays by the network in a file, on the device of the games.
 
     The file and the network's shapes are known when there is a game. Where no file serves the game, but one serves the
-    game that it extends, that network may play (`GamePlugin.search`).
+    game that it extends, that network may play (`GamePlugin.search`). A game whose plugin lists an agent under this
+    name has that agent, and no weights.
 
     Args:
         name: as in `Agent`.
@@ -38,7 +39,13 @@ class WeightsAgent(ByGame):
     """
 
     def __init__(self, name: str, find: Callable[[Game], Path]) -> None:
+        self._network: Network | None = None
+
         def make(game: Game) -> AnyAgent:
+            if (listed := plugin_of(game).agents.get(name)) is not None:
+                self._network = None
+                made: AnyAgent = resolve(listed)()
+                return made
             try:
                 self._network, about = load_network(find(game), game)
             except ValueError:
@@ -60,7 +67,8 @@ class WeightsAgent(ByGame):
     @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         agent = self.playing(game)
-        self._network.to(env_ids.device)
+        if self._network is not None:
+            self._network.to(env_ids.device)
         agent.start(game, players, env_ids)
 
 
@@ -75,7 +83,7 @@ def from_file(path: Path) -> WeightsAgent:
 
 
 def trained() -> WeightsAgent:
-    """Return the agent whose weights come with the package, whatever the game."""
+    """Return the trained agent that comes with the package, whatever the game."""
     return WeightsAgent("trained", shipped)
 
 

@@ -42,7 +42,7 @@ CANDIDATES: Mapping[str, tuple[str, ...]] = {
     "grid-adaptation-small-v0": ("random", "rollout:1", "rollout:4", "greedy", "trained", "rollout:64", "mcts:64"),
     "grid-adaptation-v0": ("random", "rollout:1", "greedy", "trained"),
     "toroidal-cup-small-v0": ("random", "rollout:2", "rollout:8", "greedy", "champion", "mcts:256"),
-    "toroidal-cup-v0": ("random", "rollout:2", "greedy", "trained", "champion"),
+    "toroidal-cup-v0": ("random", "rollout:2", "greedy", "champion"),
     "hex-small-v0": ("random", "rollout:4", "rollout:64", "greedy", "mcts:100", "mcts:1000", "trained"),
     "hex-v0": ("random", "mcts:30", "mcts:100", "greedy", "trained", "gumbel:64"),
     "y-small-v0": ("random", "rollout:4", "rollout:64", "greedy", "mcts:100", "mcts:1000", "trained"),

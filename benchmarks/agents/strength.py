@@ -33,6 +33,7 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of
 from cellgames.utils.files import write_atomic
 from cellgames.utils.report.model import Cell, Part, Section, Table
 from cellgames.utils.report.text import markdown_table
@@ -69,7 +70,7 @@ class Setting:
 
     def made(self, game: Game) -> dict[str, Any]:
         """Return what made the weights of the agent; nothing if it plays by none."""
-        if not _learned(self.agent):
+        if not _learned(self.agent) or self.agent in plugin_of(game).agents:
             return {}
         folder = {} if self.agent == "trained" else {"folder": SEARCH_WEIGHTS}
         found: dict[str, Any] = read_about(shipped(game, **folder))["made"]
@@ -98,9 +99,7 @@ SETTINGS = (
     Setting("cloth-of-gold-v0", opponents=("random", "greedy", "rollout:32"), games=400, chunk=100),
     Setting("cloth-of-gold-wild-small-v0", opponents=("random", "greedy", "rollout:16"), games=400),
     Setting("toroidal-cup-v0", opponents=("random", "greedy"), games=200, chunk=100),
-    Setting("toroidal-cup-v0", opponents=("greedy", "random"), agent="champion"),
-    Setting("toroidal-cup-small-v0"),
-    Setting("toroidal-cup-small-v0", opponents=("random", "greedy"), agent="champion"),
+    Setting("toroidal-cup-small-v0", games=400),
     Setting("toroidal-cup-small-v0", opponents=("random", "greedy"), agent="mcts:4096", games=400, chunk=200),
     Setting(
         "torus-small-v0",

@@ -46,8 +46,8 @@ AT_LEAST = {
     "grid-adaptation-v0": (2, 0.85),
     "cloth-of-gold-small-v0": (8, 0.85),
     "cloth-of-gold-v0": (2, 0.85),
-    "toroidal-cup-v0": (20, 0.4),
-    "toroidal-cup-small-v0": (60, 0.5),
+    "toroidal-cup-v0": (4, 0.5),
+    "toroidal-cup-small-v0": (20, 0.5),
 }
 """Games of a match against random play, and what they should score at least: less than they do on average."""
 
@@ -107,8 +107,8 @@ def test_trained_for_a_game_without_weights_says_which_have_some_and_how_to_trai
     assert said.count("\n") == 1
     assert all(id in said for id in ids_with_weights())
     assert "`cellgames train cloth-of-gold-v0 --param radius=5`" in said
-    with pytest.raises(ValueError, match=r"`cellgames train toroidal-cup-small-v0 --param rows=32`"):
-        load("trained", cellgames.make("toroidal-cup-small-v0", rows=32))
+    with pytest.raises(ValueError, match=r"`cellgames train cloth-of-gold-small-v0 --param radius=5`"):
+        load("trained", cellgames.make("cloth-of-gold-small-v0", radius=5))
 
 
 def test_networks_that_learned_with_a_search_serve_it_unless_the_game_has_others() -> None:

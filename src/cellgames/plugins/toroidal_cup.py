@@ -33,6 +33,7 @@ TOROIDAL_CUP = GamePlugin(
         "champion": "cellgames.agents.toroidal_cup.champion:ToroidalCupChampion",
         "greedy": "cellgames.agents.toroidal_cup.greedy:ToroidalCupGreedy",
         "mcts": "cellgames.agents.toroidal_cup.placement_search:CupSearch",
+        "trained": "cellgames.agents.toroidal_cup.champion:ToroidalCupChampion",  # beats what networks have learned
     },
     networks={
         "policy": "cellgames.agents.toroidal_cup.network:CupNetwork",
