@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     host, port = arguments.host, listening.getsockname()[1]
     origin = f"http://{_address()}:{port}" if arguments.invite and host == "0.0.0.0" else ""
-    address = origin or f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    address = origin or (f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
     games = arguments.games or store.parent / "games"
     hosts = (*LOCAL, arguments.host) if local else None
     app = create_app(arguments.results, store, games=games, agents=agents, hosts=hosts, origin=origin)
