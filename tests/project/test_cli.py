@@ -93,67 +93,6 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
 # ---------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("lst", "there is no command 'lst'; did you mean list?"),
-        ("tournament", "there is no command 'tournament'; the commands are list, rules, play"),
-        ("play", "the following arguments are required: GAME"),
-        ("play torus-v0 --sede 3", "unrecognized arguments: --sede 3"),
-        ("play tours-v0", "got 'tours-v0'"),
-        ("play torus-v0 --agents nowhere:Bot", "there is no module 'nowhere'"),
-        ("play torus-v0 --param height=3", "got 'height'"),
-        ("play torus-v0 --param size", "--param needs NAME=VALUE, such as size=5; got 'size'"),
-        ("play torus-v0 --size 3 --param size=4", "parameter 'size' is given twice"),
-        ("play torus-v0 --size big", "size: expected a whole number from 2 to 16, got 'big'"),
-        ("play torus-v0 --seed x", "argument --seed: invalid int value: 'x'"),
-        ("play torus-v0 --seed 9223372036854775808", "expected a seed from -2^63 to 2^63 - 1"),
-        ("play torus-v0 --as black --watch", "--as gives you a seat and --watch gives all seats to agents"),
-        ("play torus-v0 --position abc", "expected a position of size 8"),
-        ("play torus-v0 --out no/such/folder/file", "no/such/folder/file: No such file or directory"),
-        ("round-robin torus-v0", "the following arguments are required: --agents"),
-        ("round-robin torus-v0 --agents random", "expected at least two agents, got random"),
-        ("round-robin torus-v0 --agents random random", "different names, got more than one random"),
-        ("round-robin torus-v0 --agents random greedy --games 7", "games: expected even"),
-        ("round-robin torus-v0 --agents random greedy --anchor x", "anchor: expected one of the agents"),
-        ("round-robin torus-v0 --agents random greedy --out {foreign}", "is not empty and holds no run.json"),
-        ("round-robin torus-v0 --agents random greedy --out {foreign}/file", "is a file or lies in one"),
-        ("round-robin toroidal-cup-small-v0 --param teams=3 --agents random greedy", "free-for-all games take more"),
-        ("free-for-all torus-v0 --agents random greedy --games 0", "games: expected a whole number"),
-        (
-            "free-for-all toroidal-cup-small-v0 --agents random amaf:8",
-            "expected a game with perfect information",
-        ),
-        ("replay missing.jsonl", "missing.jsonl: No such file or directory"),
-        ("replay {foreign}", "expected a folder with games.jsonl"),
-        ("replay {foreign}/file", "file, line 1: expected a JSON object, got 'not a record'"),
-    ],
-)
-def test_errors_are_one_line_without_a_traceback(
-    line: str,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    (foreign / "file").write_text("not a record\n")
-    (foreign / "empty").write_text("")
-    try:
-        code = main(line.format(foreign=foreign).split())
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, "")
-    assert err.startswith("cellgames")
-    assert message in err
-    assert err.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["foreign"]
-    assert (foreign / "file").read_text() == "not a record\n"
-
-
 def test_an_unexpected_error_is_one_line_and_debug_shows_where(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,23 +171,8 @@ def test_a_game_from_the_first_move_to_the_record(
 def test_wrong_input_is_explained_and_asked_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    typed(
-        monkeypatch,
-        "e5",
-        "c3+",
-        "a1",
-        "c3+",
-        "",
-        "help",
-        "moves",
-        "board",
-        "position",
-        "undo",
-        "undo",
-        "undo",
-        "a2",
-        "quit",
-    )
+    lines = ("e5", "c3+", "a1", "c3+", "", "help", "moves", "board", "position", "undo", "undo", "undo", "a2", "quit")
+    typed(monkeypatch, *lines)
     assert main(["play", *SMALL, "--in-process", "--agents", "arena_bots:Last"]) == 0
     shown = capsys.readouterr().out
     assert "'e5' is no move here: cell: expected a cell" in shown
@@ -366,17 +290,7 @@ def test_a_round_robin_writes_everything_and_says_what_to_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = [
-        "round-robin",
-        "torus-v0",
-        "--param",
-        "size=3",
-        "--agents",
-        "random",
-        "rollout:8",
-        "--games",
-        "6",
-    ]
+    words = ["round-robin", "torus-v0", "--param", "size=3", "--agents", "random", "rollout:8", "--games", "6"]
     assert main(words) == 0
     out, err = capsys.readouterr()
     folder = tmp_path / "results" / "torus-v0-size=3-seed=0"
@@ -403,25 +317,28 @@ def test_a_round_robin_writes_everything_and_says_what_to_open(
     assert not (folder / "top_game.gif").exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "asked", "chunk", "kept_in"),
+    [
+        ("round-robin torus-v0 --games 12 --chunk 2 --no-gif", 15, 2, "All whole chunks of games are kept in "),
+        ("season torus-v0 --teams 8 --days 5 --chunk 4", 30, 4, "All whole batches of games are kept in "),
+    ],
+)
 def test_ctrl_c_says_how_to_continue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: str,
+    asked: int,
+    chunk: int,
+    kept_in: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    out = tmp_path / "my run"
-    words = [
-        "round-robin",
-        *SMALL,
-        "--in-process",
-        "--agents",
-        "random",
-        "arena_bots:Impatient",
-        "--games",
-        "12",
-        "--chunk",
-        "2",
-    ]
-    err, kept, printed = stop_and_continue([*words, "--no-gif"], out, 15, monkeypatch, capsys)
-    assert f"All whole chunks of games are kept in {out}" in err
-    assert f"12 games, {kept} of them from before" in printed
+    out, agents = tmp_path / "my run", "--size 3 --in-process --agents random arena_bots:Impatient"
+    err, kept, printed = stop_and_continue([*line.split(), *agents.split()], out, asked, monkeypatch, capsys)
+    assert f"{kept_in}{out}" in err
+    assert kept > 0
+    assert kept % chunk == 0
+    assert f"games, {kept} of them from before" in printed
 
 
 def test_a_read_only_folder_names_the_options_that_help(
@@ -516,20 +433,6 @@ def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, capsys:
     assert main(["replay", str(recorded), "--record", "3"]) == 0
 
 
-def test_replay_asks_for_one_game_where_it_needs_one(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for words, message in (
-        (("--show",), "--show needs one game, and there are 3; choose it with --record 1 to 3"),
-        (("--step", "--seed", "2", "--agents", "greedy"), "greedy plays none of the games; these do: random"),
-        (("--record", "4"), "--record must be from 1 to 3, got 4"),
-        (("--record", "0"), "--record must be from 1 to 3, got 0"),
-        (("--record", "1", "--seed", "2"), "none of the 3 games has all of that"),
-        (("--out", "game.avi"), "ends in .gif, .mp4, .png, .html, got game.avi"),
-        (("--out", "no/such/game.gif"), "--out no/such/game.gif: there is no folder no/such"),
-    ):
-        assert main(["replay", str(recorded), *words]) == 2
-        assert message in capsys.readouterr().err
-
-
 def test_replay_lists_games_and_chooses_them(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", str(recorded), "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -598,20 +501,6 @@ def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
                 metavars.setdefault(flag, set()).add(None if action.metavar is None else str(action.metavar))
     several = {flag: found for flag, found in metavars.items() if len(found) > 1}
     assert several == {"--out": {"DIR", "FILE", "PATH"}}  # a folder, a file, and either
-    assert games == {
-        *(
-            "play",
-            "rules",
-            "train",
-            "evolve",
-            "evaluate",
-            "analyse",
-            "round-robin",
-            "free-for-all",
-            "season",
-            "series",
-            "leaderboard",
-        ),
-        *("check-bot", "import", "solve", "league", "exploit"),
-    }
+    core = "play rules train evaluate analyse round-robin free-for-all season series leaderboard check-bot import"
+    assert games == {*core.split(), *["solve", "league", "exploit", "evolve"]}
     assert metavars["--agents"] == {"AGENT"}

@@ -226,7 +226,7 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
 
 COMMAND = (
     *(sys.executable, "-m", "cellgames", "train", "torus-v0", "--size", "3", "--out", "run", "--device", "cpu"),
-    *(
+    *[
         "--threads",
         "1",
         "--num-envs",
@@ -239,7 +239,7 @@ COMMAND = (
         "1",
         "--eval-games",
         "2",
-    ),
+    ],
     *("--eval-opponents", "random", "--checkpoint-every", "9999999"),
 )
 

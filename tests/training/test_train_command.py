@@ -114,46 +114,6 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     assert equal(content(Path("my run")), content(Path("undisturbed")))
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("train tours-v0", "got 'tours-v0'; did you mean 'torus-v0'?"),
-        ("train torus-v0 --algo dqn", "argument --algo: invalid choice: 'dqn'"),
-        ("train torus-v0 --mixed-precision --algo maskable-ppo", "--mixed-precision is not an option of maskable-ppo"),
-        ("train torus-v0 --opponents nobody", "got 'nobody'"),
-        ("train torus-v0 --eval-opponents nobody", "got 'nobody'"),
-        ("train torus-v0 --device abacus", "device: expected auto, cpu, cuda or cuda:N, got 'abacus'"),
-        ("train torus-v0 --out {foreign}", "is not empty and holds no arguments.json, but file"),
-        ("train torus-v0 --out {foreign}/file", "expected a folder for the run"),
-        ("evaluate --agents greedy", "GAME is needed, unless AGENT is a file of weights"),
-        ("evaluate torus-v0 --agents greedy greedy", "greedy cannot be measured against itself"),
-        (
-            "evaluate torus-v0 --agents greedy --games 7",
-            "games: expected even, since each opening is played in both seats, got 7",
-        ),
-        ("evaluate --agents {foreign}", "agent.safetensors: expected a file of weights, got none"),
-        ("evaluate torus-v0 --agents greedy --out {foreign}", "is not empty and holds no evaluation.json, but file"),
-        ("evaluate torus-v0 --agents greedy --out {foreign}/file", "expected a folder for the run"),
-    ],
-)
-def test_errors_are_one_line_without_a_traceback(
-    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    (foreign / "file").write_text("not a run\n")
-    try:
-        code = main(line.format(foreign=foreign).split())
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, "")
-    assert err.startswith("cellgames")
-    assert message in err
-    assert err.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["foreign"]
-
-
 # ---------------------------------------------------------------- evaluate
 
 

@@ -41,21 +41,20 @@ def started(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    "settings",
     [
-        (
-            {"learning_rate": 0.01},
-            rf"learning_rate: expected {tiny().learning_rate}, got 0.01; choose another folder",
-        ),
-        ({"seed": 3, "clip_range": 0.3}, r"seed: expected 0, got 3; clip_range: expected 0.2, got 0.3"),
-        ({"checkpoint_every": 7}, "checkpoint_every: expected 3, got 7"),
-        ({"eval_opponents": ("random", "greedy")}, "eval_opponents: expected random, got random, greedy"),
+        {"learning_rate": 0.01},
+        {"seed": 3, "clip_range": 0.3},
+        {"checkpoint_every": 7},
+        {"eval_opponents": ("random", "greedy")},
     ],
+    ids=",".join,
 )
-def test_a_run_with_other_arguments_is_refused(settings: dict[str, Any], message: str, started: Path) -> None:
+def test_a_run_with_other_arguments_is_refused(settings: dict[str, Any], started: Path) -> None:
     before = content(started)
-    with pytest.raises(RunError, match=message):
+    with pytest.raises(RunError) as error:
         train(tiny(total_steps=1, **settings), started)
+    assert error.value.fields == tuple(settings)
     assert equal(content(started), before)
 
 
@@ -84,13 +83,6 @@ def test_a_shorter_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError) as error:
         train(tiny(total_steps=99), tmp_path)
     assert error.value.fields == ("total_steps",)
-
-
-@pytest.mark.parametrize("name", ["checkpoint.pt", "arguments.json"])
-def test_a_file_that_cannot_be_read_is_refused(name: str, started: Path) -> None:
-    (started / name).write_bytes(b"neither one nor the other")
-    with pytest.raises(RunError, match=rf"{name} cannot be read .*; choose another folder"):
-        train(tiny(total_steps=1), started)
 
 
 @pytest.mark.parametrize(

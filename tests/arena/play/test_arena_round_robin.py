@@ -90,9 +90,6 @@ def test_the_top_game_is_the_longest_of_the_two_best(whole: Path, tmp_path: Path
     assert len(game.moves) == max(len(r.moves) for r in best)
 
 
-# ---------------------------------------------------------------- stopped and continued
-
-
 # ---------------------------------------------------------------- grown
 
 
@@ -116,9 +113,6 @@ def test_a_grown_run_equals_a_bigger_one_played_at_once(
     assert content(out) == content(whole)
     assert len(chunks_played) == CHUNKS + again
     assert len(chunks_played) > before
-
-
-# ---------------------------------------------------------------- folders
 
 
 def test_a_run_of_a_game_of_chance_continues_with_openings_that_stopped_early(

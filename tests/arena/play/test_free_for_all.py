@@ -291,9 +291,6 @@ def test_a_run_with_a_parameter_that_is_a_tuple_grows(tmp_path: Path) -> None:
         free_for_all(other, bots, FreeForAllOptions(games=6, chunk=2), out=tmp_path)
 
 
-# ---------------------------------------------------------------- stopped, continued, grown
-
-
 class Searcher(BaseAgent):
     """Needs positions."""
 

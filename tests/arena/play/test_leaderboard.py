@@ -8,7 +8,7 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,6 @@ from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import rate
 from cellgames.arena.stats.tables import make_tables
 from cellgames.cli.commands import leaderboard_command
-from cellgames.cli.console import UserError
 from cellgames.cli.main import main
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -366,28 +365,6 @@ def test_the_command_adds_shows_and_writes(
     data = json.loads(capsys.readouterr().out)
     assert data["leaderboards"][0]["anchor"] == "greedy"
     assert data["sources"] == [{"kind": "file", "place": str(file), "games": 80}]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--param", "size=5"], "--param needs GAME"),
-        (["torus-v0", "--param", "size=4"], "has no such games; it has torus-small-v0"),
-        (["toroidal-cup-v0"], "has no such games"),
-        (["--agents", "greedy"], "no games between different agents"),
-        (["--version", "7"], "no games between different agents"),
-        (["torus-v1"], "got 'torus-v1'"),
-        (["--anchor", "nobody"], "anchor: expected one of"),
-        (["--add", "nowhere"], "expected the folder of a run"),
-    ],
-)
-def test_the_command_says_what_is_wrong(
-    command: Callable[..., int], tmp_path: Path, words: Sequence[str], message: str
-) -> None:
-    with Store(tmp_path / "mine.sqlite") as store:
-        store.add(match("random", "greedy", 0.3, 5), source=FILE)
-    with pytest.raises((UserError, ValueError), match=message):
-        command(*words)
 
 
 def test_from_games_to_the_leaderboard(

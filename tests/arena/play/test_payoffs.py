@@ -18,7 +18,7 @@ from cellgames.arena.records.record_lines import Forfeit, Outcome, Pairing, Reco
 from cellgames.arena.report.payoff_sections import payoff_section
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
 from cellgames.arena.stats.comparisons import PairResult
-from cellgames.arena.stats.cycles import Cycle, cycles
+from cellgames.arena.stats.cycles import cycles
 from cellgames.arena.stats.equilibrium import equilibrium
 from cellgames.arena.stats.payoffs import Payoffs, nash, payoffs, payoffs_of
 from cellgames.arena.stats.tables import make_tables
@@ -382,7 +382,3 @@ def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None
     page = (tmp_path / "report.md").read_text()
     assert "## Nash averaging, deviation ratings and cycles" in page
     assert "paper beats rock" in page
-
-
-def test_a_ring_knows_its_weakest_link() -> None:
-    assert Cycle(("a", "b", "c"), (0.9, 0.7, 0.8), (0.8, 0.6, 0.7)).weakest == 0.7

@@ -137,20 +137,6 @@ def test_the_command_writes_scores_of_the_agent_and_of_baselines(
     assert "| visitors-1 | mine | 1 of 4 |" in (tmp_path / "out" / "evaluation.md").read_text()
 
 
-def test_mistakes_are_refused_before_the_first_game(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = ["--out", str(tmp_path / "out")]
-    for words, message in (
-        (["torus-v0", "--agents", "greedy", "--scenarios"], "expected one with scenarios"),
-        (["grid-adaptation-v0", "--agents", "greedy", "--size", "9", "--scenarios"], "has its own parameters"),
-        (["toroidal-cup-small-v0", "--agents", "trained", "--scenarios"], "no trained weights"),
-        (["grid-adaptation-v0", "--agents", "greedy", "greedy", "--scenarios"], "greedy"),
-        (["--agents", "greedy", "--scenarios"], "--scenarios needs GAME"),
-    ):
-        assert main(["evaluate", *words, *out]) == 2
-        assert message in capsys.readouterr().err
-        assert not (tmp_path / "out").exists()
-
-
 def test_list_shows_all_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     shown = capsys.readouterr().out

@@ -168,15 +168,8 @@ def test_a_run_with_a_secret_seed_is_not_continued_with_another_one(tmp_path: Pa
 def evaluated(out: Path | None, *words: str) -> Sequence[str]:
     folder = [] if out is None else ["--out", str(out)]
     return [
-        "evaluate",
-        "torus-small-v0",
-        "--size",
-        "2",
-        "--agents",
+        *["evaluate", "torus-small-v0", "--size", "2", "--games", "4", "--no-store", "--agents"],
         *AGENTS,
-        "--games",
-        "4",
-        "--no-store",
         *folder,
         *words,
     ]

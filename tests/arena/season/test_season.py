@@ -52,13 +52,6 @@ def test_a_season_leaves_its_files(tmp_path: Path) -> None:
     )
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_one_other_games(tmp_path: Path, whole: Path) -> None:
-    run(tmp_path / "again")
-    assert content(tmp_path / "again") == content(whole)
-    run(tmp_path / "other", seed=1)
-    assert content(tmp_path / "other")["games.jsonl"] != content(whole)["games.jsonl"]
-
-
 def test_days_are_played_in_even_batches(tmp_path: Path) -> None:
     """9 teams: 4 games a day; 5 days of about 10 games are 2 + 3 days."""
     coin = Coin(level=0, chunk=10)
@@ -185,12 +178,6 @@ def test_a_season_in_which_nobody_ever_wins(tmp_path: Path) -> None:
     assert [list(map(list, r.rolls)) for r in results] == [g["rolls"] for s in data["series"] for g in s["results"]]
     report = (done.out / "report.md").read_text()
     assert f"(replays: 5; dice {results[0].teams[0]} {results[0].rolls[0][0]}" in report
-
-
-# ---------------------------------------------------------------- stopped and continued
-
-
-# ---------------------------------------------------------------- folders
 
 
 def test_games_that_were_changed_are_played_again_or_refused(whole: Path) -> None:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from arena_runs import content, stop_and_continue
+from arena_runs import content
 
 from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
@@ -21,16 +21,7 @@ def test_a_season_writes_everything_and_says_what_to_open(
     monkeypatch.chdir(tmp_path)
     words = [
         *TORUS,
-        "--teams",
-        "9",
-        "--days",
-        "3",
-        "--seed",
-        "2",
-        "--in-process",
-        "--agents",
-        "random",
-        "arena_bots:First",
+        *["--teams", "9", "--days", "3", "--seed", "2", "--in-process", "--agents", "random", "arena_bots:First"],
     ]
     assert main(words) == 0
     out, err = capsys.readouterr()
@@ -75,82 +66,3 @@ def test_teams_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert settings["teams"][3] == {"name": "Old Team 3", "league": "M", "division": "Even Division", "agent": "random"}
     assert [team["agent"] for team in settings["teams"]].count("arena_bots:Last") == 7
     assert (settings["chunk"], settings["opening_plies"]) == (3, 1)
-
-
-def test_ctrl_c_says_how_to_continue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "my run"
-    words = [
-        *TORUS,
-        "--teams",
-        "8",
-        "--days",
-        "5",
-        "--chunk",
-        "4",
-        "--in-process",
-        "--agents",
-        "random",
-        "arena_bots:Impatient",
-    ]
-    err, kept, printed = stop_and_continue(words, out, 30, monkeypatch, capsys)
-    assert f"All whole batches of games are kept in {out}" in err
-    assert kept > 0
-    assert kept % 4 == 0
-    assert f"games, {kept} of them from before" in printed
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("", "the following arguments are required: GAME"),
-        ("tours-v0 --agents random", "got 'tours-v0'"),
-        ("nope", "got 'nope'"),
-        ("nope --teams 3 --param rows=1", "got 'nope'"),
-        ("torus-v0 --size 99 --agents random", "size: expected a whole number from 2 to 16, got 99"),
-        (
-            "torus-v0",
-            "torus-v0: expected --agents, or a file of teams with agents; only toroidal-cup",
-        ),
-        ("torus-v0 --agents nobody", "got 'nobody'"),
-        ("torus-v0 --agents random --teams 7", "teams: expected 8 or more"),
-        ("torus-v0 --agents random --teams 99999", "expected 0 to 1760 teams to make up names for, got 99999"),
-        ("torus-v0 --agents random --teams -5", "-5: No such file or directory"),
-        ("torus-v0 --agents random --teams no.csv", "no.csv: No such file or directory"),
-        ("torus-v0 --agents random --teams {twice}", "different names, got more than one Owls"),
-        ("torus-v0 --agents random --teams {columns}", "columns.csv: column: expected one of"),
-        ("torus-v0 --agents random --league-sizes 3 17", "expected 4 teams or more, for the playoffs"),
-        ("torus-v0 --agents random --league-sizes 3 5", "that add up to 20 teams, got 3 5"),
-        ("torus-v0 --agents random --days 48", "days: expected an odd number from 1, got 48"),
-        ("torus-v0 --agents random --within 50", "within: expected a share from 0 to 1, got 50.0"),
-        ("torus-v0 --agents random --chunk 0", "chunk: expected a whole number of at least 1, got 0"),
-        ("torus-v0 --agents random --opening-plies -1", "opening_plies: expected a whole number of at least 0"),
-        ("torus-v0 --agents random --patterns randys", "--patterns is for teams without agents"),
-        ("torus-v0 --agents random --out {foreign}", "is not empty and holds no season.json"),
-        ("torus-v0 --agents random --out {twice}", "is a file or lies in one"),
-    ],
-)
-def test_errors_are_one_line_without_a_traceback(
-    line: str,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "foreign").mkdir()
-    files = {"foreign": tmp_path / "foreign", "twice": tmp_path / "twice", "columns": tmp_path / "columns.csv"}
-    (tmp_path / "foreign" / "file").write_text("mine")
-    files["twice"].write_text("\n".join(["Owls"] * 2 + [f"t{n}" for n in range(6)]))
-    files["columns"].write_text("name,bot\n")
-    try:
-        code = main(["season", *line.format(**files).split()])
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    out, err = capsys.readouterr()
-    assert (code, out) == (2, "")
-    assert err.startswith("cellgames")
-    assert message in err
-    assert err.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["columns.csv", "foreign", "twice"]

@@ -214,31 +214,3 @@ def test_a_season_of_grid_adaptation_by_the_command(
     assert main([*words, "--quiet"]) == 0
     assert f"{games} games, {games} of them from before" in capsys.readouterr().out
     assert content(Path("run")) == before
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            "grid-adaptation-v0 --agents random --teams 7",
-            "expected at least 8 teams, so that a table of 8 seats is full",
-        ),
-        ("grid-adaptation-v0 --agents random --within 0.2", "within: expected leagues"),
-        ("grid-adaptation-v0 --agents random --league-sizes 10 10", "--league-sizes is for games for two"),
-        ("grid-adaptation-v0 --agents random --days 4", "days: expected an odd number from 1, got 4"),
-        ("grid-adaptation-v0 --agents random --place-points 1 2", "place_points: expected at most 8 whole numbers"),
-        ("grid-adaptation-v0 --agents random --teams {leagues}", "tables have none, got Owls"),
-        ("toroidal-cup-v0 --param teams=9", "teams: expected a whole number from 2 to 8, got 9"),
-        ("toroidal-cup-v0 --param teams=four", "teams: expected a whole number from 2 to 8, got 'four'"),
-        ("toroidal-cup-v0 --place-points 3", "place_points: expected a game of more than two"),
-    ],
-)
-def test_errors_are_one_line(line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    leagues = tmp_path / "leagues.csv"
-    leagues.write_text("name,league\nOwls,North\n" + "\n".join(f"t{n},South" for n in range(8)))
-    words = line.format(leagues=leagues).split()
-    assert main(["season", *words, "--quiet", "--out", str(tmp_path / "run")]) == 2
-    err = capsys.readouterr().err
-    assert message in err
-    assert err.count("\n") == 1
-    assert not (tmp_path / "run").exists()

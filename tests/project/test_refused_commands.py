@@ -1,0 +1,178 @@
+"""Commands that are refused: exit code 2, one line that says why, no traceback, and no file is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from store_games import game
+
+from cellgames.arena.records.store.store import Store
+from cellgames.cli.main import main
+
+REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
+    "": (
+        ("lst", "there is no command 'lst'; did you mean list?"),
+        ("tournament", "there is no command 'tournament'; the commands are list, rules, play"),
+        ("play", "the following arguments are required: GAME"),
+        ("play tours-v0", "got 'tours-v0'"),
+        ("train tours-v0", "got 'tours-v0'; did you mean 'torus-v0'?"),
+        ("season", "the following arguments are required: GAME"),
+        ("season nope --teams 3 --param rows=1", "got 'nope'"),
+        ("free-for-all torus-v0 --agents random greedy --games 0", "games: expected a whole number"),
+        ("free-for-all toroidal-cup-small-v0 --agents random amaf:8", "expected a game with perfect information"),
+    ),
+    "play torus-v0": (
+        ("--sede 3", "unrecognized arguments: --sede 3"),
+        ("--agents nowhere:Bot", "there is no module 'nowhere'"),
+        ("--param height=3", "got 'height'"),
+        ("--param size", "--param needs NAME=VALUE, such as size=5; got 'size'"),
+        ("--size 3 --param size=4", "parameter 'size' is given twice"),
+        ("--size big", "size: expected a whole number from 2 to 16, got 'big'"),
+        ("--seed x", "argument --seed: invalid int value: 'x'"),
+        ("--seed 9223372036854775808", "expected a seed from -2^63 to 2^63 - 1"),
+        ("--as black --watch", "--as gives you a seat and --watch gives all seats to agents"),
+        ("--position abc", "expected a position of size 8"),
+        ("--out no/such/folder/file", "no/such/folder/file: No such file or directory"),
+    ),
+    "round-robin": (
+        ("torus-v0", "the following arguments are required: --agents"),
+        ("torus-v0 --agents random", "expected at least two agents, got random"),
+        ("torus-v0 --agents random random", "different names, got more than one random"),
+        ("torus-v0 --agents random greedy --games 7", "games: expected even"),
+        ("torus-v0 --agents random greedy --anchor x", "anchor: expected one of the agents"),
+        ("torus-v0 --agents random greedy --out foreign", "is not empty and holds no run.json"),
+        ("torus-v0 --agents random greedy --out foreign/file", "is a file or lies in one"),
+        ("toroidal-cup-small-v0 --param teams=3 --agents random greedy", "free-for-all games take more"),
+    ),
+    "season torus-v0": (
+        ("", "torus-v0: expected --agents, or a file of teams with agents; only toroidal-cup"),
+        ("--agents nobody", "got 'nobody'"),
+        ("--agents random --size 99", "size: expected a whole number from 2 to 16, got 99"),
+        ("--agents random --teams 7", "teams: expected 8 or more"),
+        ("--agents random --teams 99999", "expected 0 to 1760 teams to make up names for, got 99999"),
+        ("--agents random --teams -5", "-5: No such file or directory"),
+        ("--agents random --teams no.csv", "no.csv: No such file or directory"),
+        ("--agents random --teams twice.csv", "different names, got more than one Owls"),
+        ("--agents random --teams columns.csv", "columns.csv: column: expected one of"),
+        ("--agents random --league-sizes 3 17", "expected 4 teams or more, for the playoffs"),
+        ("--agents random --league-sizes 3 5", "that add up to 20 teams, got 3 5"),
+        ("--agents random --days 48", "days: expected an odd number from 1, got 48"),
+        ("--agents random --within 50", "within: expected a share from 0 to 1, got 50.0"),
+        ("--agents random --chunk 0", "chunk: expected a whole number of at least 1, got 0"),
+        ("--agents random --opening-plies -1", "opening_plies: expected a whole number of at least 0"),
+        ("--agents random --patterns randys", "--patterns is for teams without agents"),
+        ("--agents random --out foreign", "is not empty and holds no season.json"),
+        ("--agents random --out twice.csv", "is a file or lies in one"),
+    ),
+    "season grid-adaptation-v0 --agents random": (
+        ("--teams 7", "expected at least 8 teams, so that a table of 8 seats is full"),
+        ("--within 0.2", "within: expected leagues"),
+        ("--league-sizes 10 10", "--league-sizes is for games for two"),
+        ("--days 4", "days: expected an odd number from 1, got 4"),
+        ("--place-points 1 2", "place_points: expected at most 8 whole numbers"),
+        ("--teams leagues.csv", "tables have none, got Owls"),
+    ),
+    "season toroidal-cup-v0": (
+        ("--param teams=9", "teams: expected a whole number from 2 to 8, got 9"),
+        ("--param teams=four", "teams: expected a whole number from 2 to 8, got 'four'"),
+        ("--place-points 3", "place_points: expected a game of more than two"),
+    ),
+    "train torus-v0": (
+        ("--algo dqn", "argument --algo: invalid choice: 'dqn'"),
+        ("--mixed-precision --algo maskable-ppo", "--mixed-precision is not an option of maskable-ppo"),
+        ("--opponents nobody", "got 'nobody'"),
+        ("--eval-opponents nobody", "got 'nobody'"),
+        ("--device abacus", "device: expected auto, cpu, cuda or cuda:N, got 'abacus'"),
+        ("--out foreign", "is not empty and holds no arguments.json, but "),
+        ("--out foreign/file", "expected a folder for the run"),
+    ),
+    "evaluate": (
+        ("--agents greedy", "GAME is needed, unless AGENT is a file of weights"),
+        ("--agents foreign", "agent.safetensors: expected a file of weights, got none"),
+        ("torus-v0 --agents greedy greedy", "greedy cannot be measured against itself"),
+        (
+            "torus-v0 --agents greedy --games 7",
+            "games: expected even, since each opening is played in both seats, got 7",
+        ),
+        ("torus-v0 --agents greedy --out foreign", "is not empty and holds no evaluation.json, but "),
+        ("torus-v0 --agents greedy --out foreign/file", "expected a folder for the run"),
+        ("--agents greedy --scenarios", "--scenarios needs GAME"),
+        ("torus-v0 --agents greedy --scenarios", "expected one with scenarios"),
+        ("grid-adaptation-v0 --agents greedy --size 9 --scenarios", "has its own parameters"),
+        ("grid-adaptation-v0 --agents greedy greedy --scenarios", "greedy"),
+        ("toroidal-cup-small-v0 --agents trained --scenarios", "no trained weights"),
+    ),
+    "leaderboard --store store.sqlite": (
+        ("--param size=5", "--param needs GAME"),
+        ("torus-v0 --param size=4", "has no such games; it has torus-small-v0"),
+        ("toroidal-cup-v0", "has no such games"),
+        ("--agents greedy", "no games between different agents"),
+        ("--version 7", "no games between different agents"),
+        ("torus-v1", "got 'torus-v1'"),
+        ("--anchor nobody", "anchor: expected one of"),
+        ("--add nowhere", "expected the folder of a run"),
+    ),
+    "replay": (
+        ("missing.jsonl", "missing.jsonl: No such file or directory"),
+        ("foreign", "expected a folder with games.jsonl"),
+        ("foreign/file", "file, line 1: expected a JSON object, got 'not a record'"),
+        ("games.jsonl --show", "--show needs one game, and there are 3; choose it with --record 1 to 3"),
+        ("games.jsonl --step --seed 2 --agents greedy", "greedy plays none of the games; these do: random"),
+        ("games.jsonl --record 4", "--record must be from 1 to 3, got 4"),
+        ("games.jsonl --record 0", "--record must be from 1 to 3, got 0"),
+        ("games.jsonl --record 1 --seed 2", "none of the 3 games has all of that"),
+        ("games.jsonl --out game.avi", "ends in .gif, .mp4, .png, .html, got game.avi"),
+        ("games.jsonl --out no/such/game.gif", "--out no/such/game.gif: there is no folder no/such"),
+    ),
+}
+"""By the first words of the command: the other words, and a part of the message."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files that the commands name."""
+    folder = tmp_path_factory.mktemp("refused")
+    (folder / "foreign").mkdir()
+    others = [f"t{number}" for number in range(8)]
+    texts = {
+        **{"foreign/file": "not a record\n", "foreign/empty": "", "columns.csv": "name,bot\n"},
+        "twice.csv": "\n".join(["Owls", "Owls", *others[:6]]),
+        "leagues.csv": "\n".join(["name,league", "Owls,North", *(f"{name},South" for name in others)]),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    with Store(folder / "store.sqlite") as store:
+        store.add([game(number, ("random", "greedy")) for number in range(6)], source=("file", "somewhere"))
+    words = ["play", "torus-v0", "--size", "3", "--watch", "--out", str(folder / "games.jsonl"), "--seed"]
+    assert [main([*words, seed]) for seed in "012"] == [0, 0, 0]
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _unchanged(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each command is typed in the folder, and leaves it as it is."""
+
+    def files() -> dict[Path, bytes]:
+        return {path: b"" if path.is_dir() else path.read_bytes() for path in place.rglob("*")}
+
+    monkeypatch.chdir(place)
+    before = files()
+    yield
+    assert files() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "message"), [(f"{first} {rest}", said) for first, rows in REFUSED.items() for rest, said in rows]
+)
+def test_errors_are_one_line_without_a_traceback(line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(line.split())
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("cellgames")
+    assert message in err
+    assert err.count("\n") == 1
