@@ -45,7 +45,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
     command.add_argument(
-        "--games",
+        "--saved-games",
         metavar="DIR",
         type=Path,
         help='the folder of the games that are played on the page (default "games" beside the store)',
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     host, port = arguments.host, listening.getsockname()[1]
     origin = f"http://{_address()}:{port}" if arguments.invite and host == "0.0.0.0" else ""
     address = origin or (f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
-    games = arguments.games or store.parent / "games"
+    games = arguments.saved_games or store.parent / "games"
     hosts = (*LOCAL, arguments.host) if local else None
     app = create_app(arguments.results, store, games=games, agents=agents, hosts=hosts, origin=origin)
     server = uvicorn.Server(uvicorn_config(app, log_level="warning", timeout_graceful_shutdown=2))
