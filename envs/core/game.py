@@ -295,7 +295,7 @@ class Game(ABC, Generic[S]):
         return None
 
     def _native_observer(self, state: S, seat: Tensor) -> Callable[[int], object] | None:
-        """Return native code that writes the observation of a batch of one to an address; None if there is none.
+        """Return native code that writes the observation of a batch of one to an address, or None.
 
         Args:
             state: the game, in memory that changes between calls.
