@@ -96,7 +96,7 @@ def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         (["--against", "nobody"], "nobody"),
         (["--games", "3"], "even"),
         (["--total-steps", "0"], "at least 1 step"),
-        *([(["--device", "gpu"], "expected device auto, cpu, cuda or cuda:N")] if name == "torchrl_ppo" else []),
+        *([(["--device", "gpu"], "expected auto, cpu, cuda or cuda:N")] if name == "torchrl_ppo" else []),
     ):
         with pytest.raises(SystemExit, match="2"):
             run(*words)

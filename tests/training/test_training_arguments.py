@@ -43,7 +43,7 @@ def test_every_game_has_settings(id: str, name: str) -> None:
     assert (arguments.game, arguments.parameters) == (game.id, game.parameters)
     rungs: tuple[str, ...] = ("random",)
     if game.id in ("torus-v0", "hex-v0", "y-v0") and name not in ("turn-values", "placement-values"):
-        rungs = ("rollout:64", "mcts:100") if game.id == "torus-v0" else ("rollout:64",)
+        rungs = ("rollout:64", "mcts:100" if game.id == "torus-v0" else "mcts:30")
     assert arguments.eval_opponents == (*rungs, "greedy")
     assert default_opponents(game) == ["random", "greedy"]
     assert cellgames.make(arguments.game, **arguments.parameters) == game

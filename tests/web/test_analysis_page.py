@@ -115,7 +115,9 @@ def test_variations_outlive_the_page_and_are_saved_in_the_record(chromium: Any, 
         assert saved_record.variations[0] == (-1, "b1", "<b>why not</b>")
         assert replace(saved_record, variations=()) == lost_game()
         p.click(".tree .ply:has-text('b1')")
-        p.click("text=Delete")
+        p.click(".analysis button:has-text('Delete')")
+        p.click("dialog button:has-text('Delete')")
+        expect(p.locator(".tree .ply")).to_have_count(2)
         assert tree(p) == ["c2", "a5"]
         p.evaluate("() => localStorage.clear()")
         saved = tmp_path / "saved.jsonl"

@@ -12,6 +12,8 @@ from typing import Any
 from .foreign_text import listed
 from .foreign_text import shown as shown
 
+_MANY = 40  # names that a message lists
+
 
 class InputError(ValueError):
     """A value that cannot be used: "WHERE: PARAMETER: expected EXPECTED, got GOT; CAUSE", without what is empty.
@@ -83,9 +85,13 @@ def check_level(level: float) -> None:
 
 
 def check_one_of(parameter: str, value: Any, known: Iterable[Any], where: object = "", more: str = "") -> None:
-    """Raise an `InputError` unless `value` is in `known`; it names these, the nearest first, and what else may be."""
+    """Raise an `InputError` unless `value` is in `known`; it names these, of many the nearest, and what else may be."""
     names = list(known)
     if value not in names:
-        near = difflib.get_close_matches(str(value)[:80], [name for name in names if isinstance(name, str)], 1, 0.4)
+        said = value[:80] if isinstance(value, str) else shown(value)
+        near = difflib.get_close_matches(said, [name for name in names if isinstance(name, str)], 1, 0.4)
         cause = f"did you mean {near[0]!r}?" if near else ""
+        if len(names) > _MANY:
+            names = difflib.get_close_matches(said, map(str, names), _MANY // 2, 0.0)
+            more = f" or others{more}"
         raise InputError(parameter, f"one of {listed(names, 60)}{more}", shown(value), cause, where)

@@ -157,5 +157,5 @@ def test_numbers_out_of_range(days: int, within: float, refusal: tuple[str, ...]
 
 @pytest.mark.parametrize("sizes", [(1, 2), (0, 5)])
 def test_leagues_that_are_too_small(sizes: Sizes) -> None:
-    with pytest.raises(ValueError, match=rf"a league needs 4 teams .* got divisions of \[{sizes[0]}, {sizes[1]}\]"):
+    with refused("sizes", f"divisions of {[*sizes]}"):
         draw(sizes)

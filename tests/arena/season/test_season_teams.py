@@ -68,7 +68,7 @@ def test_columns_in_any_order_with_a_header(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name,bot\na,b\n", "unknown column 'bot'; known: name, agent, league, division"),
+        ("name,bot\na,b\n", "column: expected one of name, agent, league, division, got 'bot'"),
         (
             "a\nb,random\n",
             "line 2: expected 1 values, got 2; columns need a header line such as name,agent,league,division",
