@@ -201,9 +201,14 @@ class NetworkAgent(BaseAgent):
         """Choose actions as `Agent.act` does; the generator may be on any device."""
         self.network.eval()
         device = next(self.network.parameters()).device
-        choices = self.policy(observation.to(device), action_mask.to(device))
-        choices.share = self.share
+        choices = self.choices(observation.to(device), action_mask.to(device))
         return choices.mode() if self.share == 1 else choices.sample(generator)
+
+    def choices(self, observation: Tensor, action_mask: Tensor) -> Choices:
+        """Return the distribution that actions are drawn from; the arguments are those of `policy`."""
+        choices = self.policy(observation, action_mask)
+        choices.share = self.share
+        return choices
 
     def policy(self, observation: Tensor, action_mask: Tensor) -> Choices:
         """Return the policy before `share`; the arguments are those of `Network.policy_and_value`."""

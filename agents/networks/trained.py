@@ -43,9 +43,7 @@ class WeightsAgent(ByGame):
 
         def make(game: Game) -> AnyAgent:
             if (listed := plugin_of(game).agents.get(name)) is not None:
-                self._network = None
-                made: AnyAgent = resolve(listed)()
-                return made
+                return resolve(listed)()  # type: ignore[no-any-return]
             try:
                 self._network, about = load_network(find(game), game)
             except ValueError:

@@ -121,8 +121,7 @@ class PlayoutAgent(GameAgent):
     @override
     def check_game(self, game: Game) -> None:
         obstacles = list(game.info.search_obstacles)
-        if self.determinizes and (
-            game.info.perfect_information or plugin_of(game).search.get("determinize") is not None
-        ):
+        known = game.info.perfect_information or plugin_of(game).search.get("determinize") is not None
+        if self.determinizes and known:
             obstacles = ["an action has several components"] * (len(game.info.action_nvec) > 1)
         refuse(self, game, obstacles + ["random actions make no turns"] * has_compound_turns(game))

@@ -62,9 +62,8 @@ class GumbelSearch(Search):
 
     @override
     def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:
-        target = (
-            plugin_of(self.game).search.get("native_gumbel") if isinstance(self.evaluator, NetworkEvaluator) else None
-        )
+        learned = isinstance(self.evaluator, NetworkEvaluator)
+        target = plugin_of(self.game).search.get("native_gumbel") if learned else None
         native = library(tree.device) if target is not None else None
         if target is None or native is None:
             return super().grow(tree, generator)

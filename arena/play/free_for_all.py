@@ -120,11 +120,7 @@ def free_for_all(
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
             tables = make_tables(
-                records,
-                by_score=True,
-                anchor=options.anchor,
-                seed=derive(options.seed, "ratings"),
-                void=options.forfeits == "void",
+                records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"), void=options.void
             )
             report = run_report(tables, settings.to_data(), game.info.players)
             files += write_report(folder, report, warn, outdated=FILES)

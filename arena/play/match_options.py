@@ -43,6 +43,11 @@ class MatchOptions(Options):
             raise InputError("games", "even, since each opening is played in both seats", self.games)
 
     @property
+    def void(self) -> bool:
+        """True if games in which an agent failed count for nothing."""
+        return self.forfeits == "void"
+
+    @property
     def time_control(self) -> TimeControl | None:
         """The limits of thinking, None without any."""
         return TimeControl.parse(self.clock, self.move_time)
@@ -74,7 +79,7 @@ class RoundRobinOptions(SecretSeed, RunOptions, MatchOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.until_certain and self.forfeits == "void":
+        if self.until_certain and self.void:
             raise InputError("forfeits", "'loss'", "'void'", "until_certain counts all games")
         if self.budget is not None and not self.until_certain:
             raise InputError("budget", "until_certain=True, which a budget is for", f"{self.budget} without it")

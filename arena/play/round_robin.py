@@ -159,10 +159,7 @@ def round_robin(
         files = run.files
         with waiting("Rating, and writing the report", shown=progress):
             tables = make_tables(
-                records,
-                anchor=options.anchor,
-                seed=derive(options.seed, "ratings"),
-                void=options.forfeits == "void",
+                records, anchor=options.anchor, seed=derive(options.seed, "ratings"), void=options.void
             )
             order = None if growth is None else growth.order(records)
             report = run_report(

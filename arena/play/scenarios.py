@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellgames.utils.errors import InputError
-from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.errors import InputError, check_one_of
+from cellgames.utils.foreign_text import listed
 
 
 @dataclass(frozen=True)
@@ -110,5 +110,5 @@ def choose_scenarios(game: str, names: Iterable[str] = ()) -> tuple[Scenario, ..
     known = {key: scenario for scenario in there for key in (scenario.name, scenario.id)}
     wanted = list(names)
     if missing := [name for name in wanted if name not in known]:
-        raise InputError("scenarios", f"one of {listed([scenario.name for scenario in there])}", shown(missing[0]))
+        check_one_of("scenarios", missing[0], [scenario.name for scenario in there])
     return tuple({known[name].id: known[name] for name in wanted}.values()) if wanted else there

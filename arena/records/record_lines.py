@@ -70,6 +70,10 @@ class Forfeit:
         """All seats that failed."""
         return self.seat, *self.also
 
+    def to_data(self) -> dict[str, Any]:
+        """Return the fields as JSON takes them; `forfeit_of` reads them."""
+        return {"seat": self.seat, "reason": self.reason} | ({"also": self.also} if self.also else {})
+
     @property
     def kind(self) -> str:
         """One of `LOSSES`, "missing answer", "invalid answer" or "crash", as the reason begins."""
@@ -171,10 +175,7 @@ class Record:
         if (forfeit := self.result.forfeit) is None:
             del result["forfeit"]
         else:
-            result["forfeit"] = dict(vars(forfeit))
-            del result["forfeit"]["trace"]
-            if not forfeit.also:
-                del result["forfeit"]["also"]
+            result["forfeit"] = forfeit.to_data()
         return data
 
     def to_json(self) -> str:

@@ -78,9 +78,8 @@ def run_report(
         order: Of a run until the order is certain, how certain it is, from the top; None for other runs.
     """
     columns = rating_columns(tables, side_columns(tables))
-    headline = failure_headline(tables.forfeits)
     parts: list[Part] = [
-        *([escape(headline)] if headline else []),
+        *filter(None, [escape(failure_headline(tables.forfeits))]),
         f"{_settings(run, len(players))} {tables.distinct} of {tables.games} games differ.",
         *sections(tables, players, columns, map(escape, notes(tables)), simultaneous=simultaneous),
     ]

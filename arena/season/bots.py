@@ -29,9 +29,8 @@ from cellgames.arena.records.forfeit_log import traces_of
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.deviation import standing_points
 from cellgames.envs.core import Game
-from cellgames.envs.kernels.parameters import check_whole
 from cellgames.runs.comparing import differences
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, check_whole
 
 from .games import Fixture, PackedUmpire, Played, places_of
 from .teams import Team

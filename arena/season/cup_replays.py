@@ -20,7 +20,7 @@ from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.colours import Survivors
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.simulator import Result, boards
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, check_one_of
 from cellgames.utils.files import PathLike
 
 from .cup import CUP, ENDED, PARAMETERS, start_of
@@ -73,8 +73,7 @@ class CupRecord:
         reader = JsonFields(json.loads(line), "", needed=["pattern", "seed", *PARAMETERS, *ENDED])
         known: dict[str, Sequence[str]] = {"pattern": tuple(PATTERNS), "survivors": get_args(Survivors)}
         for name, names in known.items():
-            if (value := reader.text(name)) not in names:
-                raise InputError(name, f"one of {', '.join(names)}", shown(value))
+            check_one_of(name, reader.text(name), names)
         scores = reader.integers("scores")
         if len(scores) != (teams := len(fixture.teams)):
             raise InputError("scores", f"{'two' if teams == 2 else teams} scores", len(scores))

@@ -21,8 +21,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.kernels.parameters import check_whole
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, check_whole
 
 from .dilation import Footprint
 

@@ -17,9 +17,8 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.compiling import Compile, check_compile, kernel
-from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.native import Library, Operator, pointer
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, check_whole
 
 from .bitboards import Grid, count
 

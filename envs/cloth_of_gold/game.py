@@ -19,7 +19,7 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, Compilation, GameInfo, Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
@@ -99,18 +99,13 @@ class ClothOfGold(Game[ClothState]):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < below:
                 raise InputError(name, f"a number from 0 to less than {below:g}", shown(value), where=self.id)
-        self._check_choices(win_rule=get_args(WinRule), neutral_stance=get_args(NeutralStance))
+        check_choices(self, win_rule=get_args(WinRule), neutral_stance=get_args(NeutralStance))
         self._check_needed("neutral_stance", "passive", "neutral_density")
 
     def _check_flags(self, *names: str) -> None:
         for name in names:
             if not isinstance(value := getattr(self, name), bool):
                 raise InputError(name, "true or false", shown(value), where=self.id)
-
-    def _check_choices(self, **choices: tuple[str, ...]) -> None:
-        for name, known in choices.items():
-            if (value := getattr(self, name)) not in known:
-                raise InputError(name, f"one of {', '.join(known)}", shown(value), where=self.id)
 
     def _check_needed(self, name: str, usual: object, needed: str) -> None:
         if (value := getattr(self, name)) != usual and not (missing := getattr(self, needed)):

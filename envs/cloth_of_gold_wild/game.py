@@ -24,7 +24,7 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
@@ -68,7 +68,7 @@ class ClothOfGoldWild(ClothOfGold):
         super().__post_init__()
         check_int(self, "buffer", 0, 16)
         self._check_flags("terrain", "weather", "perks", "combinations")
-        self._check_choices(territory=get_args(Territory))
+        check_choices(self, territory=get_args(Territory))
         self._check_needed("weather", False, "terrain")
         self._check_needed("combinations", False, "perks")
         animals = self.wildlife

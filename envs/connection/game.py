@@ -17,7 +17,7 @@ from typing_extensions import override
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import Compilation, GameInfo, Space
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
-from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_game import StoneGame
@@ -60,8 +60,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
     credit: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if self.tiling not in get_args(Tiling):
-            raise InputError("tiling", f"one of {', '.join(get_args(Tiling))}", shown(self.tiling), where=self.id)
+        check_choices(self, tiling=get_args(Tiling))
         check_int(self, "size", MIN_SIZE, MOST_SIZE[self.tiling])
         if not isinstance(self.swap, bool):
             raise InputError("swap", "True or False", shown(self.swap), where=self.id)

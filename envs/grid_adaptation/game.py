@@ -18,7 +18,7 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs
-from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
@@ -88,8 +88,7 @@ class GridAdaptation(Game[GridState]):
             object.__setattr__(self, "flip_rounds", flips := tuple(flips))  # as JSON has it
         if not isinstance(flips, tuple) or not all(type(number) is int and number > 0 for number in flips):
             raise InputError("flip_rounds", "numbers of rounds, from 1", shown(flips), where=self.id)
-        if self.reward_scheme not in (schemes := get_args(RewardScheme)):
-            raise InputError("reward_scheme", f"one of {', '.join(schemes)}", shown(self.reward_scheme), where=self.id)
+        check_choices(self, reward_scheme=get_args(RewardScheme))
         value = self.garnet_value
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise InputError("garnet_value", "a number of at least 0", shown(value), where=self.id)

@@ -15,7 +15,7 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.core.vector import NativeStep
-from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
@@ -80,9 +80,7 @@ class ToroidalCup(Game[CupState]):
         if self.shapes is not None:
             check_int(self, "shapes", 1, 1000)
         check_int(self, "max_generations", 1, 10**6)
-        for name, known in (("pattern", (RANDOM, *PLACEABLE)), ("survivors", get_args(Survivors))):
-            if (value := getattr(self, name)) not in known:
-                raise InputError(name, f"one of {', '.join(known)}", shown(value), where=self.id)
+        check_choices(self, pattern=(RANDOM, *PLACEABLE), survivors=get_args(Survivors))
         if not isinstance(self.tolerance, float | int) or not 0 < self.tolerance < 1:
             raise InputError("tolerance", "a number between 0 and 1", shown(self.tolerance), where=self.id)
         for pattern in self.patterns:

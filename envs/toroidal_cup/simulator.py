@@ -19,10 +19,9 @@ from torch import Tensor
 from typing_extensions import Unpack
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, check_whole, shown
 
 from .colours import Survivors, generation, live_cells, pack, unpack
 from .end import FIRST_END, HISTORY, ended, leaders, shares

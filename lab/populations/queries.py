@@ -197,9 +197,7 @@ def _probabilities(game: Game, agent: AnyAgent, positions: Positions, rows: Tens
     if isinstance(agent, NetworkAgent) and agent.share < 1:
         agent.network.eval()
         with torch.no_grad():
-            choices = agent.policy(game.observe(state, players), mask)
-            choices.share = agent.share
-            return choices.probabilities()
+            return agent.choices(game.observe(state, players), mask).probabilities()
     return None
 
 

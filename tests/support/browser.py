@@ -15,6 +15,9 @@ import pytest
 FORM = "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"
 """The button of the form of a game when it can be sent."""
 
+READY = ".game[data-state=yours], .game[data-state=done]"
+"""A game that awaits the person, or is over."""
+
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
 
@@ -26,6 +29,15 @@ _AT = """([shown, cell]) => {
   const { y } = point();
   if (y < 0 || y > innerHeight) window.scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
   return point();
+}"""
+_ACT = """() => {
+  const { game } = Cellgames.app, { nvec } = game.about;
+  let first = 0;
+  game.act(nvec.map((count) => {
+    const found = game.controls.legal.slice(first, first + count).indexOf(1);
+    first += count;
+    return found;
+  }));
 }"""
 _WAIT_MS = 30_000  # a machine may be busy; only a test that fails waits so long
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -40,6 +52,11 @@ def _chromium() -> str:
     if path is None:
         pytest.skip("needs Chromium in the PATH, or its path in CELLGAMES_CHROMIUM")
     return path
+
+
+def choose(p: Any) -> None:
+    """Choose the first legal action at the screen's side."""
+    p.evaluate(_ACT)
 
 
 def expect(found: Any) -> Any:

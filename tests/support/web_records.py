@@ -26,6 +26,16 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 """Parameters that make a whole game short, by the games' ids."""
 
+SMALLEST: dict[str, dict[str, Any]] = {
+    "torus-small-v0": {"size": 3},
+    "hex-small-v0": {"size": 3},
+    "y-small-v0": {"size": 4, "tiling": "octagons"},
+    "cloth-of-gold-small-v0": {"height": 12, "width": 12, "generations": 3, "max_rounds": 2, "max_units": 3},
+    "grid-adaptation-small-v0": {"size": 6, "rounds": 3},
+    "toroidal-cup-small-v0": {"max_generations": 30},
+}
+"""Parameters of games that a person ends in a few moves, one of each game, by the presets' ids."""
+
 
 def registered_toy(patch: pytest.MonkeyPatch) -> Game:
     """A game in turns that the suite does not know, registered as one of another package."""

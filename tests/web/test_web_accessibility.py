@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, expect, page
+from browser import DESKTOP, PHONE, READY, expect, page
 from web_records import SMALL, recorded
 from web_server import served
 
@@ -42,7 +42,6 @@ _BEGIN = """async ([id, parameters, more]) => {
     game: id, parameters, seat: game.players[0], agents: ["random"], seed: 5, ...more });
   location.hash = `#/game/${made.view.id}`;
 }"""
-_READY = ".game[data-state=yours], .game[data-state=done]"
 _VIOLATIONS = """async () => {
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
   return violations.filter(({ id, impact }) => ["serious", "critical"].includes(impact) || id === "page-has-heading-one")
@@ -77,7 +76,7 @@ def begin(p: Any, site: str, id: str, **more: object) -> None:
     p.evaluate(_BEGIN, [id, GAMES.get(id, {}), more])
     if more.get("seat", 0) is None:
         p.get_by_label("Speed", exact=True).select_option("20")
-    p.wait_for_selector(_READY)
+    p.wait_for_selector(READY)
 
 
 def tree(p: Any) -> list[dict[str, Any]]:
@@ -196,7 +195,7 @@ def test_a_game_is_begun_and_played_by_the_keyboard_alone(chromium: Any, site: s
         p.wait_for_selector("form.setup[aria-busy=false] button[type=submit]:not(:disabled)")
         reach(p, "form.setup button[type=submit]")
         p.keyboard.press("Enter")
-        p.wait_for_selector(_READY)
+        p.wait_for_selector(READY)
         reach(p, "canvas.board-canvas")
         p.keyboard.press("ArrowDown")
         p.keyboard.press("Enter")

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, click, page, point
+from browser import DESKTOP, PHONE, READY, click, page, point
 
 import cellgames
 from cellgames.agents.loading import load
@@ -18,7 +18,6 @@ from cellgames.web.live_game import RefusedError
 
 GAMES = ("torus-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0", "hex-v0", "y-v0")
 
-_READY = ".game[data-state=yours], .game[data-state=done]"
 _NEXT = """() => {
   const { game } = Cellgames.app, { lesson } = game.view;
   const legal = [...(game.controls.marks().legal || [])];
@@ -69,7 +68,7 @@ def test_a_guided_game_takes_what_the_lesson_asks_for_in_any_order() -> None:
 def play_to_the_end(p: Any, touch: bool) -> None:
     """Do what the lesson frames, and nothing else."""
     for _ in range(60):
-        p.wait_for_selector(f"{_READY}, button:has-text('Skip the animation'):visible")
+        p.wait_for_selector(f"{READY}, button:has-text('Skip the animation'):visible")
         if p.locator("button:has-text('Skip the animation')").is_visible():
             p.evaluate("() => Cellgames.app.game.skip()")
             continue

@@ -9,20 +9,9 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from browser import DESKTOP, FORM, PHONE, expect, page
+from browser import DESKTOP, FORM, PHONE, READY, choose, expect, page
 
 pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
-
-_READY = ".game[data-state=yours], .game[data-state=done]"
-_ACT = """() => {
-  const { game } = Cellgames.app, { nvec } = game.about;
-  let first = 0;
-  game.act(nvec.map((count) => {
-    const found = game.controls.legal.slice(first, first + count).indexOf(1);
-    first += count;
-    return found;
-  }));
-}"""
 
 
 def begin(p: Any, site: str, id: str, clock: str = "") -> str:
@@ -41,7 +30,7 @@ def act(p: Any) -> None:
     """Play the first legal action, and wait until the server has it."""
     p.wait_for_selector(".game[data-state=yours]")
     turn = p.evaluate("() => Cellgames.app.game.view.turn")
-    p.evaluate(_ACT)
+    choose(p)
     p.wait_for_function(
         "(turn) => { const { busy, view } = Cellgames.app.game; return !busy && (!view.yours || view.turn > turn); }",
         arg=turn,
@@ -66,7 +55,7 @@ def test_two_browsers_play_one_game_with_clocks_to_its_end(chromium: Any, site: 
         other.reload()
         for number in range(60):
             p = other if number % 2 else one
-            p.wait_for_selector(_READY)
+            p.wait_for_selector(READY)
             if p.locator(".game[data-state=done]").count():
                 break
             act(p)

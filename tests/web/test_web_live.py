@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, click, expect, fill_form, page
+from browser import DESKTOP, PHONE, choose, click, expect, fill_form, page
 
 
 def begin(p: Any, site: str, id: str, seat: str, agent: str = "random", **settings: int) -> None:
@@ -52,19 +52,6 @@ def test_two_people_play_torus_to_the_end_without_an_agent(chromium: Any, site: 
             p.click("text=Save the record")
         assert json.loads(Path(download.value.path()).read_bytes())["agents"] == ["human", "human"]
         assert not complaints
-
-
-def choose(p: Any) -> None:
-    """Choose the first legal action at the screen's side."""
-    p.evaluate("""() => {
-        const { game } = Cellgames.app, { nvec } = game.about;
-        let first = 0;
-        game.act(nvec.map((count) => {
-            const found = game.controls.legal.slice(first, first + count).indexOf(1);
-            first += count;
-            return found;
-        }));
-    }""")
 
 
 @pytest.mark.slow

@@ -11,18 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, expect, page
+from browser import DESKTOP, FORM, READY, expect, page
+from web_records import SMALLEST
 
 pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
-
-GAMES: dict[str, dict[str, Any]] = {
-    "torus-small-v0": {"size": 3},
-    "hex-small-v0": {"size": 3},
-    "y-small-v0": {"size": 4, "tiling": "octagons"},
-    "cloth-of-gold-small-v0": {"height": 12, "width": 12, "generations": 3, "max_rounds": 2, "max_units": 3},
-    "grid-adaptation-small-v0": {"size": 6, "rounds": 3},
-    "toroidal-cup-small-v0": {"max_generations": 30},
-}
 
 _START = """async (wishes) => {
   const made = await Promise.all(wishes.map((wish) => Cellgames.app.api("/api/play", wish)));
@@ -38,7 +30,6 @@ _ACT = """(own) => {
     return found[(own * 7) % found.length];
   }));
 }"""
-_READY = ".game[data-state=yours], .game[data-state=done]"
 
 
 @contextmanager
@@ -67,7 +58,7 @@ def server(port: int, base: Path) -> Any:
 
 def turn(p: Any, number: int) -> bool:
     """Play some legal action; return True if the game is over."""
-    p.wait_for_selector(_READY)
+    p.wait_for_selector(READY)
     if p.locator(".game[data-state=done]").count():
         return True
     seen = p.evaluate("() => Cellgames.app.game.view.turn")
@@ -86,21 +77,21 @@ def test_six_games_survive_a_kill_of_the_server_and_go_on_to_their_end(chromium:
         with server(port, tmp_path):
             p.goto(site)
             p.wait_for_selector(".cards")
-            wishes = [{"game": id, "parameters": parameters, "seed": 5} for id, parameters in GAMES.items()]
+            wishes = [{"game": id, "parameters": parameters, "seed": 5} for id, parameters in SMALLEST.items()]
             seats = {one["id"]: one["players"][0] for one in p.evaluate("() => Cellgames.app.games()")}
             ids = p.evaluate(_START, [wish | {"seat": seats[str(wish["game"])]} for wish in wishes])
             for id in ids:
                 p.goto(f"{site}/#/game/{id}")
                 p.wait_for_function("(id) => (Cellgames.app.game || {view: {}}).view.id === id", arg=id)
                 assert not turn(p, 1)
-                p.wait_for_selector(_READY)
+                p.wait_for_selector(READY)
                 begun[id] = p.evaluate("() => Cellgames.app.game.moves")
         with server(port, tmp_path):
             p.reload()
             for id in reversed(ids):
                 p.goto(f"{site}/#/game/{id}")
                 p.wait_for_function("(id) => (Cellgames.app.game || {view: {}}).view.id === id", arg=id)
-                p.wait_for_selector(_READY)
+                p.wait_for_selector(READY)
                 moves = p.evaluate("() => Cellgames.app.game.moves")
                 assert moves[: len(begun[id])] == begun[id]
                 assert not any(turn(p, 2) for _ in range(1)), "the game was not over"
@@ -124,7 +115,7 @@ def test_history_leads_to_a_game_and_the_landing_page_goes_on_with_it(chromium: 
         p.wait_for_selector(FORM)
         assert not p.locator("dialog").count(), "nothing is lost, so nothing is asked"
         p.go_forward()
-        p.wait_for_selector(_READY)
+        p.wait_for_selector(READY)
         assert p.url == game
         assert p.evaluate("() => Cellgames.app.game.view.turn") == 2
         p.go_back()
@@ -133,7 +124,7 @@ def test_history_leads_to_a_game_and_the_landing_page_goes_on_with_it(chromium: 
         expect(p.locator(".go-on canvas")).to_have_count(1)
         p.wait_for_selector(".go-on canvas[width]")
         p.click("a.go-on")
-        p.wait_for_selector(_READY)
+        p.wait_for_selector(READY)
         assert p.url == game
         p.goto(f"{site}/#/games")
         rows = p.locator("table.games tbody tr")
@@ -165,12 +156,12 @@ def test_a_second_tab_says_that_the_game_has_gone_on(chromium: Any, site: str) -
         p.goto(f"{site}/#/play/torus-small-v0")
         p.wait_for_selector(FORM)
         p.click("button[type=submit]")
-        p.wait_for_selector(_READY)
+        p.wait_for_selector(READY)
         other = p.context.new_page()
         other.goto(p.url)
-        other.wait_for_selector(_READY)
+        other.wait_for_selector(READY)
         turn(p, 1)
-        p.wait_for_selector(_READY)
+        p.wait_for_selector(READY)
         other.evaluate(_ACT, 3)
         expect(other.locator(".notice")).to_contain_text("This game has gone on in another tab.")
         assert other.evaluate("() => Cellgames.app.game.view.turn") == 2

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_records import recorded, registered_toy
+from web_records import SMALLEST, recorded, registered_toy
 from web_server import served
 
 import cellgames
@@ -49,14 +49,6 @@ httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
 PAGES = {plugin.id: plugin.page for plugin in plugins() if plugin.page is not None}
 
 GAMES = ("torus-v0", "hex-v0", "y-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0")
-SMALL = {
-    "torus-small-v0": {"size": 3},
-    "hex-small-v0": {"size": 3},
-    "y-small-v0": {"size": 4, "tiling": "octagons"},
-    "cloth-of-gold-small-v0": {"height": 12, "width": 12, "generations": 3, "max_rounds": 2, "max_units": 3},
-    "grid-adaptation-small-v0": {"size": 6, "rounds": 3},
-    "toroidal-cup-small-v0": {"max_generations": 30},
-}
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +116,10 @@ def finish(client: Any, made: dict[str, Any], choose: Callable[[list[int]], int]
 # ---------------------------------------------------------------- playing
 
 
-@pytest.mark.parametrize("id", SMALL)
+@pytest.mark.parametrize("id", SMALLEST)
 def test_a_whole_game_is_played_and_its_record_replays(client: Any, id: str) -> None:
     player = cellgames.make(id).info.players[1]
-    made = client.post("/api/play", json={"game": id, "parameters": SMALL[id], "seat": player, "seed": 7})
+    made = client.post("/api/play", json={"game": id, "parameters": SMALLEST[id], "seat": player, "seed": 7})
     assert made.status_code == 201, made.text
     picks = iter(range(10_000))
     view = finish(client, made.json(), lambda legal: legal[next(picks) * 7 % len(legal)])
@@ -470,7 +462,7 @@ def test_a_visitor_who_watches_many_games_can_go_back_to_each(client: Any) -> No
 
 def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
     listed = client.get("/api/games").json()
-    assert {game["id"] for game in listed} >= {*GAMES, *SMALL}
+    assert {game["id"] for game in listed} >= {*GAMES, *SMALLEST}
     assert {plugin.id for plugin in plugins() if plugin.page} == set(GAMES)
     for game in listed:
         made = cellgames.make(game["id"])

@@ -18,7 +18,7 @@ from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.runs.run_folder import START_OVER, RunError
 from cellgames.training.arguments import Sampling
-from cellgames.utils.errors import InputError
+from cellgames.utils.errors import InputError, check_one_of
 from cellgames.utils.foreign_text import listed, shown
 
 _FILE = re.compile(r"\d{12,}\.safetensors")  # of a member, named by its steps
@@ -61,8 +61,7 @@ class Pool:
     """Number of games after which earlier ones count half, because the learner improves."""
 
     def __init__(self, folder: Path, sampling: Sampling = "prioritized", limit: int = 20) -> None:
-        if sampling not in get_args(Sampling):
-            raise InputError("sampling", f"one of {', '.join(get_args(Sampling))}", shown(sampling))
+        check_one_of("sampling", sampling, get_args(Sampling))
         if limit < 1:
             raise InputError("limit", "a pool of at least 1 snapshot", limit)
         self.folder, self.sampling, self.limit = folder, sampling, limit

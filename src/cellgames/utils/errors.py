@@ -16,7 +16,7 @@ _MANY = 40  # names that a message lists
 
 
 class InputError(ValueError):
-    """A value that cannot be used: "WHERE: PARAMETER: expected EXPECTED, got GOT; CAUSE", without what is empty.
+    """The refusal of a value; its message is "WHERE: PARAMETER: expected EXPECTED, got GOT; CAUSE", less empty fields.
 
     Attributes:
         parameter: name of the parameter, option, field or file; "" for a value without a name.

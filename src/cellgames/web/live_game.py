@@ -135,9 +135,7 @@ class Session:
         self._epoch = 0
         self._thinking = False
         self._closed = False
-        self._left: tuple[int, float] | None = (
-            None  # whose clock goes on outside the memory, and since when (Unix time)
-        )
+        self._left: tuple[int, float] | None = None  # whose clock goes on in the file, and since when (Unix time)
         self._forfeit: Forfeit | None = None
         self._clocks = None if time_control is None else Clocks(time_control)
         secret = info.simultaneous or not info.perfect_information
@@ -369,7 +367,6 @@ class Session:
         """Return all that is needed to go on with the game later, and what a list of games shows, as JSON."""
         with self._lock:
             done = bool(self.state.done) or self._forfeit is not None
-            forfeit = None if self._forfeit is None else dict(vars(self._forfeit)) | {"trace": None}
             return {
                 "id": self.id,
                 "game": self.game.id,
@@ -383,7 +380,7 @@ class Session:
                 "stored": self.stored,
                 "seconds": [] if self._clocks is None else self._clocks.times(0, len(self.names)),
                 "running": self._left,
-                "forfeit": forfeit,
+                "forfeit": None if self._forfeit is None else self._forfeit.to_data(),
                 "title": self.layout["title"],
                 "players": self.layout["players"],
                 "outcome": self._result().outcome if done else None,

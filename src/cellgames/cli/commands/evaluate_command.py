@@ -141,10 +141,10 @@ def _run(arguments: argparse.Namespace) -> int:
                 log.add(traces_of(records))
 
         found = play(options, keep, ended)
-        lost, void = forfeits(games), options.forfeits == "void"
-        notes = [*thinking_notes(thinking(games)), *forfeit_notes(lost, several=found.several, void=void)]
-        headline = [line for line in (failure_headline(lost),) if line]
-        print("\n".join([f"{found.heading}:", *headline]) + "\n")
+        lost = forfeits(games)
+        notes = [*thinking_notes(thinking(games)), *forfeit_notes(lost, several=found.several, void=options.void)]
+        headline = list(filter(None, [failure_headline(lost)]))
+        print(f"{found.heading}:", *headline, sep="\n", end="\n\n")
         print_table(found.table)
         for line in [f"\n{found.note}", *notes]:
             print(line)
@@ -182,9 +182,7 @@ def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str,
         for spec in opponents:
             both = {name: agents[name] for name in (measured, spec)}
             records = evaluation.play_evaluation(game, both, options, progress=not arguments.quiet, keep=keep)
-            rows.append(
-                {"against": spec, **evaluation.evaluate(game, records, measured, void=options.forfeits == "void")}
-            )
+            rows.append({"against": spec, **evaluation.evaluate(game, records, measured, void=options.void)})
             ended(records)
         settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
         heading = f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %"
