@@ -20,7 +20,6 @@ from .core import LOSS, WIN, Game, GameError, Space, State, seeds
 from .core.chance import next_seed
 from .core.solo import BatchOfOne
 from .device_checks import DeviceCheck
-from .kernels.compiling import planned
 
 Answer = Mapping[str, Tensor]
 """The answers of a function by name, each [B, ...]: one tensor named "", or several, such as a state's fields."""
@@ -90,30 +89,29 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
     Raises:
         ContractError: a `ValueError` with the function, the expected and the actual result, and the likely cause.
     """
-    with planned("never", 1):  # compiling takes longer than these steps
-        check = _Checker(game)
-        check.names()
-        history, played = check.games(seed, min(max_steps, game.info.max_turns))
-        batch = _mixed(game, history, seed)
-        for name, function in _views(game).items():
-            check.function(name, function, batch)
-        for turn, state in enumerate(history):
-            check.rules(state, f"after {turn} steps")
-        for name, function in _ACTS.items():
-            check.function(name, function, batch)
-        for turn, state in enumerate(history):
-            check.texts(state, f"after {turn} steps")
-            if turn < len(played):
-                check.step(state, played[turn], history[turn + 1], f"in step {turn + 1}")
-        check.ends(history)
-        check.arguments(batch)
-        check.hints(batch.state)
-        check.playouts(batch.state)
-        check.symmetries(batch)
-        going = batch.rows(~batch.state.done)
-        for row in torch.arange(len(going.players), device="cpu").split(1)[:4]:
-            check.solo(going.rows(row))
-        check.pictures(going.rows(torch.arange(len(going.players), device="cpu")[-2:]))
+    check = _Checker(game)
+    check.names()
+    history, played = check.games(seed, min(max_steps, game.info.max_turns))
+    batch = _mixed(game, history, seed)
+    for name, function in _views(game).items():
+        check.function(name, function, batch)
+    for turn, state in enumerate(history):
+        check.rules(state, f"after {turn} steps")
+    for name, function in _ACTS.items():
+        check.function(name, function, batch)
+    for turn, state in enumerate(history):
+        check.texts(state, f"after {turn} steps")
+        if turn < len(played):
+            check.step(state, played[turn], history[turn + 1], f"in step {turn + 1}")
+    check.ends(history)
+    check.arguments(batch)
+    check.hints(batch.state)
+    check.playouts(batch.state)
+    check.symmetries(batch)
+    going = batch.rows(~batch.state.done)
+    for row in torch.arange(len(going.players), device="cpu").split(1)[:4]:
+        check.solo(going.rows(row))
+    check.pictures(going.rows(torch.arange(len(going.players), device="cpu")[-2:]))
 
 
 def _fields(state: State) -> Answer:

@@ -14,7 +14,6 @@ import durations
 import pytest
 
 from cellgames.arena.stats import payoffs
-from cellgames.envs.kernels import compiling
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -81,12 +80,4 @@ def _bounds_in_reports_come_from_few_draws() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module, name in ((payoffs, "nash"), (payoffs, "deviation_ratings")):
             patch.setattr(module, name, partial(getattr(module, name), draws=10))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _nothing_is_compiled_unless_a_test_asks() -> Iterator[None]:
-    """Tests play few games on many boards: compiling for each of them would take most of their time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiling, "BREAK_EVEN", 1 << 60)
         yield

@@ -14,7 +14,6 @@ from cellgames.envs.core import Game, chance
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, FLIP, RESERVE, GridState
-from cellgames.envs.kernels.compiling import planned
 from cellgames.utils.errors import check_at_least
 
 from .decoding import Seen
@@ -24,7 +23,7 @@ from .lookahead import ILLEGAL
 from .opponent_model import KeenOthers, Others
 
 _MATCH, _OTHERS, _LATER = range(chance.USER + 40, chance.USER + 43)
-_BATCHES = (64, 512)  # playouts that run together: few or many, but always as many, so that their steps are compiled
+_BATCH = 512  # playouts that run together
 _MATCHES = 2048  # determinizations at once; with more playouts they come again
 _ROWS = 32  # games to choose in at once, at most, which bounds the memory
 _ROUNDS = 2  # of a playout, with the one to act in
@@ -74,10 +73,9 @@ class GridRollout(GridPlayer):
         assert self._history is not None  # as the planner, made by `start`
         remembered = self._history.look(view, players, env_ids)
         rows = torch.arange(len(env_ids), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
-        with planned("auto", 1):
-            return torch.cat(
-                [self._search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows]
-            )
+        return torch.cat(
+            [self._search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows]
+        )
 
     def _search(
         self, view: Seen, players: Tensor, remembered: Remembered, seeds: Tensor, generator: torch.Generator
@@ -140,14 +138,11 @@ class GridRollout(GridPlayer):
         self, state: GridState, joint: Tensor, match: Tensor, own: Tensor, players: Tensor, lots: Tensor
     ) -> Tensor:
         """Return the value of actions, [X, 7], in some of the determinizations, [X]: float32 [X], from 0 to 1."""
-        batch = next((batch for batch in _BATCHES if batch >= len(match)), _BATCHES[-1])
         values = []
-        for some in torch.arange(len(match), device=match.device).split(batch):
-            padded = torch.cat((some, some[-1:].expand(batch - len(some))))
-            actions, seats = joint[match[padded]], players[padded]
-            actions[torch.arange(batch, device=match.device), seats] = own[padded]
-            after = self._end(state[match[padded]], actions, lots[match[padded]])
-            values.append(self._value(after, seats)[: len(some)])
+        for some in torch.arange(len(match), device=match.device).split(_BATCH):
+            actions, seats = joint[match[some]], players[some]
+            actions[torch.arange(len(some), device=match.device), seats] = own[some]
+            values.append(self._value(self._end(state[match[some]], actions, lots[match[some]]), seats))
         return torch.cat(values)
 
     def _end(self, state: GridState, actions: Tensor, lots: Tensor) -> GridState:

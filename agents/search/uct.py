@@ -13,7 +13,6 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import Game
-from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.native import library
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
@@ -30,18 +29,8 @@ PLAYOUTS = 4
 """Random playouts of a simulation."""
 
 _ABOVE = 100.0  # every bound, and small enough that chance is not rounded away
-_LEAST = 64  # nodes looked at together
 _ORDERS = 1021  # orders in which untried edges are tried; a node takes one by its place
 _UNINTERRUPTED = 1 << 16  # simulations of native code, after which Ctrl-C is noticed
-
-
-def _highest(visits: Tensor, total: Tensor, status: Tensor, orders: Tensor, weight: Tensor, edge: Tensor) -> None:
-    """Write the edge of the highest bound for each node, int64 [D]; the bound's weight is squared, [D]."""
-    tried = visits.clamp(min=1.0)
-    score = torch.where(visits > 0, total / tried + (weight[:, None] / tried).sqrt(), orders)
-    # What is certain is not looked at again, unless there is nothing else.
-    score = torch.where(status == CLOSED, score - 10 * _ABOVE, score)
-    edge.copy_(torch.where(status == ILLEGAL, -torch.inf, score).argmax(1))
 
 
 class UCTSearch(Search):
@@ -90,19 +79,13 @@ class UCTSearch(Search):
         self._weights = EXPLORATION**2 * visits.float().log()
 
     def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
-        width = max(_LEAST, 1 << (len(nodes) - 1).bit_length())  # few sizes, so that few graphs are compiled
-        rows = torch.nn.functional.pad(nodes, (0, width - len(nodes)))
-        weight = self._weights[tree.visits[rows].long()]
-        arguments = [
-            tree.edge_visits[rows],
-            tree.edge_total[rows],
-            tree.status[rows],
-            self._orders[rows % tree.capacity % _ORDERS],
-            weight,
-            rows,
-        ]
-        kernel(_highest, arguments, key=("uct", width, tree.edges, tree.device))(list(arguments))
-        return rows[: len(nodes)]
+        visits, status = tree.edge_visits[nodes], tree.status[nodes]
+        tried, weight = visits.clamp(min=1.0), self._weights[tree.visits[nodes].long()]
+        bound = tree.edge_total[nodes] / tried + (weight[:, None] / tried).sqrt()  # its weight is squared
+        score = torch.where(visits > 0, bound, self._orders[nodes % tree.capacity % _ORDERS])
+        # What is certain is not looked at again, unless there is nothing else.
+        score = torch.where(status == CLOSED, score - 10 * _ABOVE, score)
+        return torch.where(status == ILLEGAL, -torch.inf, score).argmax(1)
 
     def _policy(self, tree: Tree) -> Tensor:
         visits = tree.edge_visits[tree.roots]

@@ -36,7 +36,6 @@ def ours(seconds: float, *, size: int, playouts: int = 0) -> Work:
 
     import cellgames
     from cellgames.envs.core import seeds
-    from cellgames.envs.kernels.compiling import ENDLESS, planned
 
     game, simulations = cellgames.make("torus-v0", size=size), SIMULATIONS if playouts else BY_NETWORK
     search, state = _search(game, simulations, playouts), game.init(seeds(0, GAMES))
@@ -48,7 +47,7 @@ def ours(seconds: float, *, size: int, playouts: int = 0) -> Work:
             raise RuntimeError(f"expected {GAMES * simulations} simulations, got {done}")
         return done
 
-    with torch.no_grad(), planned("auto", ENDLESS):
+    with torch.no_grad():
         _search(game, WARM_UP, playouts).run(state, generator)
         return timed(play, seconds)
 

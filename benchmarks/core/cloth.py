@@ -42,7 +42,7 @@ def generations(seconds: float, *, cores: int | None = None) -> Work:
     grid, planes = Grid(SIZE, SIZE, wrap=False), random_worlds()
 
     def play() -> int:
-        advance(grid, planes, GENERATIONS, compile="always")
+        advance(grid, planes, GENERATIONS)
         return GENERATIONS * WORLDS * SIZE * SIZE
 
     play()
@@ -84,9 +84,6 @@ def ground_work(bools: bool = False) -> tuple[Tensor, Callable[[], tuple[Tensor,
 
 def masks(seconds: float) -> Work:
     """Measure territory as bitboards and masks as bools [1024, 10001], 10 MB for each player."""
-    from cellgames.envs.kernels import compiling
-
-    compiling.BREAK_EVEN = 0  # from the first call on
     _, work = ground_work(bools=True)
 
     def play() -> int:
@@ -103,9 +100,7 @@ def turns(seconds: float, **options: Any) -> Work:
     from cellgames.agents.cloth_of_gold.turns import random_turns
     from cellgames.envs.cloth_of_gold.game import ClothOfGold
     from cellgames.envs.core import seeds
-    from cellgames.envs.kernels import compiling
 
-    compiling.BREAK_EVEN = 0  # from the first call on
     game = cellgames.make("cloth-of-gold-v0", **options)
     assert isinstance(game, ClothOfGold)
     state, number = game.init(seeds(0, WORLDS)), 0

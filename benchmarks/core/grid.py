@@ -10,20 +10,17 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from benchmarks.harness import Benchmark, Row, Work, timed, use_cores
 
-if TYPE_CHECKING:
-    from cellgames.envs.kernels.compiling import Compile
-
 NUM_ENVS = 4096
-WARM_UP = 200  # steps, so that the envs are in different rounds and everything is compiled
+WARM_UP = 200  # steps, so that the envs are in different rounds
 
 
-def batched(seconds: float, *, compile: Compile = "auto", masks: bool = False, talk: str = "none") -> Work:
+def batched(seconds: float, *, masks: bool = False, talk: str = "none") -> Work:
     """Measure `Vector.step_random`, and what may be done next: free spaces, bool [B, N], or all masks, bool [B, P, A].
 
     With talk every other step is a talk step.
@@ -35,7 +32,7 @@ def batched(seconds: float, *, compile: Compile = "auto", masks: bool = False, t
 
     game = cellgames.make("grid-adaptation-v0", talk=talk)
     assert isinstance(game, GridAdaptation)
-    vector = game.vector(NUM_ENVS, seed=0, compile=compile, reuse_buffers=True)
+    vector = game.vector(NUM_ENVS, seed=0, reuse_buffers=True)
     generator = torch.Generator().manual_seed(0)
 
     def play(steps: int = 10) -> int:
@@ -104,9 +101,8 @@ GRID = Benchmark(
     "benchmarks.core.grid",
     Path("results/benchmarks/grid.md"),
     (
-        _batched("grid_4096", "free spaces; all cores", "grid_4096_eager"),
-        _batched("grid_4096_masks", "every player's masks; all cores", "grid_4096_eager", masks=True),
-        _batched("grid_4096_eager", "free spaces; no compiler, all cores", compile="never"),
+        _batched("grid_4096", "free spaces; all cores"),
+        _batched("grid_4096_masks", "every player's masks; all cores", masks=True),
         _batched("grid_4096_talk", "public talk; free spaces; all cores", "grid_4096", talk="public"),
         _batched("grid_4096_private", "private talk; free spaces; all cores", "grid_4096", talk="private"),
         Row(

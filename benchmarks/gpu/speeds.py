@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import numpy as np
 import torch
@@ -16,7 +17,6 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import Life
 from cellgames.envs.cloth_of_gold.simulation import advance
 from cellgames.envs.core import seeds
-from cellgames.envs.kernels.compiling import ENDLESS, Compile, planned
 from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulate
 
 from .lines import Line, Work, graphed, speed
@@ -40,7 +40,7 @@ def _default_generator(device: torch.device) -> torch.Generator:
     return torch.default_generator
 
 
-def torus(device: torch.device, num_envs: int, compile: Compile, *, graph: bool) -> Work:
+def torus(device: torch.device, num_envs: int, compile: Literal["always", "never"], *, graph: bool) -> Work:
     """Return random play of Torus n = 8: each call steps all games and makes their masks."""
     game = cellgames.make("torus-v0", size=8)
     vector = game.vector(num_envs, seed=0, device=device, compile=compile, reuse_buffers=True)
@@ -64,16 +64,16 @@ def random_play(device: torch.device, small: bool) -> Iterator[Line]:
     """Yield lines for random play of Torus: eager, compiled, and as a CUDA graph."""
     seconds = _seconds(small)
     for num_envs in (64,) if small else COMPILED:
-        compile: Compile = "never" if small else "always"
+        compile: Literal["always", "never"] = "never" if small else "always"
         for graph in (True, False):
             yield speed(torus(device, num_envs, compile, graph=graph), device, seconds)
     for num_envs in () if small else SIZES:
         yield speed(torus(device, num_envs, "never", graph=False), device, seconds)
 
 
-def _life(device: torch.device, boards: int, compile: Compile, *, graph: bool) -> Work:
+def _life(device: torch.device, boards: int, *, graph: bool) -> Work:
     """Return Life on tori of 64 x 64, copies of 64 random ones."""
-    life = Life(64, 64, boards, device=device, compile=compile)
+    life = Life(64, 64, boards, device=device)
     few = torch.rand((64, 64, 64), generator=torch.Generator().manual_seed(0)) < 0.35
     life.load(few.to(device).repeat(boards // 64, 1, 1))
 
@@ -89,13 +89,12 @@ def life(device: torch.device, small: bool) -> Iterator[Line]:
     """Yield lines for Life on tori of 64 x 64."""
     for boards in (64,) if small else SIZES:
         for graph in (True, False):
-            work = _life(device, boards, "never" if small else "always", graph=graph)
-            yield speed(work, device, _seconds(small))
+            yield speed(_life(device, boards, graph=graph), device, _seconds(small))
 
 
 def others(device: torch.device, small: bool) -> Iterator[Line]:
     """Yield lines for the other games and for UCT."""
-    with torch.no_grad(), planned("never" if small else "always", ENDLESS):
+    with torch.no_grad():
         for work in _others(device, small):
             yield speed(work, device, _seconds(small))
 
@@ -121,9 +120,7 @@ def _others(device: torch.device, small: bool) -> Iterator[Work]:
         lambda: advance(grid, planes, generations),
     )
     matches = 16 if small else 1 << 16
-    vector = cellgames.make("grid-adaptation-v0").vector(
-        matches, seed=0, device=device, compile="never" if small else "always", reuse_buffers=True
-    )
+    vector = cellgames.make("grid-adaptation-v0").vector(matches, seed=0, device=device, reuse_buffers=True)
     chance = torch.Generator(device).manual_seed(0)
     what = f"Grid Adaptation, random rounds of {matches:,} matches of eight"
     yield Work(what, "rounds", matches, lambda: vector.step_random(chance))

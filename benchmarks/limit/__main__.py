@@ -26,7 +26,6 @@ from benchmarks.limit.first_steps import GAMES, LONGEST, first_step
 from benchmarks.limit.measuring import SCALING, Row, Speeds, measure, usable_cores
 from benchmarks.limit.programs import NoCompilerError, compiler_version, programs
 from benchmarks.pages import listed, machine_head, write_page
-from cellgames.envs.kernels.compiling import ENDLESS, planned
 from cellgames.envs.native import status
 from cellgames.utils.report.model import Cell, Part, Table
 
@@ -170,11 +169,10 @@ def _write(options: argparse.Namespace, found: Sequence[Found], firsts: dict[str
 
 
 def _measured(name: str, options: argparse.Namespace) -> Found:
-    with planned("always", ENDLESS):
-        row = ROWS[name]()
-        one = measure(row, 1, options.rounds, options.seconds)
-        both = usable_cores() > 1 and not options.one_thread and row.rival == "C++"
-        two = measure(row, 2, options.rounds, options.seconds) if both else None
+    row = ROWS[name]()
+    one = measure(row, 1, options.rounds, options.seconds)
+    both = usable_cores() > 1 and not options.one_thread and row.rival == "C++"
+    two = measure(row, 2, options.rounds, options.seconds) if both else None
     return Found(row, one, two)
 
 

@@ -16,7 +16,6 @@ from operator import or_, xor
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import Compile, check_compile, kernel
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.utils.errors import InputError, check_whole
 
@@ -42,30 +41,19 @@ def _next(grid: Grid, live: Tensor, counts: Sequence[Tensor]) -> Tensor:
 
 
 @Operator
-def advance(grid: Grid, boards: Tensor, generations: int, *, compile: Compile = "auto") -> Tensor:
-    """Return bitboards [..., S, N, B] after some generations; `compile`: see `Life`."""
+def advance(grid: Grid, boards: Tensor, generations: int) -> Tensor:
+    """Return bitboards [..., S, N, B] after some generations."""
     after = boards.clone(memory_format=torch.contiguous_format)
-    batches = after.view(after.shape[:-3].numel(), *after.shape[-3:])
-
-    def step(now: Tensor, then: Tensor) -> None:
-        then.copy_(generation(grid, now))
-
-    spare = after.new_empty(after.shape[-3:])
-    run = kernel(step, [spare, spare], compile=compile, calls=generations * len(batches))
-    for batch in batches:
-        now, then = batch, spare
+    for batch in after.view(after.shape[:-3].numel(), *after.shape[-3:]):  # each stays in the cache
+        now: Tensor = batch
         for _ in range(generations):
-            run([now, then])
-            now, then = then, now
-        if generations % 2:
-            batch.copy_(now)
+            now = generation(grid, now)
+        batch.copy_(now)
     return after
 
 
 @advance.native
-def _native_advance(
-    native: Library, grid: Grid, boards: Tensor, generations: int, *, compile: Compile = "auto"
-) -> Tensor:
+def _native_advance(native: Library, grid: Grid, boards: Tensor, generations: int) -> Tensor:
     """Return the same by `sources/life.cpp`."""
     if grid.cols > _WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
@@ -134,8 +122,6 @@ class Life:
         boards: `B`, the number of boards; empty at first, see `load`.
         wrap: on tori; otherwise nothing lies beyond the edges.
         device: device of the boards.
-        compile: "auto" compiles, where a compiler is found, once as much has run eagerly as compiling costs;
-            "always" and "never" as they say. The results are the same.
     """
 
     def __init__(
@@ -146,10 +132,8 @@ class Life:
         *,
         wrap: bool = True,
         device: torch.device | str = "cpu",
-        compile: Compile = "auto",
     ) -> None:
         check_whole("boards", boards, 1)
-        check_compile(compile)
         self.grid = Grid(rows, cols, wrap)
         self.boards = boards
         self.generations = 0
@@ -159,7 +143,6 @@ class Life:
         chunks = -(-boards // chunk) if device.type == "cpu" else 1
         width = (-(-boards // (8 * chunks)) | 1) * 8  # odd, so that rows do not share lines of the cache
         self._now = torch.zeros(chunks, *rows_and_words, width, dtype=torch.int64, device=device)
-        self.compile = compile
 
     def load(self, cells: Tensor) -> None:
         """Start from boards [B, H, W], any dtype, live where not zero; raise a `ValueError` for other shapes."""
@@ -182,5 +165,5 @@ class Life:
     def advance(self, generations: int = 1) -> None:
         """Advance every board by some generations, a whole number of at least 0 (else a `ValueError`)."""
         check_whole("generations", generations, 0)
-        self._now = advance(self.grid, self._now, generations, compile=self.compile)
+        self._now = advance(self.grid, self._now, generations)
         self.generations += generations

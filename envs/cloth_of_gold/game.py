@@ -16,7 +16,7 @@ from cellgames.envs.boards.board_planes import native_writer, seen_words, write_
 from cellgames.envs.core import chance
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
-from cellgames.envs.core.info import DRAW, Compilation, GameInfo, Space
+from cellgames.envs.core.info import DRAW, GameInfo, Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_choices, check_int
@@ -80,7 +80,7 @@ class ClothOfGold(Game[ClothState]):
     neutral_stance: NeutralStance = "passive"
 
     id: ClassVar[str] = "cloth-of-gold-v0"
-    compilation: ClassVar[Compilation] = "none"  # only the worlds whose round ends are simulated
+    compiles: ClassVar[bool] = False  # only the worlds whose round ends are simulated
     added_parameters: ClassVar[frozenset[str]] = frozenset({"neutral_stance"})
 
     def __post_init__(self) -> None:

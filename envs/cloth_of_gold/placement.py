@@ -11,7 +11,6 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import Grid, popcount
 from cellgames.envs.core import sampling
 from cellgames.envs.core.state import along_envs, copied, innermost
-from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.native import Library, Operator, pointer
 
 from . import rules
@@ -26,18 +25,11 @@ def legal_cells(grid: Grid, state: ClothState) -> Tensor:
     """Return bitboards of the cells where the mover may place its next unit, whatever its number: int64 [B, S, N]."""
     player = state.current_player
     homeless = state.live.gather(1, player[:, None]).squeeze(1) == 0
-    words = list(map(innermost, (*state.units.unbind(1), *state.territory.unbind(1), state.neutral, state.killed)))
-
-    def cells(*words: Tensor) -> None:
-        a, b, reach_a, reach_b, neutral, killed, second, homeless, out = words
-        swap, fields = (a ^ b) & second, (reach_a ^ reach_b) & second  # what turns a's into b's for player_b
-        sides = (a ^ swap, b ^ swap)
-        out.copy_(rules.placeable(grid, *sides, neutral | killed, (reach_a ^ fields, reach_b ^ fields), homeless))
-
-    found = torch.empty_like(words[0])
-    arguments = [*words, -player, _words(homeless), found]
-    kernel(cells, arguments)(arguments)
-    return found.movedim(-1, 0)
+    first = along_envs(player == 0, 4)
+    own, other = (innermost(side) for side in torch.where(first, state.units, state.units.flip(1)).unbind(1))
+    fields = [innermost(side) for side in torch.where(first, state.territory, state.territory.flip(1)).unbind(1)]
+    taken = innermost(state.neutral | state.killed)
+    return rules.placeable(grid, own, other, taken, (fields[0], fields[1]), _words(homeless)).movedim(-1, 0)
 
 
 def _words(flags: Tensor) -> Tensor:

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.kernels.compiling import Compile, kernel
 from cellgames.envs.native import Library, Operator, pointer
 
 from .rules import disk
@@ -17,21 +16,11 @@ WIDEST = 1600
 LARGEST = 64
 """The largest radius of which that is true."""
 
-_LARGEST_COMPILED = 16  # radius; the sums over rows of larger disks take minutes to compile
-
 
 @Operator
 def territory(grid: Grid, units: Tensor, radius: int) -> Tensor:
     """Return bitboards [..., S, N, B] of the territory of units, bitboards of the same shape."""
-
-    def reach(units: Tensor, out: Tensor) -> None:
-        out.copy_(grid.dilate(units, disk(radius)))
-
-    units = units.contiguous()
-    fields = torch.empty_like(units)
-    compile: Compile | None = None if radius <= _LARGEST_COMPILED else "never"
-    kernel(reach, [units, fields], compile=compile, fused=False)([units, fields])
-    return fields
+    return grid.dilate(units, disk(radius))
 
 
 @territory.native

@@ -57,7 +57,7 @@ def _step(
     random: bool,
 ) -> Transition:
     """Play a step of a `Vector` (see `NativeStep`)."""
-    assert mask is not None  # only games compiled in stages have none
+    assert mask is not None  # it writes the mask
     played = turn(state, mask, given, random)
     closing = played.terminated.nonzero().squeeze(1)  # the games whose round ends
     if len(closing):

@@ -15,7 +15,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core.errors import GameError
-from cellgames.envs.core.info import Compilation, GameInfo, Space
+from cellgames.envs.core.info import GameInfo, Space
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import Library, Operator, pointer
@@ -54,7 +54,7 @@ class ConnectionGame(StoneGame[ConnectionState]):
     tiling: Tiling = "hexagons"
     swap: bool = True
 
-    compilation: ClassVar[Compilation] = "none"  # compiled steps are no faster than others
+    compiles: ClassVar[bool] = False  # compiled steps are no faster than others
     shape: ClassVar[Shape]
     title: ClassVar[str]
     credit: ClassVar[str]

@@ -24,7 +24,7 @@ from . import sampling
 from .chance import next_seed, seeds
 from .drawing import Notes, Picture, draw_board, grid, headed, to_svg
 from .errors import GameError, IllegalActionError
-from .info import Compilation, GameInfo
+from .info import GameInfo
 from .native_step import InPlace
 from .solo import BatchOfOne, NativeSolo, Solo
 from .state import S, State, along_envs, choose_envs
@@ -43,8 +43,8 @@ class Game(ABC, Generic[S]):
 
     id: ClassVar[str]
 
-    compilation: ClassVar[Compilation] = "whole"
-    """How much of a step a `Vector` can compile: see `Compilation`."""
+    compiles: ClassVar[bool] = True
+    """True if a `Vector` can compile the step as one graph, whose operations do not depend on the data."""
 
     wraps: ClassVar[bool] = False
     """True if rows and columns of the observation, its last two axes, go on beyond the edges as on a torus."""
@@ -289,6 +289,9 @@ class Game(ABC, Generic[S]):
 
     _native_spreads: ClassVar[bool] = False
     """True if `_native_step` spreads random bits itself, out of the number by `sampling.random_root`."""
+
+    _native_mask: ClassVar[bool] = True
+    """True if `_native_step` writes the mask too; large ones are made when asked for."""
 
     def _native_step(self, device: torch.device) -> NativeStep[S] | None:
         """Return the native code for a whole step of a `Vector` on `device`; None if the game has no such code."""

@@ -7,17 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
-
-Compilation = Literal["whole", "stages", "none"]
-"""How much of a step a `Vector` can compile.
-
-"whole": the step is one graph. "stages": the rules call `compiling.kernel`s, which are compiled for the shapes of the
-batch. "none": the work depends on the data, as the end of Life does; the rules compile what they repeat.
-"""
 
 WIN = 1
 """A value of `Game.outcome`: the player has won."""

@@ -38,7 +38,7 @@ class InPlace(Generic[S]):
 
     def __call__(self, state: S, mask: Tensor | None, given: Tensor, random: bool) -> Transition:
         """Play a step."""
-        assert mask is not None  # only games compiled in stages have none
+        assert mask is not None  # it writes the mask
         actions = torch.empty_like(given) if random else given
         results = list(map(torch.empty_like, (state.rewards, state.terminated, state.truncated)))
         self.bound(state, mask, given, [actions, *results], random)()

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import GATHER
-from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, Operator, pointer
 
@@ -74,17 +73,10 @@ def spread(root: Tensor, count: int) -> Tensor:
         root: int64 [1].
         count: how many.
     """
-
-    def fill(root: Tensor, out: Tensor) -> None:
-        state = root + torch.arange(1, count + 1, device=root.device) * -0x61C8864680B583EB
-        state = (state ^ (state >> 30 & (1 << 34) - 1)) * -0x40A7B892E31B1A47
-        state = (state ^ (state >> 27 & (1 << 37) - 1)) * -0x6B2FB644ECCEEE15
-        out.copy_((state ^ (state >> 31 & (1 << 33) - 1)) >> 33 & 0x7FFFFFFF)
-
-    out = root.new_empty(count)
-    arguments = [root, out]
-    kernel(fill, arguments)(arguments)
-    return out
+    state = root + torch.arange(1, count + 1, device=root.device) * -0x61C8864680B583EB
+    state = (state ^ (state >> 30 & (1 << 34) - 1)) * -0x40A7B892E31B1A47
+    state = (state ^ (state >> 27 & (1 << 37) - 1)) * -0x6B2FB644ECCEEE15
+    return (state ^ (state >> 31 & (1 << 33) - 1)) >> 33 & 0x7FFFFFFF
 
 
 @spread.native

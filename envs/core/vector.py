@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from cellgames.envs.kernels.compiling import ENDLESS, Compile, check_compile, compiler_found, is_compile_error, planned
+from cellgames.envs.kernels.compiling import Compile, check_compile, compiler_found, is_compile_error
 from cellgames.utils.errors import InputError, shown
 
 from .chance import draw, next_seed, seeds, uniform_int
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from .game import Game
 
 Backend = Literal["native", "compiled", "eager"]
-"""The code that a `Vector` steps by: a step in native code, compiled torch code, or torch code as it is.
-
-The latter two may call native kernels for a part of a step.
-"""
+"""The code that a `Vector` steps by: native code, compiled torch code, or torch code as it is."""
 
 Given: TypeAlias = State | str | Sequence[str]
 Sampler: TypeAlias = Callable[[int, torch.Generator], Given]
@@ -90,9 +87,8 @@ NativeStep: TypeAlias = Callable[[S, Tensor | None, Tensor, bool], Transition]
 
 It takes the state and the mask of legal actions, both of which it overwrites, and int64 [B, ...]: actions, which it
 returns; or bits for `Game.random_actions`, if the last argument is True. Instead of many bits it takes the number that
-they are spread out of, int64 [1], if `Game._native_spreads`. The mask is None in games that are compiled in
-stages: theirs is large, and made when asked for. The results equal those of `Game._step` and `Game._restart` in every
-bit, and share no memory with the state.
+they are spread out of, int64 [1], if `Game._native_spreads`. The mask is None unless `Game._native_mask`. The results
+equal those of `Game._step` and `Game._restart` in every bit, and share no memory with the state.
 """
 
 
@@ -230,7 +226,7 @@ class Vector(Generic[S]):
         seed: seed of which the envs' seeds are made; an env's next game takes `chance.next_seed` of the last.
         device: device of the games.
         compile: when to compile torch code, in games and on devices without a step in native code. "auto" compiles
-            from 1,024 envs on if a compiler is found and the game's step can be compiled (`Game.compilation`),
+            from 1,024 envs on if a compiler is found and the game's step can be compiled (`Game.compiles`),
             "always" and "never" as they say.
         positions: positions from which all games start; None for the start of the game. See `Positions`.
         reuse_buffers: let the next step overwrite `state` and `legal_actions`, which saves copying them. Read both
@@ -263,7 +259,7 @@ class Vector(Generic[S]):
         if observe not in (None, torch.float32, game.info.observation.dtype):
             own = game.info.observation.dtype
             raise InputError("observe", f"{own}, torch.float32 or None", shown(observe), where=game.id)
-        if compile == "always" and game.compilation == "none":
+        if compile == "always" and not game.compiles:
             cause = "a step of this game depends on the data, so that it is no graph for the compiler"
             raise InputError("compile", "'auto' or 'never'", "'always'", cause, where=game.id)
         self.game = game
@@ -284,18 +280,11 @@ class Vector(Generic[S]):
         self._stale = False  # whether it is that of an earlier state
 
     def _choose_backend(self, native: bool) -> None:
-        kind, compile = self.game.compilation, self._compile
-        compiled = compile == "always" or (
-            compile == "auto"
-            and kind != "none"
-            and self.num_envs >= AUTO_NUM_ENVS
-            and compiler_found(self._state.device.type)
-        )
+        pays = self.game.compiles and self.num_envs >= AUTO_NUM_ENVS and compiler_found(self._state.device.type)
+        compiled = self._compile == "always" or (self._compile == "auto" and pays)
         self.backend: Backend = "native" if native else "compiled" if compiled else "eager"
-        self._in_place = native or (compiled and kind == "whole")  # else by parts, which may call compiled kernels
-        self._writes_mask = self._in_place and kind != "stages"
-        eager = native or (kind == "stages" and not compiled)
-        self._plan: tuple[Compile, int] = ("never" if eager else compile, ENDLESS if compiled else 1)
+        self._in_place = native or compiled
+        self._writes_mask = self.game._native_mask if native else compiled
 
     @property
     def state(self) -> S:
@@ -325,8 +314,7 @@ class Vector(Generic[S]):
                 info = self.game.info
                 shape = (self.num_envs, *(info.num_players,) * info.simultaneous, *info.observation.shape)
                 seen = torch.empty(shape, dtype=self.observe, device=self._state.device)
-            with planned(*self._plan):
-                self.game._observe_into(self._state, seen)
+            self.game._observe_into(self._state, seen)
             self._seen = seen
             self._seen_before = seen if self.reuse_buffers else None
         return self._seen
@@ -342,11 +330,10 @@ class Vector(Generic[S]):
     def _mask(self) -> Tensor:
         mask = self._legal
         if mask is None or self._stale:
-            with planned(*self._plan):
-                if mask is not None and self.reuse_buffers:
-                    mask = self.game._legal_again(self._state, mask)
-                else:
-                    mask = self.game._legal(self._state)
+            if mask is not None and self.reuse_buffers:
+                mask = self.game._legal_again(self._state, mask)
+            else:
+                mask = self.game._legal(self._state)
             self._legal = mask = mask.clone(memory_format=torch.contiguous_format) if self._writes_mask else mask
             self._stale = False
         return mask
@@ -384,9 +371,7 @@ class Vector(Generic[S]):
         count = math.prod(shape)
         if self.backend == "native" and self.game._native_spreads and count >= MANY:
             return self._run(True, random_root(generator, device))
-        with planned(*self._plan):
-            bits = random_bits(count, generator, device)
-        return self._run(True, envs_innermost(bits, shape))
+        return self._run(True, envs_innermost(random_bits(count, generator, device), shape))
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         self._seen = None
@@ -396,8 +381,7 @@ class Vector(Generic[S]):
         if native is None and given.shape != self._action_shape:
             given = spread_over(given, self._action_shape)
         if not self._in_place:
-            with planned(*self._plan):
-                self._state, transition = _by_parts(self.game, self._state, self._starts, random, given)
+            self._state, transition = _by_parts(self.game, self._state, self._starts, random, given)
             self._stale = True
             return transition
         self._copies.clear()
@@ -409,7 +393,7 @@ class Vector(Generic[S]):
                 actions, rewards, *ends = function(self._state.tensors(), self._mask().view(torch.uint8), given)
                 transition = Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
         except Exception as error:
-            if self._plan[0] != "auto" or not is_compile_error(error):
+            if native is not None or self._compile == "always" or not is_compile_error(error):
                 raise
             warnings.warn(f"{self.game.id}: compiling failed, stepping eagerly: {error}", stacklevel=3)
             self._compile = "never"

@@ -15,14 +15,14 @@ from cellgames.envs.boards.board_planes import write_planes
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
-from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
+from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.state import along_envs
 from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError, shown
 
-from . import ending, legality, matches, native, notation, observation, rendering, rules
+from . import legality, matches, native, notation, observation, rendering, rules
 from .notation import Position
 from .solo import GridSolo
 from .state import MOST_TILES, RESERVE, VOTE, GridState
@@ -71,7 +71,7 @@ class GridAdaptation(Game[GridState]):
     garnet_value: float = 0.1
 
     id: ClassVar[str] = "grid-adaptation-v0"
-    compilation: ClassVar[Compilation] = "stages"  # as one graph it compiles for minutes, and is slow
+    compiles: ClassVar[bool] = False  # torch takes no graph with several tables
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -125,7 +125,7 @@ class GridAdaptation(Game[GridState]):
     @override
     def info(self) -> GameInfo:
         space, most = self.spaces + 1, 3.0 * self.spaces
-        gained = self.garnet_value * (3 * self.spaces * self.rounds // ending.GARNETS_EACH)
+        gained = self.garnet_value * (3 * self.spaces * self.rounds // rules.GARNETS_EACH)
         spent = self.garnet_value * self.starting_garnets
         bounds = (-1.0 - spent, 2.0 + gained) if self.reward_scheme == "outcome" else (-most, most)
         return GameInfo(
@@ -156,11 +156,8 @@ class GridAdaptation(Game[GridState]):
     def _step(self, state: GridState, actions: Tensor) -> GridState:
         return matches.step(self, state, actions)
 
-    @override
-    def _restart(self, state: GridState, done: Tensor) -> GridState:
-        return matches.restart(self, state, done)
-
     _native_spreads = True
+    _native_mask = False
 
     @override
     def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
@@ -242,7 +239,7 @@ class GridAdaptation(Game[GridState]):
     def _write_observation(self, state: GridState, seats: Tensor, out: Tensor) -> None:
         """Write what seats, int64 [B, k], see: [B, k, C, H, W]."""
         voting = ((state.round > self.rounds) & ~state.done)[:, None]
-        votes = ending.voters(state.tied.t(), state.tokens.t()).t().gather(1, seats)
+        votes = rules.voters(state.tied, state.tokens).gather(1, seats)
         counted = (state.done[:, None] | (voting & votes))[..., None]
         flips = (self.flips_now(state.round) & ~state.done)[:, None]
         own, reserves, garnets, bought, points = (
@@ -351,7 +348,7 @@ class GridAdaptation(Game[GridState]):
         """Return the line by `state_to_string` with `?` for what the player may not know; see `observe`."""
         if bool(state.done[0]):
             return self.state_to_string(state)
-        votes = bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0])
+        votes = bool(rules.voters(state.tied, state.tokens)[0, player])
         return notation.view(self.state_to_string(state), player, votes=votes)
 
     @override

@@ -1,6 +1,6 @@
 """Legal actions of players of Grid Adaptation, by component.
 
-Letters: `B` matches, `P` players, `N` spaces.
+Letters: `B` matches, `P` players, `S` spaces.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.state import innermost
 from cellgames.envs.native import Operator
 
-from . import ending, rules, stages
-from .state import BUY, COMPONENTS, FLIP, MOST_TILES, RESERVE, SLOTS, VOTE, GridState
+from . import rules
+from .matches import may_pay
+from .state import BUY, COMPONENTS, FLIP, MOST_TILES, RESERVE, VOTE, GridState
 
 if TYPE_CHECKING:
     from .game import GridAdaptation
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 @Operator
 def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
-    """Return spaces without a tile: bool [B, N]; none in the voting step."""
-    free = torch.empty((game.spaces, len(state)), dtype=torch.bool, device=state.device)
-    stages.run(game, stages.shown, [innermost(state.planes[:, 0]), state.round.contiguous()], [free])
-    return free.t()
+    """Return spaces without a tile: bool [B, S]; none in the voting step."""
+    tiles = game.grid.unpack(state.planes[:, 0].t()).flatten(1)
+    return ~tiles & (state.round <= game.rounds)[:, None]
 
 
 @Operator
@@ -38,80 +37,60 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
         state: the matches.
         out: mask of the same number of matches to write into; fresh memory for many takes longer than the mask.
     """
-    parts = dict(zip(("slots", "reserve", "flip", "buy", "vote"), _parts(game), strict=True))
-    free = free_spaces(game, state).contiguous()
-    pays = stages.may_pay(game, state.round[:, None], state.bought, state.garnets)
-    # Players' masks differ in little: two rows a match, without and with a reserve tile, serve as patterns.
-    rows = free.new_zeros(len(state), 2, game.info.num_actions)
-    slots = rows[:, :, parts["slots"]].unflatten(2, (MOST_TILES, -1))
-    slots[:, :, 0, :-1], slots[:, :, 0, -1] = free[:, None], _full(game, state)[:, None]
-    slots[:, :, 1:, -1] = True
-    early = (state.round == 1).nonzero().squeeze(1)
-    for slot in range(1, game.first_tiles):
-        slots[early, :, slot] = slots[early, :, 0]
-    reserve, flip = rows[:, :, parts["reserve"]], rows[:, :, parts["flip"]]
-    reserve[:, 1, :-1], reserve[:, :, -1] = free, True
-    flip[:, :, 0], flip[:, :, 1:] = True, game.flips_now(state.round)[:, None, None]
-    rows[:, :, parts["buy"].start], rows[:, :, -1] = True, True
-    env_ids = torch.arange(len(state), device=state.device)[:, None]
-    pattern = (2 * env_ids + ((state.reserves > 0) | pays).long()).flatten()
-    out = rows.new_empty(len(pattern), rows.shape[2]) if out is None else out.view(len(pattern), rows.shape[2])
-    torch.index_select(rows.flatten(0, 1), 0, pattern, out=out)
-    players = out.view(*state.reserves.shape, rows.shape[2])
-    players[:, :, parts["buy"].stop - 1] = pays
-    if len(voting := (state.round > game.rounds).nonzero().squeeze(1)):
-        vote = torch.zeros(len(voting), game.players, game.players + 1, dtype=torch.bool, device=state.device)
-        votes, allowed = _votes(state.tied[voting], state.tokens[voting])
-        vote[:, :, :-1], vote[:, :, -1] = allowed & votes[:, :, None], ~votes
-        players[voting, :, parts["vote"]] = vote
-    return players
+    parts = torch.cat((*_tiles(game, state), *_others(game, state)), 2)
+    return parts if out is None else out.copy_(parts)
 
 
-def _full(game: GridAdaptation, state: GridState) -> Tensor:
-    """Return a mask of the matches in which no space can be named: bool [B]."""
-    tiles = innermost(state.planes[:, 0])
-    return (tiles == game.grid.cells(tiles.device)).all(0) | (state.round > game.rounds)
+def _tiles(game: GridAdaptation, state: GridState) -> Iterator[Tensor]:
+    """Yield the masks of spaces of the tiles and the reserve tile, with "none" at the end: bool [B, P, S + 1]."""
+    free = free_spaces(game, state)
+    none = torch.zeros(len(state), game.spaces + 1, dtype=torch.bool, device=state.device)
+    none[:, -1] = True
+    first, placed = torch.cat((free, ~free.any(1, keepdim=True)), 1), _placed(game, state)
+    for slot in range(MOST_TILES):
+        yield torch.where(slot < placed, first, none)[:, None].expand(-1, game.players, -1)
+    has = (state.reserves > 0) | may_pay(game, state)
+    yield (has[..., None] & torch.cat((free, none[:, -1:]), 1)[:, None]) | none[:, None]
 
 
-def _parts(game: GridAdaptation) -> Iterator[slice]:
-    """Yield the parts of a mask: the tiles of a round, the reserve tile, the flip, the purchase, and the vote."""
-    start = 0
-    spaces, *others = game.info.action_nvec[MOST_TILES - 1 :]
-    for width in (MOST_TILES * spaces, *others):
-        yield slice(start, start + width)
-        start += width
+def _placed(game: GridAdaptation, state: GridState) -> Tensor:
+    """Return the number of tiles that each player places, but for the reserve tile: int64 [B, 1]."""
+    return torch.where(state.round == 1, game.first_tiles, 1)[:, None]
+
+
+def _others(game: GridAdaptation, state: GridState) -> Iterator[Tensor]:
+    """Yield the masks of flips, purchases and votes: bool [B, P, 4], [B, P, 2] and [B, P, P + 1]."""
+    pays = may_pay(game, state)
+    yes = torch.ones_like(pays)
+    flips = game.flips_now(state.round)[:, None].expand_as(pays)
+    yield torch.stack((yes, flips, flips, flips), 2)
+    yield torch.stack((yes, pays), 2)
+    votes = _voters(game, state)
+    yield torch.cat((rules.ballot(state.tied) & votes[..., None], ~votes[..., None]), 2)
+
+
+def _voters(game: GridAdaptation, state: GridState) -> Tensor:
+    """Return a mask of those who vote now, bool [B, P]."""
+    return rules.voters(state.tied, state.tokens) & (state.round > game.rounds)[:, None]
 
 
 def random_actions(game: GridAdaptation, state: GridState, bits: Tensor) -> Tensor:
     """Return uniformly random legal actions, int64 [B, P, 7], for bits of the same shape; without the masks."""
-    tiles, lots = innermost(state.planes[:, 0]), innermost(bits)
-    round, *purse = map(innermost, (state.round, state.reserves, state.bought, state.garnets))
-    free, counts, actions = torch.empty_like(tiles), torch.empty_like(tiles), torch.empty_like(lots)
-    stages.run(game, stages.vacant, [tiles, round], [free, counts])
-    reserve, found = torch.empty_like(purse[0]), [torch.empty_like(actions[:, SLOTS]) for _ in range(2)]
-    outputs = [reserve, actions[:, FLIP], actions[:, BUY]]
-    stages.run(game, stages.offered, [counts, round, *purse, lots], outputs)
-    stages.run(game, stages.drawn, [free, counts, round, reserve, lots], found)
-    stages.run(game, stages.located, found, [actions[:, SLOTS]])
-    actions[:, VOTE] = game.players
-    voting = (state.round > game.rounds).nonzero().squeeze(1)
-    if len(voting):
-        tied, tokens = (field[voting].t() for field in (state.tied, state.tokens))
-        actions[:, VOTE, voting] = _random_votes(tied, tokens, lots[:, VOTE, voting])
-    return actions.movedim(-1, 0)
-
-
-def _random_votes(tied: Tensor, tokens: Tensor, bits: Tensor) -> Tensor:
-    """Return random votes of matches in the voting step, int64 [P, B], for bits [P, B]."""
-    allowed = ending.ballot(tied)
-    place = (bits * allowed.sum(1)) >> 31
-    vote = (allowed.cumsum(1) <= place[:, None]).sum(1)
-    return vote.where(ending.voters(tied, tokens), len(tied))
-
-
-def _votes(tied: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Return masks of the voters, bool [B, P], and of each one's votes, bool [B, P, P]; arguments are [B, P]."""
-    return ending.voters(tied.t(), tokens.t()).t(), ending.ballot(tied.t()).movedim(2, 0)
+    free, pays, placed = free_spaces(game, state), may_pay(game, state), _placed(game, state)
+    spaces, total = free.int().argsort(dim=1, descending=True, stable=True), free.sum(1)[:, None]
+    has = (state.reserves > 0) | pays
+    actions = []
+    for slot, number in enumerate((*(total * (slot < placed) for slot in range(MOST_TILES)), total * has)):
+        rank = (bits[..., slot] * (number + (slot == RESERVE))) >> 31  # a reserve tile may stay in hand, too
+        space = spaces.gather(1, rank.clamp(max=game.spaces - 1))
+        actions.append(torch.where(rank < number, space, game.spaces))
+    actions.append(torch.where(game.flips_now(state.round)[:, None], (bits[..., FLIP] * 4) >> 31, 0))
+    actions.append(torch.where(pays, (bits[..., BUY] * 2) >> 31, 0))
+    allowed = rules.ballot(state.tied)
+    place = (bits[..., VOTE] * allowed.sum(2)) >> 31
+    vote = (allowed.cumsum(2) <= place[..., None]).sum(2)
+    actions.append(torch.where(_voters(game, state), vote, game.players))
+    return torch.stack(actions, 2)
 
 
 def reason(game: GridAdaptation, state: GridState, seat: int, component: int, choice: int) -> str:
@@ -144,7 +123,7 @@ def reason(game: GridAdaptation, state: GridState, seat: int, component: int, ch
 def _why_not_vote(game: GridAdaptation, state: GridState, seat: int, choice: int) -> str:
     if int(state.round) <= game.rounds:
         return "nobody votes before the rounds are over"
-    if not bool(_votes(state.tied, state.tokens)[0][0, seat]):
+    if not bool(_voters(game, state)[0, seat]):
         return "only who won a Token votes"
     if choice == game.players:
         return "who won a Token must vote"

@@ -1,11 +1,10 @@
-"""Matches of Grid Adaptation from their beginning to the next one, in batches: the `stages` in their order.
+"""Matches of Grid Adaptation from their beginning to the end, in batches.
 
-Letters: `P` players, `N` words of a board, `B` matches. Fields by name have the matches innermost, as stages take them.
+Letters: `B` matches, `P` players, `S` spaces, `N` words of a board.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from typing import TYPE_CHECKING
 
@@ -13,33 +12,40 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.core.state import innermost
 from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Operator
 
-from . import ending, stages
-from .state import VOTE, GridState, first_values
+from . import rules
+from .state import BUY, FLIP, RESERVE, VOTE, GridState
 
 if TYPE_CHECKING:
     from .game import GridAdaptation
 
-Fields = dict[str, Tensor]
-
 _DEAL = chance.USER  # purpose of draws
-_DTYPES = {int: torch.int64, float: torch.float32, bool: torch.bool}
-_OF_PLAYERS = ("rewards", "scores", "reserves", "bought", "garnets", "tied", "tokens")
 
 
 def begin(game: GridAdaptation, seeds: Tensor) -> GridState:
     """Return new matches for seeds, int64 [B]."""
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(_OF_PLAYERS, (game.players,))
-    shapes |= {"planes": (4, game.grid.words), "placed": (game.grid.words,), "public": (8,)}
-    fields = {}
-    for name, value in first_values(game).items():
-        dtype = torch.int32 if name == "turn" else _DTYPES[type(value)]
-        inner = torch.full((*shapes.get(name, ()), len(seeds)), value, dtype=dtype, device=seeds.device)
-        fields[name] = inner.movedim(-1, 0)
-    return GridState(seed=seeds, sequence=_dealt(game, seeds), **fields)
+
+    def filled(value: int, *shape: int) -> Tensor:
+        return torch.full((*shape, len(seeds)), value, device=seeds.device).movedim(-1, 0)  # matches innermost
+
+    players, words = game.players, game.grid.words
+    return GridState.new(
+        seeds,
+        players,
+        planes=filled(0, 4, words),
+        placed=filled(0, words),
+        sequence=_dealt(game, seeds),
+        reserves=filled(game.reserves, players),
+        bought=filled(0, players),
+        garnets=filled(game.starting_garnets, players),
+        public=filled(0, 8),
+        round=filled(1),
+        tied=filled(0, players).bool(),
+        tokens=filled(0, players),
+        candidate=filled(-1),
+    )
 
 
 def _dealt(game: GridAdaptation, seeds: Tensor) -> Tensor:
@@ -55,81 +61,96 @@ def _orders(device: torch.device) -> Tensor:
     return torch.tensor(list(itertools.permutations(range(8))), device=device)
 
 
-def restart(game: GridAdaptation, state: GridState, done: Tensor) -> GridState:
-    """Begin new matches where bool [B] holds; see `Game._restart`."""
-    env_ids = done.nonzero().squeeze(1)
-    inner = _inner(state)
-    fields = [inner[name] for name in first_values(game)]
-    stages.run(game, stages.renewed, [done.long(), *fields], fields)
-    seeds = chance.next_seed(inner["seed"][env_ids])
-    inner["seed"] = inner["seed"].index_put((env_ids,), seeds)  # its memory is that of the state before the step, too
-    inner["sequence"][:, env_ids] = _dealt(game, seeds).t()
-    return _outer(state, inner)
+def may_pay(game: GridAdaptation, state: GridState) -> Tensor:
+    """Return a mask of the players who can pay for the next extra tile: bool [B, P]."""
+    return (state.garnets >= rules.price(state.bought)) & (state.round <= game.rounds)[:, None]
 
 
 @Operator
 def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
     """Play a round, or the vote; actions are int64 [B, P, 7]."""
-    inner, choices = _inner(state), innermost(actions.long())
-    round = inner["round"]
-    holdings = ("sequence", "reserves", "bought", "garnets")
-    after = {name: torch.empty_like(inner[name]) for name in (*holdings, "scores", "rewards", "public", "placed")}
-    orders = torch.empty_like(inner["sequence"])
-    purse = [inner[name] for name in holdings]
-    stages.run(game, stages.submitted, [round, *purse, choices], [*(after[name] for name in holdings), orders])
-    after["planes"] = _boards(game, inner, orders, after["placed"])
-    counts, gained = (orders.new_empty(rows, len(state)) for rows in (4, game.players))
-    stages.run(game, stages.counted, [after["planes"]], [counts])
-    known = [counts, round, inner["public"], after["sequence"]]
-    stages.run(game, stages.scored, known, [after["public"], gained])
+    actions = actions.long()
+    after, spaces = _submitted(game, state, actions)
+    after = _lived(game, after, spaces)
+    return _judged(game, _scored(game, after), actions[..., VOTE])
+
+
+def _submitted(game: GridAdaptation, state: GridState, actions: Tensor) -> tuple[GridState, Tensor]:
+    """Return the matches after flips and purchases, and the spaces of four tiles, int64 [B, P, 4], `S` for "none"."""
+    playing, none = (state.round <= game.rounds)[:, None], game.spaces
+    flip = torch.where(game.flips_now(state.round)[:, None], actions[..., FLIP], 0)
+    wanted = playing & (actions[..., RESERVE] < none)
+    # Who has no reserve tile and wants to place one buys it.
+    buys = may_pay(game, state) & ((wanted & (state.reserves == 0)) | (actions[..., BUY] > 0))
+    held, cost = state.reserves + buys, rules.price(state.bought)
+    used = wanted & (held > 0)
+    early = (state.round == 1)[:, None]
+    placing = [playing if slot == 0 else early & (slot < game.first_tiles) for slot in range(RESERVE)]
+    slots = [*(flags.expand_as(used) for flags in placing), used]
+    state = state.replace(
+        sequence=rules.flipped(state.sequence, flip),
+        reserves=held - used.long(),
+        bought=state.bought + buys,
+        garnets=state.garnets - buys * cost,
+    )
+    return state, torch.where(torch.stack(slots, 2), actions[..., : RESERVE + 1], none)
+
+
+def _lived(game: GridAdaptation, state: GridState, spaces: Tensor) -> GridState:
+    """Return the matches with the tiles that land and a generation later; in the voting step nothing moves."""
+    named = torch.zeros(*spaces.shape[:2], game.spaces + 1, dtype=torch.bool, device=spaces.device)
+    named = named.scatter_(2, spaces, True)[:, :, :-1]
+    before = [plane.t() for plane in state.planes.unbind(1)]  # [N, B] each, tiles and digits
+    free = ~game.grid.unpack(before[0]).flatten(1)
+    own = named & (free & (named.sum(1) == 1))[:, None]  # the tiles of each player that land
+    digits = [(own & (state.sequence & value != 0)[..., None]).any(1) for value in rules.DIGITS]
+    new = game.grid.pack(torch.stack((own.any(1), *digits), 1).unflatten(2, (game.size, game.size)))
+    laid = [plane | more for plane, more in zip(before, new, strict=True)]
+    tiles, living = rules.generation(game.grid, laid[0], laid[1:])
+    planes = torch.where(state.round <= game.rounds, torch.stack((tiles, *living)), torch.stack(before))
+    return state.replace(planes=planes.movedim(-1, 0), placed=new[0].t())
+
+
+def _scored(game: GridAdaptation, state: GridState) -> GridState:
+    """Return the matches with the points of the round, and rewards for them; there are none in the voting step."""
+    tiles, *ones = game.grid.count(state.planes.movedim(0, -1)).unbind(0)
+    playing = (state.round <= game.rounds)[:, None]
+    earned = torch.stack(rules.bits_matched(tiles, ones), 1)
+    points = torch.where(playing, earned.gather(1, state.sequence), 0).float()
+    public = torch.where(playing, earned, state.public)
     if game.reward_scheme == "public":
-        earned = [inner["scores"], gained, round, after["public"]]
-        stages.run(game, stages.rewarded_publicly, earned, [after["scores"], after["rewards"]])
+        rewards = points - torch.where(playing, public.sum(1, keepdim=True), 0).float() / 8
     else:
-        stages.run(game, stages.rewarded, [inner["scores"], gained], [after["scores"], after["rewards"]])
-    now = inner | after
-    now |= _verdict(game, now, choices[:, VOTE])
+        rewards = points - (points.sum(1, keepdim=True) - points) / (game.players - 1)
+    return state.replace(scores=state.scores + points, rewards=rewards, public=public)
+
+
+def _judged(game: GridAdaptation, state: GridState, votes: Tensor) -> GridState:
+    """Return the matches after the last round, after the vote, int64 [B, P], or before the next round."""
+    voting, last = state.round > game.rounds, (state.round == game.rounds)[:, None]
+    tokens = torch.where(last, rules.tokens(state.scores), state.tokens)
+    garnets = state.garnets + torch.where(last, rules.earned_garnets(state.scores), 0)
+    fewest = rules.fewest(state.scores)
+    alone = last & (fewest.sum(1, keepdim=True) == 1)
+    tied = torch.where(last, fewest & ~alone, state.tied)
+    to_vote = last[:, 0] & rules.voters(tied, tokens).any(1)
+    done = voting | (last[:, 0] & ~to_vote)
+    tied = tied & (voting | to_vote)[:, None]
+    # Where the votes are level, or nobody may vote among several, chance decides.
+    among = torch.where(voting[:, None], rules.most_voted(tied, votes, tokens, garnets), fewest)
+    candidate = torch.where(done, rules.by_lot(among, state.seed), -1)
+    rewards = state.rewards
     if game.reward_scheme == "outcome":
-        fields = [now[name] for name in ("terminated", "tokens", "garnets", "candidate")]
-        stages.run(game, stages.settled, fields, [now["rewards"]])
-    return _outer(state, now | {"turn": inner["turn"] + 1})
-
-
-def _inner(state: GridState) -> Fields:
-    return {field.name: innermost(getattr(state, field.name)) for field in dataclasses.fields(state)}
-
-
-def _outer(state: GridState, fields: Fields) -> GridState:
-    return state.replace(**{name: field.movedim(-1, 0) for name, field in fields.items()})
-
-
-def _boards(game: GridAdaptation, before: Fields, orders: Tensor, placed: Tensor) -> Tensor:
-    """Return planes [4, N, B] after a round; writes into `placed` where tiles have landed."""
-    planes = before["planes"]
-    named = planes.new_empty(game.players, *planes.shape[1:])
-    laid, lived = torch.empty_like(planes), torch.empty_like(planes)
-    stages.run(game, stages.named, [orders], [named])
-    stages.run(game, stages.landing, [planes[0], named], [placed])
-    stages.run(game, stages.laid, [planes, named, placed, orders], laid.unbind(0))
-    stages.run(game, stages.lived, [before["round"], *laid.unbind(0)], lived.unbind(0))
-    return lived
-
-
-def _verdict(game: GridAdaptation, fields: Fields, votes: Tensor) -> Fields:
-    """Return the fields that change when the last round or the votes, int64 [P, B], have been played.
-
-    `fields` are those after the step, but for the round, which has just been played.
-    """
-    round = fields["round"]
-    if not (round >= game.rounds).any():
-        return {"terminated": fields["terminated"], "round": round + 1}
-    names = ("round", "garnets", "tokens", "tied")
-    after = {name: torch.empty_like(fields[name]) for name in (*names, "candidate", "terminated")}
-    stages.run(game, stages.ended, [fields["scores"], *(fields[name] for name in names)], list(after.values()))
-    env_ids = (after["terminated"] & (after["candidate"] < 0)).nonzero().squeeze(1)
-    if len(env_ids):  # few, who have voted, or among whom chance decides
-        garnets, tokens, tied = (after[name][:, env_ids] for name in names[1:])
-        voted = ending.most_voted(tied, votes[:, env_ids], tokens, garnets)
-        among = torch.where(round[env_ids] > game.rounds, voted, ending.fewest(fields["scores"][:, env_ids]))
-        after["candidate"][env_ids] = ending.by_lot(among, fields["seed"][env_ids])
-    return after
+        lost = torch.arange(game.players, device=done.device) == candidate[:, None]
+        worth = (tokens - lost.long()) + game.garnet_value * (garnets - game.starting_garnets).float()
+        rewards = torch.where(done[:, None], worth, 0.0)
+    return state.replace(
+        turn=state.turn + 1,
+        rewards=rewards,
+        terminated=done,
+        round=state.round + (~done).long(),
+        garnets=garnets,
+        tokens=tokens,
+        tied=tied,
+        candidate=candidate,
+    )

@@ -31,7 +31,7 @@ from cellgames.envs.core.drawing import (
     ruler,
 )
 
-from . import ending
+from . import rules
 from .notation import HIDDEN
 from .state import GridState
 
@@ -191,7 +191,7 @@ def view(game: GridAdaptation, state: GridState, player: int | None = None) -> V
         for seat, player in enumerate(game.info.players)
     ]
     if player is not None and not bool(state.done):
-        votes = bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0])
+        votes = bool(rules.voters(state.tied, state.tokens)[0, player])
         table = [row if seat == player else row.hidden(points=not votes) for seat, row in enumerate(table)]
         table[player] = table[player]._replace(tokens=HIDDEN if counted else None)
         counted = False  # the order would tell the standing

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from cellgames.envs.core.state import State
-
-if TYPE_CHECKING:
-    from .game import GridAdaptation
 
 COMPONENTS = ("tile 1", "tile 2", "tile 3", "reserve tile", "flip", "purchase", "vote")
 """Of an action; the first four name spaces."""
@@ -54,11 +50,3 @@ class GridState(State):
     tied: Tensor
     tokens: Tensor
     candidate: Tensor
-
-
-def first_values(game: GridAdaptation) -> dict[str, float]:
-    """Return the first values of fields; seeds and sequences, which chance decides, have none."""
-    first = dict.fromkeys(("turn", "current_player", "planes", "placed", "bought", "public", "tokens"), 0)
-    held = {"reserves": game.reserves, "garnets": game.starting_garnets}
-    flags = dict.fromkeys(("terminated", "truncated", "tied"), False)
-    return {**first, **held, **flags, "rewards": 0.0, "scores": 0.0, "round": 1, "candidate": -1}

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
-from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
+from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.vector import NativeStep
 from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import library
@@ -68,7 +68,7 @@ class ToroidalCup(Game[CupState]):
 
     id: ClassVar[str] = "toroidal-cup-v0"
     wraps: ClassVar[bool] = True
-    compilation: ClassVar[Compilation] = "none"  # Life runs as long as it takes
+    compiles: ClassVar[bool] = False  # Life runs as long as it takes
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols"):

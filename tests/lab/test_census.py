@@ -33,7 +33,7 @@ def names(*boards: Board, wrap: bool = True) -> dict[str, int]:
 
 def ash(boards: int, seed: int, generations: int, size: int = 64) -> Board:
     soup = torch.rand(boards, size, size, generator=torch.Generator().manual_seed(seed)) < 0.3
-    life = Life(size, size, boards, compile="never")
+    life = Life(size, size, boards)
     life.load(soup)
     life.advance(generations)
     return life.cells().numpy()
@@ -103,7 +103,7 @@ def test_objects_that_need_what_they_seldom_come_near() -> None:
     board = np.zeros((40, 50), dtype=bool)
     for row, col in cells_of(code):
         board[row + 2, col + 20] = True
-    life = Life(40, 50, 1, compile="never")
+    life = Life(40, 50, 1)
     life.load(torch.from_numpy(board)[None])
     for _ in range(6):
         assert names(life.cells().numpy()[0]) == {"trans-queen bee shuttle": 1}
@@ -116,7 +116,7 @@ def test_every_phase_of_every_drawing_across_the_seams_of_a_torus() -> None:
         board = put(picture, 28, 27, (32, 32))
         boards.append(board)
         expected.append(name)
-    life = Life(32, 32, len(boards), compile="never")
+    life = Life(32, 32, len(boards))
     life.load(torch.from_numpy(np.stack(boards)))
     for _ in range(16):
         found = census(life.cells())
@@ -188,7 +188,7 @@ def test_owners_have_what_is_mostly_theirs() -> None:
 
 def settled(boards: Board) -> list[bool]:
     """Whether a board comes back to itself within what periods of 1 to 6, 8, 15 and gliders' rounds allow."""
-    life = Life(64, 64, len(boards), compile="never")
+    life = Life(64, 64, len(boards))
     life.load(torch.from_numpy(boards))
     life.advance(3840)
     return list(map(bool, (life.cells().numpy() == boards).all((1, 2))))

@@ -27,14 +27,8 @@ from cellgames.arena.season.table_schedule import draw_tables, table_counts
 from cellgames.arena.season.teams import Team, generate_names
 from cellgames.cli.main import main
 from cellgames.cluster.workers import Work
-from cellgames.envs.kernels import compiling
 
 TEAMS = [Team(name) for name in generate_names(9, 0)]
-
-
-@pytest.fixture(autouse=True)
-def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "compiler_found", lambda device: False)
 
 
 def run(out: Path, umpire: Any = None, *, teams: Sequence[Team] = TEAMS, days: int = 7, **options: Any) -> Season:

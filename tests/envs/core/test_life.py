@@ -130,7 +130,6 @@ def test_boards_side_by_side_live_as_they_do_alone(boards: int, wrap: bool, monk
     [
         ({"boards": 0}, "boards: expected a whole number of at least 1, got 0"),
         ({"boards": 2.0}, "boards: expected a whole number of at least 1, got 2.0"),
-        ({"boards": 1, "compile": "maybe"}, "compile must be 'auto', 'always' or 'never', got 'maybe'"),
         ({"boards": 1, "rows": 2}, "rows: expected a whole number of at least 3, got 2"),
     ],
 )

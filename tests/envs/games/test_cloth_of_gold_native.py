@@ -40,7 +40,7 @@ def both(*arguments: object) -> tuple[Tensor, Tensor]:
     native_library()
     native = simulation.advance(*arguments)  # type: ignore[arg-type]
     with without_native():
-        return native, simulation.advance(*arguments, compile="never")  # type: ignore[arg-type]
+        return native, simulation.advance(*arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("rows", "cols"), BOARDS)

@@ -26,8 +26,6 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.simulation import advance, simulate
-from cellgames.envs.kernels import compiling
-from cellgames.envs.native import without_native
 
 STANCES = {"passive": 0, "defensive": rules.NEUTRAL_HOLD, "aggressive": rules.NEUTRAL_HOLD | rules.NEUTRAL_ATTACK}
 every_neutral_rule = pytest.mark.parametrize(("births", "stance"), list(product((False, True), STANCES)))
@@ -179,7 +177,7 @@ def test_random_worlds_are_those_of_the_reference(rows: int, cols: int, births: 
     seen = Counter[int]()
     for age in range(1, 9):
         worlds = [generation(world, births, stance) for world in worlds]
-        planes = advance(grid, planes, 1, neutral_rules, compile="never")
+        planes = advance(grid, planes, 1, neutral_rules)
         assert worlds_of(grid, planes) == worlds, age
         assert torch.equal(advance(grid, start, age, neutral_rules), planes)
         seen.update({state: sum(count(world, state) for world in worlds) for state in range(5)})
@@ -236,30 +234,9 @@ def test_stopping_early_changes_nothing(generations: int) -> None:
     grid, start = settled_and_unsettled()
     given = start.clone()
     for births in (False, True):
-        expected = advance(grid, start, generations, neutral_rules=births, compile="never")
+        expected = advance(grid, start, generations, neutral_rules=births)
         assert torch.equal(simulate(grid, start, generations, births), expected)
-        assert torch.equal(simulate(grid, start[..., 3:9], generations, births, compile="never"), expected[..., 3:9])
+        assert torch.equal(simulate(grid, start[..., 3:9], generations, births), expected[..., 3:9])
         for env_ids in ([0, 1, 2, 3], [6], [7, 0], [8, 9, 1]):
             assert torch.equal(simulate(grid, start[..., env_ids], generations, births), expected[..., env_ids])
     assert torch.equal(start, given)
-
-
-def compiled_and_eager(rows: int, cols: int, worlds: list[Board]) -> tuple[Tensor, Tensor]:
-    """After 49 generations; checks that something was compiled for it, and that much has happened."""
-    grid, before = Grid(rows, cols, wrap=False), len(compiling._COMPILED)
-    start = planes_of(grid, worlds)
-    with without_native():  # which needs no compiling
-        compiled = simulate(grid, start, 49, compile="always")
-        assert len(compiling._COMPILED) > before
-        eager = simulate(grid, start, 49, compile="never")
-    assert eager.any()
-    assert not torch.equal(eager, start)
-    return compiled, eager
-
-
-def test_compiled_worlds_are_the_eager_ones() -> None:
-    """On rows of two words."""
-    rng = random.Random(5)
-    worlds = [random_world(8, 65, rng, (3, 1, 1, 0, 0.2)) for _ in range(20)]
-    compiled, eager = compiled_and_eager(8, 65, worlds)
-    assert torch.equal(compiled, eager)

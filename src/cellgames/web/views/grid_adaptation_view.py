@@ -14,8 +14,8 @@ import torch
 from typing_extensions import override
 
 from cellgames.envs.boards.packedboards import PackedGrid
-from cellgames.envs.grid_adaptation import ending, rules
 from cellgames.envs.grid_adaptation import rendering as drawn
+from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import COMPONENTS, FLIP, MOST_TILES, RESERVE, GridState
 from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
@@ -264,7 +264,7 @@ def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: An
 
 def _votes(state: GridState, seat: int) -> bool:
     """Return True if a seat has a vote now, and so sees everybody's points."""
-    return bool(ending.voters(state.tied.t(), state.tokens.t())[seat, 0])
+    return bool(rules.voters(state.tied, state.tokens)[0, seat])
 
 
 def _text(game: GridAdaptation, state: GridState, board: Any, marks: Any, known: bool) -> list[list[Any]]:
