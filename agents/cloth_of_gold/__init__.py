@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .greedy import ClothGreedy as ClothGreedy
     from .network import ClothNetwork as ClothNetwork
     from .rollout import ClothRollout as ClothRollout
-    from .turn_game import TurnGame as TurnGame, TurnState as TurnState
+    from .turn_search import TurnGame as TurnGame, TurnState as TurnState
     from .turns import ClothRandom as ClothRandom, TurnAgent as TurnAgent, random_turns as random_turns
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,23 +1,32 @@
-"""The networks for Cloth of Gold: one that places unit by unit, one that evaluates positions.
+"""The networks for Cloth of Gold: one that places unit by unit, and one that evaluates positions after whole turns.
 
-Letters: `L` rows, `H, W` world, `C` channels.
+Letters: `L` games to move in, `H, W` world, `C` channels or candidate turns, `K` the most units of a turn.
 """
 
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from typing_extensions import override
 
+from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import Network, Size
+from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.simulation import simulate
+from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game
+from cellgames.utils.errors import check_at_least
+
+from .greedy import best_bolts, proposals
+from .turns import TurnAgent
 
 _PATCH = 4  # rows and columns of cells that are one of the trunk's
 _FINE = 8  # channels at the size of the world
@@ -118,3 +127,139 @@ def scaled(numbers: Tensor, units: Tensor) -> Tensor:
     scales = torch.full(numbers.shape[1:], _WILD, dtype=torch.float32, device=units.device)
     scales[:4] = torch.tensor([0.1, 0.1, LEAD, 1.0], device=units.device)
     return torch.cat((numbers.float() * scales, units * LEAD), 1)
+
+
+CANDIDATES = 128
+"""Turns that are drawn."""
+
+CONSIDERED = 32
+"""The best of them, which the network evaluates."""
+
+_WORLDS = 1 << 19  # cells looked at together: more would leave the cache
+_KINDS = seen.BOARDS.index("killed") + 1  # planes of what lives or has been killed, as a round takes them
+_LEAD = seen.NUMBERS.index("own score of the last round")
+
+
+class ClothValues(Network[ClothOfGold]):
+    """A network for the value of a position to a player whose turn has ended: its chance to win, less that to lose.
+
+    It has no actions of its own: it plays by `ClothEvaluator`.
+    """
+
+    kind: ClassVar[str] = "turns"
+
+    plays = ClothOfGold
+
+    def __init__(self, game: Game, size: Size) -> None:
+        super().__init__(game, size)
+        boards, numbers = added(self.game)
+        self.trunk = ClothTrunk(size, PLANES + 2 + boards, NUMBERS + 3 + numbers)
+        self.value = head(3 * size.channels, 2 * size.channels, 1, 0.1)
+
+    def worth(self, boards: Tensor, numbers: Tensor) -> Tensor:
+        """Return the value of positions to the player whose view they are: float [L], -1 to 1.
+
+        Args:
+            boards: int64 [L, 7 + p, S, N], as `ClothOfGold.packed_observation` gives them.
+            numbers: [L, 4 + q], the same.
+        """
+        grid, worlds = self.game.grid, boards.movedim(0, -1)
+        ahead, leads = self._ahead(worlds, numbers)
+        given = len(worlds)  # then where the world is, and what a round would make of it
+        planes = torch.ones((len(boards), given + 3, grid.rows, grid.cols), device=boards.device, dtype=torch.float32)
+        planes[:, :given] = grid.unpack(worlds)
+        planes[:, given + 1 :] = grid.unpack(ahead)
+        known = torch.cat((scaled(numbers, count(worlds[:2]).t().float()), leads), 1)
+        value: Tensor = self.value(self.trunk(padded(planes), known)[1]).squeeze(1).tanh()
+        return value
+
+    def _ahead(self, worlds: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
+        """Run a round without placements; return the units and the lead after it.
+
+        The units are int64 [2, S, N, L], one's own first. The lead is float [L, 3]: both sides' units, and the growth
+        of the lead.
+        """
+        game = self.game
+        after = simulate(game.grid, worlds[:_KINDS], game.generations, game.neutral_rules)[:2]
+        units = count(after).t().float()
+        growth = units[:, :1] - units[:, 1:] - numbers[:, _LEAD, None]
+        return after, torch.cat((units, growth), 1) * LEAD
+
+    @override
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        boards, numbers = parted(self.game, observation)
+        value = self.worth(self.game.grid.pack(boards).movedim(-1, 0), numbers)
+        return value.new_zeros((len(value), self.nvec[0])), value, None
+
+    @torch.no_grad()
+    def value_of(self, game: ClothOfGold, state: ClothState, player: Tensor) -> Tensor:
+        """Return the value of positions to players, int64 [L], on the device of the positions: float [L]."""
+        if self.training:
+            self.eval()
+        device, found = next(self.parameters()).device, []
+        for some in torch.arange(len(state), device=state.device).split(max(1, _WORLDS // game.cells)):
+            boards, numbers = game.packed_observation(state[some], player[some])
+            found.append(self.worth(boards.to(device), numbers.to(device)))
+        return torch.cat(found).to(state.device)
+
+    @override
+    def agent(self, name: str, *, sample: bool) -> AnyAgent:
+        return ClothEvaluator(self, name=name)
+
+
+def after_turns(game: ClothOfGold, state: ClothState, plans: Tensor) -> ClothState:
+    """Return the positions after each of `C` turns of the movers, `L * C` games; plans int64 [L, C, K]."""
+    rows = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
+    return game.play_turn(state[rows], plans.flatten(0, 1))
+
+
+class ClothEvaluator(TurnAgent):
+    """An agent that plays the turn that leads to the position of the highest value, or to the best end of the game.
+
+    The player who places last so evaluates what the round has made of its turn, the other one what the opponent will
+    find.
+
+    Args:
+        network: evaluates positions.
+        candidates: turns of shapes, half of them at the edge of one's own territory, as `greedy` tries them.
+        considered: those that `greedy` would like best, which the network evaluates.
+        name: as in `Agent`.
+    """
+
+    def __init__(
+        self,
+        network: ClothValues,
+        *,
+        candidates: int = CANDIDATES,
+        considered: int = CONSIDERED,
+        name: str = "values",
+    ) -> None:
+        super().__init__(name)
+        check_at_least(1, candidates=candidates, considered=considered)
+        self.network, self.candidates, self.considered = network, candidates, min(candidates, considered)
+
+    @override
+    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        return best_bolts(self.game, state, draw_seeds(len(state), generator, state.device))
+
+    @override
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        plans, worth, _ = self.evaluate(state, generator)
+        return plans[torch.arange(len(state), device=state.device), worth.argmax(1)]
+
+    def evaluate(self, state: ClothState, generator: torch.Generator) -> tuple[Tensor, Tensor, ClothState]:
+        """Return turns, int64 [L, C, K], their values, float [L, C], and the positions after them, `L * C`.
+
+        With wild options the positions are those of dice of the agent's own.
+        """
+        game = self.game
+        seeds = draw_seeds(len(state), generator, state.device)
+        plans, _ = proposals(game, state, seeds, self.candidates, self.considered)
+        if game.random_rounds:
+            state = state.replace(seed=seeds)  # dice of one's own
+        after = after_turns(game, state, plans)
+        mover = state.current_player.repeat_interleave(plans.shape[1])
+        ended = game.outcome(after).gather(1, mover[:, None]).squeeze(1).float()
+        # A result is worth more than any hope of it.
+        worth = torch.where(after.done, 2 * ended, self.network.value_of(game, after, mover))
+        return plans, worth.view(plans.shape[:2]), after

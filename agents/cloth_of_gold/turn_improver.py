@@ -23,9 +23,8 @@ from cellgames.envs.core.info import Space
 from cellgames.envs.registry import make
 from cellgames.utils.errors import InputError, shown
 
-from .turn_game import CHOICES, AnyTurnState, TurnGame
-from .turn_search import WEIGHT, TurnSearch, TurnValues
-from .values import ClothEvaluator, ClothValues
+from .network import ClothEvaluator, ClothValues
+from .turn_search import CHOICES, WEIGHT, AnyTurnState, TurnGame, TurnSearch, TurnValues
 
 _DRAWN = 4  # turns that are drawn for each candidate
 _ENDED = 2  # numbers that say what came of a turn: 1 if the game has ended, and the result

@@ -13,15 +13,14 @@ from cellgames.agents.base import GameAgent, refuse
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.core import Game, seeds
 
-from .distance import connection_costs
-from .potentials import greatest, values
+from .distance import connection_costs, greatest, values
 
 
 class ConnectionGreedy(GameAgent):
     """An agent that wins at once if one stone does it, else stops an opponent who could, else plays by potentials.
 
     The potential of a cell counts all kinds of connections through it, by their costs (`connection_costs`,
-    `potentials`). The agent plays the cell with the greatest sum of both players' potentials. Where the second player
+    `distance`). The agent plays the cell with the greatest sum of both players' potentials. Where the second player
     may swap, the first stone matters by its potential on an empty board: the agent takes over one on a cell that is
     better than most, and begins itself on a cell in the middle of that order. It keeps no memory; ties are broken by
     the generator, and a game does not depend on the batch around it.

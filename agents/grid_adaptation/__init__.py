@@ -10,7 +10,7 @@ from cellgames.utils.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .greedy import GridGreedy as GridGreedy
     from .joint_moves import GridSearch as GridSearch
-    from .matched_others import MatchedOthers as MatchedOthers
+    from .joint_moves import MatchedOthers as MatchedOthers
     from .network import GridNetwork as GridNetwork
     from .opponent_model import KeenOthers as KeenOthers, Others as Others
     from .rollout import GridRollout as GridRollout

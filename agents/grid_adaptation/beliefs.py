@@ -1,11 +1,17 @@
-"""Beliefs about the others' sequences, from all boards that a player has seen.
+"""All that a player of Grid Adaptation has seen, matches that look like it, and what it says of the others' sequences.
 
 Some tiles cannot have been born: whatever tiles were placed beside them, the majority of three parents would have
-another digit. So somebody placed them, and has their sequence. Letters: `L` matches, `S` draws of each, `P` players,
-`R` rounds, `W` words of a board.
+another digit. So somebody placed them, and has their sequence.
+
+Letters: `L` matches that players look at, `S` draws of each, `X` determinized matches, `P` players, `R` rounds, `W`
+words of a board.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,11 +19,188 @@ from typing_extensions import override
 
 from cellgames.agents.base import reaching
 from cellgames.envs.core import chance
-from cellgames.envs.grid_adaptation import rules
+from cellgames.envs.grid_adaptation import observation, rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import GridState
+from cellgames.utils.errors import InputError, shown
 
 from .decoding import Seen
-from .determinization import History, Remembered, draw_sequences
+
+_DEAL, _FLIP, _SPEND, _SEED = range(chance.USER, chance.USER + 4)
+_MOSTLY = 3, 4  # three players in four do what is sensible: play a reserve tile, flip what the scores speak for
+# After one more the price shows as the largest number.
+_MOST_BOUGHT = next(bought for bought in range(64) if rules.price(bought + 1) > observation.LARGEST)
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """The memory of `L` players of the rounds that have been played.
+
+    Attributes:
+        public: [L, R, 8] int64, what each sequence earned in a round; -1 where nobody looked.
+        sequence: [L] int64, one's own when it was first seen.
+    """
+
+    public: Tensor
+    sequence: Tensor
+
+    def __getitem__(self, rows: Tensor) -> Remembered:
+        return Remembered(self.public[rows], self.sequence[rows])
+
+
+class History:
+    """The public scores of all rounds, by environment and seat, since observations show the last round alone."""
+
+    def __init__(self, game: GridAdaptation) -> None:
+        self.game = game
+        self._public = torch.zeros(0, game.players, game.rounds, 8, dtype=torch.int16, device="cpu")
+        self._sequence = torch.zeros(0, game.players, dtype=torch.int64, device="cpu")
+
+    def start(self, players: Tensor, env_ids: Tensor) -> None:
+        """Forget these matches: new ones begin. The arguments are those of `Agent.start`."""
+        players, env_ids = players.to(self._public.device), env_ids.to(self._public.device)
+        self._public, self._sequence = reaching(self._public, env_ids), reaching(self._sequence, env_ids)
+        self._public[env_ids, players] = -1
+        self._sequence[env_ids, players] = -1
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Return the memory."""
+        return {name: memory.clone() for name, memory in vars(self).items() if isinstance(memory, Tensor)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore the result of `state_dict`; a `ValueError` if it is of other games."""
+        for name, own in self.state_dict().items():
+            saved = state[name]
+            if not isinstance(saved, Tensor) or (saved.shape[1:], saved.dtype) != (own.shape[1:], own.dtype):
+                raise InputError("beliefs", f"{own.dtype} {list(own.shape)}", shown(saved))
+            setattr(self, name, saved.clone())
+
+    def look(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Remembered:
+        """Remember what is seen in rows, [L], and return all that is known of their matches."""
+        device = self._public.device
+        players, env_ids = players.to(device), env_ids.to(device)
+        later = (seen.round > 1).nonzero().squeeze(1).to(device)
+        last = seen.round.to(device)[later] - 2
+        self._public[env_ids[later], players[later], last] = seen.public.to(device)[later].to(torch.int16)
+        known = self._sequence[env_ids, players]
+        self._sequence[env_ids, players] = torch.where(known < 0, seen.sequence.to(device), known)
+        return Remembered(
+            self._public[env_ids, players].to(seen.public), self._sequence[env_ids, players].to(seen.sequence)
+        )
+
+
+def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
+    """Return the flip, int64 [X, P] as in actions, that would have earned most in a round; 0 if none earned more.
+
+    Args:
+        sequence: int64 [X, P].
+        public: int64 [X, 8], what each sequence earned.
+    """
+    turned = torch.stack([sequence ^ change for change in (0, 1, 2, 4)], 2)
+    return public.gather(1, turned.flatten(1)).view_as(turned).argmax(2)
+
+
+def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor) -> GridState:
+    """Return matches that look to players as they are seen, and as they remember them.
+
+    What is hidden is drawn: the others' sequences at the deal, any of those that are left in any order; flips, mostly
+    as the public scores advise; how many reserve tiles were played and bought. Their points follow from the public
+    scores of the rounds; a round that nobody looked at is taken to be like the first that is known.
+
+    Args:
+        game: the rules.
+        seen: `X` observations in rounds, not in the voting step.
+        players: int64 [X], the seats that see them.
+        remembered: memories of the players, [X].
+        seeds: int64 [X]; a match depends on its own alone, and is drawn anew from another one.
+    """
+    state = game.init(chance.draw(seeds, _SEED, torch.zeros_like(seeds)))
+    sequence, points, _ = draw_sequences(game, seen, players, remembered, seeds)
+    reserves, bought, garnets = _spent(game, seen, seeds)
+    seats = torch.arange(game.players, device=seeds.device)
+    own = seats == players[:, None]
+
+    def with_own(others: Tensor, mine: Tensor) -> Tensor:
+        return torch.where(own, mine[:, None], others)
+
+    price = torch.tensor([rules.price(number) for number in range(_MOST_BOUGHT + 1)], device=seeds.device)
+    return state.replace(
+        turn=(seen.round - 1).to(torch.int32),
+        scores=with_own(points, seen.points).to(state.scores.dtype),
+        planes=seen.planes.movedim(-1, 0),
+        sequence=with_own(sequence, seen.sequence),
+        reserves=with_own(reserves, seen.reserves),
+        bought=with_own(bought, torch.searchsorted(price, seen.price.contiguous())),
+        garnets=with_own(garnets, seen.garnets),
+        public=seen.public,
+        round=seen.round,
+    )
+
+
+def draw_sequences(
+    game: GridAdaptation,
+    seen: Seen,
+    players: Tensor,
+    remembered: Remembered,
+    seeds: Tensor,
+    held: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return sequences now and points so far, int64 [X, P] both; one's own places have no meaning.
+
+    The arguments are those of `determinize`. The third result counts the facts that the draw contradicts, int64 [X]:
+    `held`, bool [X, R, 8], says which sequences others have had in each round, as far as is known.
+    """
+    seats = torch.arange(game.players, device=seeds.device)
+    all_eight = torch.arange(8, device=seeds.device)
+    lots = chance.draw(seeds[:, None], _DEAL, all_eight)
+    # The seven that are left in any order, one's own at the end; the others take the first of them by seats.
+    dealt = lots.where(all_eight != remembered.sequence[:, None], -1).argsort(1, descending=True)
+    place = torch.where(seats == players[:, None], 7, seats - (seats > players[:, None]).long())
+    sequence = dealt.gather(1, place)
+    points, contradicted = torch.zeros_like(sequence), torch.zeros_like(seeds)
+    public = _filled(remembered.public)
+    for number in range(1, int(seen.round.max()) if len(seen) else 0):
+        played = (number < seen.round)[:, None]
+        if number in game.flip_rounds:
+            advised = better_flip(sequence, public[:, number - 2] if number > 1 else public[:, 0] * 0)
+            lots = chance.draw(seeds[:, None], _FLIP, seats + game.players * number)
+            flip = torch.where(_mostly(lots), advised, chance.uniform_int(lots >> 8, 4))
+            sequence = torch.where(played, rules.flipped(sequence, flip), sequence)
+        points = points + torch.where(played, public[:, number - 1].gather(1, sequence), 0)
+        if held is not None:
+            others = torch.nn.functional.one_hot(sequence.where(seats != players[:, None], 8), 9).any(1)[:, :8]
+            contradicted = contradicted + (held[:, number - 1] & ~others & played).sum(1)
+    return sequence, points, contradicted
+
+
+def _mostly(lots: Tensor) -> Tensor:
+    return chance.uniform_int(lots, _MOSTLY[1]) < _MOSTLY[0]
+
+
+def _filled(public: Tensor) -> Tensor:
+    """Return scores of all rounds, int64 [X, R, 8], those not known like the first that is."""
+    known = public[:, :, 0] >= 0
+    first = public[torch.arange(len(public), device=public.device), known.int().argmax(1)]
+    return torch.where(known[:, :, None], public, first[:, None]).clamp(min=0)
+
+
+def _spent(game: GridAdaptation, seen: Seen, seeds: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return reserve tiles, extra tiles bought and garnets as if all players were others: int64 [X, P] each."""
+    seats = torch.arange(game.players, device=seeds.device)
+    shape = (len(seeds), game.players)
+    held, bought = seats.new_full(shape, game.reserves), seats.new_zeros(shape)
+    garnets = seats.new_full(shape, game.starting_garnets)
+    most = int(seen.round.max()) if len(seen) else 0
+    for number in range(1, min(most, game.reserves + _MOST_BOUGHT + 1)):
+        lots = chance.draw(seeds[:, None], _SPEND, seats + game.players * number)
+        plays = (number < seen.round)[:, None] & _mostly(lots)
+        price = rules.price(bought)
+        buys = plays & (held == 0) & (garnets >= price)
+        garnets = garnets - torch.where(buys, price, 0)
+        bought = bought + buys.long()
+        held = held - (plays & (held > 0)).long()
+    return held, bought, garnets
+
 
 _TRIES = 16  # draws among which one that contradicts no fact is looked for
 _TRY = chance.USER + 60

@@ -1,11 +1,17 @@
 """`mcts:N` in Grid Adaptation: a search over sampled joint moves, in worlds that agree with what was seen.
 
-Letters: `L` games, `G` sampled joint moves.
+The others adapt to each other, by regret matching over sampled joint moves of a round, as in Gray et al., "Human-level
+performance in no-press Diplomacy via equilibrium search", 2021: every sequence has some candidate spaces, joint moves
+are sampled from the strategies so far, and each player's candidates are compared against what the others do there. Some
+tiles go anywhere, as in `KeenOthers`, since nobody is sure that all play an equilibrium.
+
+Letters: `L` games, `G` or `J` joint moves, `P` players, `K` candidates, `N` spaces and `W` words of a board.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,16 +19,151 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import must_start
+from cellgames.agents.simultaneous.matrix_games import matched
 from cellgames.envs.core import Game, chance
+from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.utils.errors import check_at_least
 
 from .beliefs import Witness, likely_sequences
 from .decoding import Seen
 from .greedy import GridPlayer
-from .matched_others import MatchedOthers
-from .opponent_model import Others
+from .lookahead import tiles_on, tried, weighted
+from .opponent_model import KeenOthers, Others
 from .plans import Planner, Plans
+
+_WORLD, _PICK, _ANYWHERE, _RESERVE = range(chance.USER + 50, chance.USER + 54)
+_SHARE = 1 << 20
+
+
+@dataclass(frozen=True)
+class MatchedOthers(KeenOthers):
+    """A model of players whose spaces come from strategies that regret matching finds.
+
+    In round 1 the others place random shapes, as those of `KeenOthers` do.
+
+    Attributes:
+        keen: share of the tiles that go to spaces of the strategies; the others go anywhere.
+        choices: candidate spaces of each sequence.
+        iterations: iterations of regret matching.
+        joint_moves: `J`, sampled in each iteration.
+    """
+
+    keen: float = 0.6
+    choices: int = 24
+    iterations: int = 12
+    joint_moves: int = 4
+
+    @override
+    def _later(self, seen: Seen, sequence: Tensor, lots: Tensor) -> Tensor:
+        best, share = self.strategies(seen, sequence, lots[:, 0, 0, 0])
+        flat = sequence.flatten(1)
+        uniform = (lots[..., :2] & (_SHARE - 1)).flatten(1, 2)
+        wished = _drawn(best, share, flat, uniform).view(*sequence.shape, 2)
+        wanted = (lots[..., 2:] & 0xFFFF) < self.keen * 0x10000
+        return torch.where(wanted, wished, chance.uniform_int(lots[..., :2] >> 20, self.game.spaces))
+
+    def strategies(self, seen: Seen, sequence: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the candidates of each sequence, int64 [L, 8, K], and their probabilities, float [L, 8, K].
+
+        Args:
+            seen: views of the players, not in round 1.
+            sequence: int64 [L, G, P - 1], guesses of the others' sequences.
+            seeds: int64 [L]; the strategies of a row depend on its own alone.
+        """
+        best = self.wishes(seen)
+        count, guesses = best.shape[2], sequence.shape[1]
+        candidates = tiles_on(self.game.grid, best[..., None])  # [W, L, 8, K]
+        available = torch.ones_like(best, dtype=torch.bool)
+        regret = torch.zeros_like(best, dtype=torch.float32)
+        total = torch.zeros_like(regret)
+        prior = (
+            torch.arange(1, count + 1, device=best.device, dtype=torch.float32) ** -0.5
+        )  # better spaces are likelier at first
+        share = (prior / prior.sum()).expand_as(regret)
+        for iteration in range(1, self.iterations + 1):
+            at = torch.arange(self.joint_moves, device=seeds.device) + iteration * self.joint_moves
+            lots = chance.draw(seeds[:, None], _WORLD, at)
+            others = sequence.gather(
+                1, chance.uniform_int(lots, guesses)[:, :, None].expand(-1, -1, self.game.players - 1)
+            )
+            own = seen.sequence[:, None, None].expand(-1, self.joint_moves, 1)
+            holders = torch.cat((own, others), 2)  # [L, J, P], oneself first
+            worth = self._compared(seen, holders, self._joint(best, share, holders, lots), candidates)
+            places = holders.flatten(1)[:, :, None].expand(-1, -1, count)
+            gain = worth - (worth * share.gather(1, places)).sum(2, keepdim=True)
+            regret = regret.scatter_add(1, places, gain).clamp(min=0)
+            total = total + iteration * share
+            share = matched(regret, available)
+        return best, total / total.sum(2, keepdim=True)
+
+    def _joint(self, best: Tensor, share: Tensor, holders: Tensor, seeds: Tensor) -> Tensor:
+        """Return joint moves, int64 [L, J, P, 2]: a space, and one for a reserve tile or `N`; seeds are [L, J]."""
+        shape = (*holders.shape, 2)
+        counter = torch.arange(2 * holders.shape[2], device=seeds.device).view(-1, 2)
+        lots = chance.draw(seeds[:, :, None, None], _PICK, counter)
+        wished = _drawn(best, share, holders.flatten(1), (lots & (_SHARE - 1)).flatten(1, 2)).view(shape)
+        anywhere = chance.draw(seeds[:, :, None, None], _ANYWHERE, counter)
+        wanted = (anywhere & 0xFFFF) < self.keen * 0x10000
+        spaces = torch.where(wanted, wished, chance.uniform_int(anywhere >> 20, self.game.spaces))
+        played = (chance.draw(seeds[:, :, None], _RESERVE, counter[:, 0]) & 0xFFFF) < self.reserve_chance * 0x10000
+        spaces[..., 1] = spaces[..., 1].where(played, self.game.spaces)
+        return spaces
+
+    def _compared(self, seen: Seen, holders: Tensor, spaces: Tensor, candidates: Tensor) -> Tensor:
+        """Return the worth of every player's candidates instead of its own move, float [L, J * P, K].
+
+        Args:
+            seen: own observation, decoded.
+            holders: int64 [L, J, P], the players' sequences.
+            spaces: int64 [L, J, P, 2], a joint move.
+            candidates: boards [W, L, 8, K] with a tile on each candidate.
+        """
+        game, (before, *digits) = self.game, seen.planes[:, :, :, None, None]
+        named = tiles_on(game.grid, spaces) & ~before  # [W, L, J, P]
+        bits = [-((holders & value) != 0).long() for value in rules.DIGITS]
+        one = two = three = torch.zeros_like(named[..., 0])  # named by so many players or more
+        for own in named.unbind(-1):
+            one, two, three = one | own, two | (one & own), three | (two & own)
+        one, two, three = (board[..., None] for board in (one, two, three))
+        # Without each player's own tiles: spaces that exactly one of the others has named, and that several have.
+        landed = (one & ~two & ~named) | (two & ~three & named)
+        tiles, barred = before | landed, before | three | (two & ~named)
+        matches = []
+        for digit, bit in zip(digits, bits, strict=True):
+            # Of two players on a space, all digits without a player's own are the other's.
+            parity = _parity(named & bit)[..., None]
+            matches.append(tiles & ~((digit | (landed & (parity ^ (named & bit)))) ^ bit))
+        base = torch.stack((tiles, *matches, barred)).flatten(2)[..., None]  # [5, W, L * J * P, 1]
+        places = holders.flatten(1)[None, :, :, None].expand(len(candidates), -1, -1, candidates.shape[3])
+        own, rows = candidates.gather(2, places), holders[0].numel()
+        left = (game.rounds + 1 - seen.round).repeat_interleave(rows)
+        found = tried(game.grid, base, own.flatten(1, 2), len(self.weights))
+        return weighted(found, self.weights, left).float().view(len(seen), rows, -1)
+
+
+def _parity(boards: Tensor) -> Tensor:
+    """Return the exclusive or of boards over the last dimension."""
+    first, *rest = boards.unbind(-1)
+    for board in rest:
+        first = first ^ board
+    return first
+
+
+def _drawn(best: Tensor, share: Tensor, sequence: Tensor, uniform: Tensor) -> Tensor:
+    """Return spaces drawn from the strategies of sequences, int64 [L, X, 2].
+
+    Args:
+        best: int64 [L, 8, K], candidates.
+        share: float [L, 8, K], their probabilities.
+        sequence: int64 [L, X].
+        uniform: int64 [L, X, 2], from 0 to `_SHARE` - 1.
+    """
+    places = sequence[:, :, None].expand(-1, -1, best.shape[2])
+    upto = share.cumsum(2).gather(1, places).contiguous()
+    place = torch.searchsorted(upto, (uniform.float() / _SHARE).contiguous(), right=True)
+    return best.gather(1, places).gather(2, place.clamp(max=best.shape[2] - 1))
+
 
 _JOINT_MOVES = 4  # of an iteration of regret matching
 _SHAPES = 256

@@ -16,8 +16,8 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, FLIP, RESERVE, GridState
 from cellgames.utils.errors import check_at_least
 
+from .beliefs import History, Remembered, better_flip, determinize
 from .decoding import Seen
-from .determinization import History, Remembered, better_flip, determinize
 from .greedy import GridPlayer
 from .lookahead import ILLEGAL
 from .opponent_model import KeenOthers, Others

@@ -9,7 +9,7 @@ from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .champion import ToroidalCupChampion as ToroidalCupChampion
-    from .determinization import determinize as determinize
+    from .greedy import determinize as determinize
     from .greedy import ToroidalCupGreedy as ToroidalCupGreedy
     from .network import CupNetwork as CupNetwork, PlacementAgent as PlacementAgent, PlacementValues as PlacementValues
     from .placement_search import CupSearch as CupSearch

@@ -1,6 +1,6 @@
 """Greedy Toroidal Cup: try some dozen placements against guesses of the others', and let Life run a while.
 
-Letters: `L` games, `C` candidates, `G` guesses, `P` teams, `A` actions.
+Letters: `L` games, `C` or `K` candidates, `G` guesses, `P` teams, `A` actions, `N` cells.
 """
 
 from __future__ import annotations
@@ -15,13 +15,72 @@ from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds, must_start
 from cellgames.agents.playouts.playouts import at_once
-from cellgames.envs.core import Game, chance
+from cellgames.envs.core import Game, chance, sampling
+from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.utils.errors import check_at_least
 
-from .arrangements import random_placements
-from .determinization import determinize
+
+def random_placements(legal: Tensor, seeds: Tensor, purpose: int, count: int) -> Tensor:
+    """Return random legal actions of all teams, int64 [L, count, P].
+
+    Args:
+        legal: bool [L, P, A].
+        seeds: int64 [L], one for each game.
+        purpose: purpose of the random numbers, see `chance.draw`.
+        count: number of draws for each game.
+    """
+    games, teams = legal.shape[:2]
+    words = sampling.pack(legal.flatten(0, 1)).view(games, 1, teams, -1).expand(-1, count, -1, -1).flatten(0, 2)
+    bits = chance.draw(seeds[:, None], purpose, torch.arange(count * teams, device=seeds.device))
+    return sampling.random_legal(words, bits.flatten() & 0x7FFFFFFF).view(games, count, teams)
+
+
+def placed(game: ToroidalCup, stamp: Tensor, actions: Tensor, seats: Tensor) -> Tensor:
+    """Return boards with one shape of a team, int8 [L, K, N]: 0 empty, else the team's number.
+
+    Args:
+        game: the rules.
+        stamp: int64 [L], the kind of shape.
+        actions: int64 [L, K].
+        seats: int64 [L], who places it.
+    """
+    row, col = placement.footprint(game.lattice, game.stamps, stamp[:, None].expand_as(actions), actions)
+    flat = row * game.cols + ((seats * game.lattice.band)[:, None, None] + col) % game.cols
+    empty = torch.zeros((*actions.shape, game.rows * game.cols), dtype=torch.int8, device=actions.device)
+    return empty.scatter(2, flat, (seats + 1).to(torch.int8)[:, None, None].expand_as(flat))
+
+
+def determinize(game: ToroidalCup, observation: Tensor, seats: Tensor) -> CupState:
+    """Return states consistent with the observations of the teams in `seats`.
+
+    The function guesses the hidden shapes: all shapes to come, one's own and the others', are like the one to place.
+    This is true in every pattern but donutmethuselahs, whose shapes are at least much the same. Turn and pattern are
+    those of a new game; the rest of the game does not depend on them.
+
+    Args:
+        game: the rules.
+        observation: int8 [L, P + 2, rows, cols], of games that go on.
+        seats: int64 [L].
+    """
+    teams = torch.arange(game.teams, device=observation.device)
+    number = ((seats[:, None] + teams) % game.teams + 1).to(torch.int8)  # of the team on each plane, [L, P]
+    rolled = (observation[:, : game.teams] * number[..., None, None]).sum(1, dtype=torch.int8)
+    col = torch.arange(game.cols, device=observation.device) - seats[:, None] * game.lattice.band
+    start = rolled.gather(2, (col % game.cols)[:, None].expand(-1, game.rows, -1))
+    new = game.init(seats.new_zeros(len(seats)))
+    left = observation[:, game.teams + 1, 0, 0, None, None]
+    to_come = torch.arange(new.queue.shape[2], device=observation.device) < left  # [L, 1, S]
+    queue = torch.where(to_come, game.stamp_seen(observation)[:, None, None], -1).to(torch.int8)
+    live = start.flatten(1)[:, None] == (teams + 1)[:, None]
+    return new.replace(
+        queue=queue.expand_as(new.queue).contiguous(),
+        start=start,
+        board=start.clone(),
+        scores=live.sum(2).to(new.scores.dtype),
+    )
+
 
 _CANDIDATE, _GUESS = range(chance.USER, chance.USER + 2)
 

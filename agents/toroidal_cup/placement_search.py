@@ -18,8 +18,7 @@ from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
 from cellgames.utils.errors import check_at_least, check_share
 
-from .arrangements import placed, random_placements
-from .greedy import ToroidalCupGreedy
+from .greedy import ToroidalCupGreedy, placed, random_placements
 
 _ROUNDS = 4  # of halving; as many games as in one of them are played before, to choose guesses
 _DRAWN_A_GUESS = 2  # placements of the others, of which the better one is met

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cellgames.agents.connection.potentials import CLOSED
+from cellgames.agents.connection.distance import CLOSED
 
 _CLASSES = ((0, 1), (1, 1))  # windings right and down
 _MARGIN = 2  # rows of the window beyond what the classes need; columns have n // 2

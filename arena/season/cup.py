@@ -14,9 +14,8 @@ from typing import Any, get_args
 import numpy as np
 
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
-from cellgames.envs.toroidal_cup.colours import Survivors
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
-from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS
+from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
 from cellgames.runs.comparing import differences
 from cellgames.runs.seeds import derive
 from cellgames.utils.errors import InputError, check_one_of, check_whole, shown

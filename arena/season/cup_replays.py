@@ -17,9 +17,8 @@ from cellgames.envs.core.drawing import Picture
 from cellgames.envs.registry import make
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, ToroidalCup, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
-from cellgames.envs.toroidal_cup.colours import Survivors
 from cellgames.envs.toroidal_cup.patterns.pattern import MOST_TEAMS
-from cellgames.envs.toroidal_cup.simulator import Result, boards
+from cellgames.envs.toroidal_cup.simulator import Result, Survivors, boards
 from cellgames.utils.errors import InputError, check_one_of
 from cellgames.utils.files import PathLike
 

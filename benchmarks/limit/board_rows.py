@@ -15,9 +15,8 @@ from cellgames.envs.boards.life import Life
 from cellgames.envs.cloth_of_gold.simulation import advance
 from cellgames.envs.core import seeds
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, placement, simulate
-from cellgames.envs.toroidal_cup.end import WINDOW
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.envs.toroidal_cup.simulator import boards, run
+from cellgames.envs.toroidal_cup.simulator import WINDOW, boards, run
 
 from .measuring import Row
 from .programs import call, difference, room

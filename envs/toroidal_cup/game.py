@@ -22,13 +22,11 @@ from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.errors import InputError, shown
 
 from . import dealing, notation, observation, placement
-from .colours import Survivors
 from .dealing import PLACEABLE
-from .end import leaders
 from .native_step import native_step
 from .notation import Position
 from .patterns.stamps import usual_name
-from .simulator import MAX_GENERATIONS, TOLERANCE, Result, run
+from .simulator import MAX_GENERATIONS, TOLERANCE, Result, Survivors, leaders, run
 from .state import CupState
 
 if TYPE_CHECKING:
@@ -404,36 +402,36 @@ class ToroidalCup(Game[CupState]):
     @override
     def draw(self, state: CupState) -> Picture:
         """Draw the first game; after the end with each team's share of the live cells over time."""
-        from . import rendering, scenes
+        from . import rendering
 
-        return rendering.draw(scenes.view(self, state))
+        return rendering.draw(rendering.view(self, state))
 
     @override
     def frames(self, before: CupState, after: CupState) -> Iterator[Picture]:
         """Yield a placement as one picture, and where Life has run up to `rendering.FRAMES` generations."""
-        from . import scenes
+        from . import rendering
 
-        return scenes.frames(self, before, after)
+        return rendering.frames(self, before, after)
 
     @override
     def text(self, state: CupState) -> str:
-        from . import rendering, scenes
+        from . import rendering
 
-        return rendering.text(scenes.view(self, state, counts=False))
+        return rendering.text(rendering.view(self, state, counts=False))
 
     @override
     def draw_for(self, state: CupState, player: int) -> Picture:
         """Draw the first game as one team sees it: all shapes to come but its next one are hidden."""
-        from . import rendering, scenes
+        from . import rendering
 
-        return rendering.draw(scenes.view(self, state, player))
+        return rendering.draw(rendering.view(self, state, player))
 
     @override
     def text_for(self, state: CupState, player: int) -> str:
         """Return the first game as one team sees it: all shapes to come but its next one are hidden."""
-        from . import rendering, scenes
+        from . import rendering
 
-        return rendering.text(scenes.view(self, state, player, counts=False))
+        return rendering.text(rendering.view(self, state, player, counts=False))
 
 
 def _outcomes(scores: Tensor) -> Tensor:

@@ -1,8 +1,17 @@
-"""Games of the Toroidal Cup from their starts to the end, many at a time.
+"""Games of the Toroidal Cup from their starts to the end: generations of coloured Life, and the rule that ends a game.
 
-Native code plays them on the CPU, torch code wherever that is missing. Both give the same results in every bit.
+Rules: the Toroidal Cup rules on the Golly.Life wiki, and the published games where they leave a case open. "Game Play":
+a newborn cell takes the majority colour of its three parents, a survivor that of its two or three live neighbours;
+where colours tie, even row + column takes the lowest-numbered team, odd the highest. "Ending the Game": with v(g) the
+leader's percentage of the live cells in generation g and A(g) its mean over the last 240 generations, a game is over at
+the first g >= 243 at which the teams are not level and either A's relative change stayed below the tolerance in the
+last two steps and none of the three averages is 50, or only one team has cells left.
 
-Letters: `B` games, `k` teams, `H, W` rows and columns, `G` the generations of the longest game, `K` kept generations.
+Native code plays games on the CPU, torch code wherever that is missing. Both give the same results in every bit.
+
+Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `boards.bitboards`), `G` the
+generations of the longest game, `K` kept generations. Boards are packed as planes int64 [k, S, N, B]: the live cells,
+then those of each team but the last.
 """
 
 from __future__ import annotations
@@ -10,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import SupportsIndex, TypeAlias, TypedDict, get_args
+from typing import Literal, SupportsIndex, TypeAlias, TypedDict, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +27,91 @@ import torch
 from torch import Tensor
 from typing_extensions import Unpack
 
-from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.boards.bitboards import Grid, count
+from cellgames.envs.boards.life import inherited
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.errors import InputError, check_whole, shown
 
-from .colours import Survivors, generation, live_cells, pack, unpack
-from .end import FIRST_END, HISTORY, ended, leaders, shares
+Survivors = Literal["recolour", "keep"]
+
+
+def pack(grid: Grid, board: Tensor, teams: int) -> Tensor:
+    """Return planes of boards [B, H, W] of team numbers."""
+    numbers = torch.arange(1, teams, dtype=board.dtype, device=board.device)
+    return grid.pack(torch.cat((board.ne(0).unsqueeze(1), board.unsqueeze(1) == numbers[:, None, None]), 1))
+
+
+def unpack(grid: Grid, planes: Tensor) -> Tensor:
+    """Return boards of team numbers, int8 [B, H, W]; the inverse of `pack`."""
+    cells, teams = grid.unpack(planes).to(torch.int8), len(planes)
+    board = cells[:, 0] * teams
+    for number in range(1, teams):
+        board -= cells[:, number] * (teams - number)
+    return board
+
+
+def generation(grid: Grid, planes: Tensor, survivors: Survivors) -> Tensor:
+    """Return the planes of the next generation; "keep" leaves survivors their colour."""
+    live, *colours = planes.unbind()
+    after, inherit = inherited(grid, live, colours)
+    if survivors == "keep":
+        inherit = [colour | (new & ~live) for colour, new in zip(colours, inherit, strict=True)]
+    return torch.stack((after, *(new & after for new in inherit)))
+
+
+def live_cells(planes: Tensor) -> Tensor:
+    """Return the live cells of each team, int64 [B, k]."""
+    all_teams, *others = count(planes).unbind()
+    return torch.stack((*others, all_teams - sum(others)), 1)
+
+
+WINDOW = 240
+FIRST_END = 243
+HISTORY = WINDOW + 2  # shares of the last generations, of which the three averages are made
+
+
+def leaders(counts: Tensor) -> Tensor:
+    """Return the number, from 1, of the team with the most live cells, 0 where teams are level: int64 [...]."""
+    most, team = counts.max(-1)
+    level = counts.eq(most.unsqueeze(-1)).sum(-1) > 1
+    return torch.where(level, 0, team + 1)
+
+
+def shares(counts: Tensor) -> Tensor:
+    """Return the victory percentage, the leader's share of the live cells, float64 [...]; 0 if none is live."""
+    return counts.amax(-1).double() * 100 / counts.sum(-1).clamp(min=1)
+
+
+def ended(counts: Tensor, history: Tensor, tolerance: float) -> Tensor:
+    """Return a mask of the games that fulfil the rule, bool [B], in a generation from `FIRST_END` on.
+
+    Args:
+        counts: int64 [B, k], live cells of each team.
+        history: float64 [HISTORY, B], the shares up to this generation.
+        tolerance: largest change, relative to the average.
+    """
+    alone = (counts > 0).sum(-1) == 1
+    change = (history[WINDOW:] - history[:-WINDOW]).abs() / WINDOW  # of the average, whose running sum would drift
+    small = (change <= tolerance * 100).all(0)  # no average is more, so this is needed; and rare
+    if small.any():
+        averages = _averages(history)
+        half = (averages - 50).abs() <= tolerance * 50
+        small &= (change < tolerance * averages[:-1]).all(0) & ~half.any(0)
+    return (leaders(counts) > 0) & (alone | small)
+
+
+def _averages(history: Tensor) -> Tensor:
+    """Return the means of all windows of shares, float64 [3, B]; the order of the sums is that of native code."""
+    sums = history
+    for apart in (1, 2, 4, 8):
+        sums = sums[:-apart] + sums[apart:]  # of 2, 4, 8 and 16
+    starts = len(history) - WINDOW + 1
+    total = sums[:starts]
+    for part in range(16, WINDOW, 16):
+        total = total + sums[part : part + starts]
+    return total / WINDOW
+
 
 MAX_GENERATIONS = 10_000
 TOLERANCE = 1e-12

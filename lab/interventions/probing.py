@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from cellgames.agents.connection import distance as connection_distance
-from cellgames.agents.connection.potentials import CLOSED
+from cellgames.agents.connection.distance import CLOSED
 from cellgames.agents.networks.blocks import Trunk, pooled
 from cellgames.agents.networks.convolutions import convolve
 from cellgames.agents.networks.networks import Network, make_network

@@ -84,9 +84,9 @@ def _board(explanation: Explanation, kinds: Sequence[str], effects: Sequence[Eff
 
 def _draw_cup(game: ToroidalCup, state: Any, shapes: tuple[Shape, ...], labels: Sequence[Effect]) -> Picture:
     """Return an arrangement with shapes on its board; a few effects have their numbers beside them."""
-    from cellgames.envs.toroidal_cup import rendering, scenes
+    from cellgames.envs.toroidal_cup import rendering
 
-    view = scenes.view(game, state, counts=False)
+    view = rendering.view(game, state, counts=False)
     generation = int(state.generations)
     moment = f"generation {generation}" if generation else "the arrangement"
     headline = f"{view.headline.partition(':')[0]}: {moment}"

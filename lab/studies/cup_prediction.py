@@ -22,7 +22,7 @@ import cellgames
 from cellgames.agents.base import AnyAgent, GameAgent
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play
-from cellgames.agents.toroidal_cup.determinization import determinize
+from cellgames.agents.toroidal_cup.greedy import determinize
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.utils.statistics import wilson_interval

@@ -14,9 +14,9 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import acting, draw_seeds
 from cellgames.agents.cloth_of_gold.greedy import forecast, proposals, worth
-from cellgames.agents.cloth_of_gold.turn_game import CHOICES, TurnGame
+from cellgames.agents.cloth_of_gold.network import CANDIDATES
+from cellgames.agents.cloth_of_gold.turn_search import CHOICES, TurnGame
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
-from cellgames.agents.cloth_of_gold.values import CANDIDATES
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.play_loop import play
 from cellgames.envs.cloth_of_gold.game import ClothOfGold

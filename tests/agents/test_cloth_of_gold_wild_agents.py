@@ -7,9 +7,9 @@ import torch
 
 import cellgames
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, best_bolts
+from cellgames.agents.cloth_of_gold.network import ClothEvaluator, ClothValues
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout
 from cellgames.agents.cloth_of_gold.turns import ClothRandom, TurnAgent, random_turns
-from cellgames.agents.cloth_of_gold.values import ClothEvaluator, ClothValues
 from cellgames.agents.networks.networks import Size
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState

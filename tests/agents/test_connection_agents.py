@@ -11,8 +11,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents.connection import ConnectionGreedy, ConnectionNetwork
-from cellgames.agents.connection.distance import stones_to_win
-from cellgames.agents.connection.potentials import CLOSED
+from cellgames.agents.connection.distance import CLOSED, stones_to_win
 from cellgames.agents.networks.networks import Size
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions

@@ -13,10 +13,10 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load, random_openings
-from cellgames.agents.connection.potentials import CLOSED
+from cellgames.agents.connection.distance import CLOSED
 from cellgames.agents.play_loop import play
 from cellgames.agents.torus.distance import stones_to_win
-from cellgames.agents.torus.greedy import TorusGreedy
+from cellgames.agents.torus.perfect import TorusGreedy
 from cellgames.envs.core import seeds
 
 Board = list[int]

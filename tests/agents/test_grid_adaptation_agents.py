@@ -14,9 +14,8 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load, select
-from cellgames.agents.grid_adaptation.beliefs import likely_sequences
+from cellgames.agents.grid_adaptation.beliefs import History, determinize, likely_sequences
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
-from cellgames.agents.grid_adaptation.determinization import History, determinize
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer
 from cellgames.agents.grid_adaptation.joint_moves import GridSearch
 from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, base_of, tiles_on, tried

@@ -17,8 +17,7 @@ from cellgames.agents.play_loop import Played
 from cellgames.agents.play_loop import play as play_agents
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
-from cellgames.agents.toroidal_cup.determinization import determinize
-from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
+from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy, determinize
 from cellgames.agents.toroidal_cup.placement_search import CupSearch
 from cellgames.envs.core import State, seeds
 from cellgames.envs.registry import plugins

@@ -14,8 +14,7 @@ from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.champion_data import to_text
 from cellgames.agents.play_loop import play
-from cellgames.agents.toroidal_cup.champion import ToroidalCupChampion
-from cellgames.agents.toroidal_cup.champion_files import CHAMPIONS, read_champion
+from cellgames.agents.toroidal_cup.champion import CHAMPIONS, ToroidalCupChampion, read_champion
 from cellgames.envs.core import seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 

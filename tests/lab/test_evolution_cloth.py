@@ -10,8 +10,7 @@ import pytest
 import torch
 
 import cellgames
-from cellgames.agents.cloth_of_gold.first_turns import CHAMPIONS, read_openings
-from cellgames.agents.cloth_of_gold.opening_champion import ClothChampion
+from cellgames.agents.cloth_of_gold.first_turns import CHAMPIONS, ClothChampion, read_openings
 from cellgames.agents.loading import load
 from cellgames.agents.networks.champion_data import to_text
 from cellgames.agents.play_loop import play

@@ -16,7 +16,7 @@ from training_runs import block_extras, network_for
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import acting
-from cellgames.agents.cloth_of_gold.values import ClothEvaluator, ClothValues
+from cellgames.agents.cloth_of_gold.network import ClothEvaluator, ClothValues
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import seeds
 from cellgames.training import Finished, train

@@ -22,8 +22,8 @@ from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.base import acting
+from cellgames.agents.cloth_of_gold.network import ClothEvaluator, ClothValues
 from cellgames.agents.cloth_of_gold.turns import TurnAgent
-from cellgames.agents.cloth_of_gold.values import ClothEvaluator, ClothValues
 from cellgames.agents.networks.choices import gumbel
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState

@@ -7,7 +7,7 @@
 
 namespace CELLGAMES_NAMESPACE {
 
-// The end of games, side by side: `envs/toroidal_cup/end.py`.
+// The end of games, side by side: `envs/toroidal_cup/simulator.py`.
 class EndRule {
   public:
     explicit EndRule(double tolerance) : tolerance_(tolerance), small_(tolerance * 100), half_(tolerance * 50) {}

@@ -1,24 +1,171 @@
 """The 16 patterns of the Toroidal Cup: their names, and the random arrangement of a start.
 
-Names, zones and rules are those of golly.life (golly-splorts, MIT); the zones' names have no effect on play. The
-arrangements themselves are in `shapes.py` (stamps), `lines.py` (segments, strips) and `scatter.py` (loose cells).
+Names, zones and rules are those of golly.life (golly-splorts, MIT); the zones' names have no effect on play. Every
+arrangement draws from the generator it is given and returns the flat cells of all teams, int64 [n] each, before cells
+that several hold are taken from them. Those of whole stamps are in `stamped`. `x` is a column, `y` a row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 
 import numpy as np
 
 from cellgames.utils.errors import InputError, shown
 
-from . import lines, scatter
 from . import stamped as shapes
-from .stamped import Shapes, Teams
+from .stamped import Ints, Shapes, Teams, deal, owned, shuffled
 from .stamps import COLS, ROWS, look_up
+
+BIG_LINES = ((1, 3), (1, 3, 5, 7, 9))  # numbers of horizontal and of vertical lines
+
+
+def solid_segments(generator: np.random.Generator, teams: int) -> Teams:
+    """Draw segments of one team each, dealt by their length, with few gaps; a team gets two at least."""
+    pieces = 0
+    while pieces < 2 * teams:  # two teams get four pieces of any two lines
+        across, down = (int(generator.choice(numbers)) for numbers in BIG_LINES)
+        pieces = (across + 1) * down + (down + 1) * across
+    cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 8))
+    live = np.floor((1 - generator.uniform(0, 0.04)) * length)
+    team = deal(generator, length, teams)[piece]
+    kept = _rank(generator, piece, length) < live[piece]
+    return owned(cells[kept], team[kept], teams)
+
+
+def mixed_segments(generator: np.random.Generator, teams: int) -> Teams:
+    """Draw segments whose cells belong to all teams in equal parts, with few gaps."""
+    across, down = (int(generator.integers(1, most, endpoint=True)) for most in (3, 7))
+    cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 5))
+    each = np.floor(1 / teams * (1 - generator.uniform(0, 0.06)) * length)[piece]
+    rank = _rank(generator, piece, length)
+    return tuple(cells[(team * each <= rank) & (rank < (team + 1) * each)] for team in range(teams))
+
+
+def _lines(generator: np.random.Generator, size: int, count: int, jitter: int) -> Ints:
+    """Return rows or columns of lines, ascending, int64 [count]; with three rows two may fall on the same one."""
+    even = np.arange(1, count + 1) * size // (count + 1) - 1
+    return even + generator.integers(-jitter, jitter, count, endpoint=True)
+
+
+def _pieces(across: Ints, down: Ints) -> tuple[Ints, Ints, Ints]:
+    """Cut lines (rows and columns, ascending) at their crossings, which stay empty, and at the board's edges.
+
+    Returns:
+        All cells and the piece each belongs to, int64 [n] both; the length of each piece, int64 [pieces], 0 where
+        two lines have nothing between them.
+    """
+    rows, cols = np.delete(np.arange(ROWS), across), np.delete(np.arange(COLS), down)
+    upright = np.searchsorted(across, rows)[:, None] * len(down) + np.arange(len(down))
+    flat = np.searchsorted(down, cols) * len(across) + np.arange(len(across))[:, None]
+    first = (len(across) + 1) * len(down)  # so many upright pieces, then the flat ones
+    cells = np.concatenate(((rows[:, None] * COLS + down).ravel(), (across[:, None] * COLS + cols).ravel()))
+    piece = np.concatenate((upright.ravel(), first + flat.ravel()))
+    return cells, piece, np.bincount(piece, minlength=first + (len(down) + 1) * len(across))
+
+
+def _rank(generator: np.random.Generator, piece: Ints, length: Ints) -> Ints:
+    """Shuffle each piece: the place of every cell in its own piece, from 0; int64 [n]."""
+    rank = np.empty_like(piece)
+    rank[np.lexsort((generator.random(len(piece)), piece))] = np.arange(len(piece))
+    return rank - (np.cumsum(length) - length)[piece]
+
+
+def lights(generator: np.random.Generator, teams: int) -> Teams:
+    """Return a strip as wide as the board for each team, with blocks of 2 x 2 along it."""
+    thickness = int(generator.integers(1, 3, endpoint=True))
+    reach = 12 // (teams + 1)  # 4 rows for two teams
+    centres = np.arange(1, teams + 1) * ROWS // (teams + 1) + generator.integers(-reach, reach, teams, endpoint=True)
+    return shuffled(generator, [_string(generator, int(centre) - thickness // 2, thickness) for centre in centres])
+
+
+def _string(generator: np.random.Generator, top: int, thickness: int) -> Ints:
+    """Return a strip and its blocks: flat cells, int64 [n]; rows wrap around."""
+    strip = np.arange(top * COLS, (top + thickness) * COLS)
+    steps = generator.integers(10, 12, COLS // 6, endpoint=True) + generator.integers(-4, 4, COLS // 6, endpoint=True)
+    steps[0] = generator.integers(4, 12, endpoint=True)
+    x = np.cumsum(steps)
+    x = x[x < COLS - 1]
+    # The Cup counts the gap from the strip's first row up, and from the row after its last one down: a block
+    # begins 2 or 3 rows further, which leaves one empty row less above than below.
+    gap_above, gap_below = generator.integers(2, 3, 2, endpoint=True)
+    y = np.where(generator.random(len(x)) < 0.5, top - gap_above - 1, top + thickness + gap_below)
+    corner = y * COLS + x
+    return np.concatenate((strip, corner, corner + 1, corner + COLS, corner + COLS + 1)) % (ROWS * COLS)
+
+
+BLOCKS = ((8, 10, 12, 14, 16), (1, 2, 4))  # numbers of blocks side by side, and above one another
+_ALL = (7, 11, 13, 19, 23, 25, 27, 32, 37, 47, 57, 77, 99)
+FORMULAS: dict[str, tuple[float, tuple[int, ...], Callable[[Ints, Ints], Ints]]] = {  # chance, moduli, value
+    "x^2 & y^2": (0.33, _ALL, lambda x, y: x * x & y * y),
+    "x & y": (0.33, _ALL, lambda x, y: x & y),
+    "x xor y": (0.34, _ALL[-7:], lambda x, y: x ^ y),
+}
+
+
+def gaussian(generator: np.random.Generator, teams: int) -> Teams:
+    """Return a cloud a team; the two of two teams are round a third and two thirds of the columns."""
+    count = int(ROWS * COLS * generator.uniform(0.10, 0.18) // teams)
+    spread_x = 3 * COLS // ((teams + 1) * int(generator.integers(10, 16, endpoint=True)))
+    spread_y = ROWS // int(generator.integers(3, 8, endpoint=True))
+    centres = [part * COLS // (teams + 1) for part in range(1, teams + 1)]
+    return shuffled(generator, [_cloud(generator, count, centre, spread_x, spread_y) for centre in centres])
+
+
+def _cloud(generator: np.random.Generator, count: int, centre: int, spread_x: int, spread_y: int) -> Ints:
+    """Return the first `count` distinct cells of normal points about a column and the middle row, int64 [count]."""
+    cells: dict[int, None] = {}
+    while len(cells) < count:
+        # Rounded toward zero, as the Cup does: row and column 0 also get what lies within one cell outside.
+        x = generator.normal(centre, spread_x, 2 * count).astype(np.int64)
+        y = generator.normal(ROWS // 2, spread_y, 2 * count).astype(np.int64)
+        inside = (x >= 0) & (x < COLS) & (y >= 0) & (y < ROWS)
+        cells |= dict.fromkeys((y * COLS + x)[inside].tolist())
+    return np.array(list(cells)[:count])
+
+
+def uniform(generator: np.random.Generator, teams: int) -> Teams:
+    """Draw distinct cells anywhere, equally many for each team."""
+    count = int(ROWS * COLS * 0.12)
+    return tuple(generator.choice(ROWS * COLS, (teams, count // teams), replace=False))
+
+
+def partition(generator: np.random.Generator, teams: int) -> Teams:
+    """Draw random cells on a checkerboard of blocks, equally many for each team."""
+    count = int(ROWS * COLS * generator.uniform(0.10, 0.15)) // teams
+    across, down = (int(generator.choice(numbers)) for numbers in BLOCKS)
+    return tuple(generator.choice(zone, count, replace=False) for zone in checkerboard(across, down, teams))
+
+
+@cache
+def checkerboard(across: int, down: int, teams: int) -> Teams:
+    """Return the cells of each team's blocks, by the sum of a block's indices modulo the number of teams.
+
+    Blocks are COLS // across wide; where that leaves a rest of the columns, it is a block of its own.
+    """
+    y, x = np.indices((ROWS, COLS))
+    owner = (x // (COLS // across) + y // (ROWS // down)) % teams
+    return tuple(np.flatnonzero(owner == team) for team in range(teams))
+
+
+def math(generator: np.random.Generator, teams: int) -> Teams:
+    """Return the cells of one formula, dealt."""
+    names = list(FORMULAS)
+    name = names[generator.choice(len(names), p=[chance for chance, *_ in FORMULAS.values()])]
+    cells = formula(name, int(generator.choice(FORMULAS[name][1])))
+    return owned(cells, deal(generator, np.ones_like(cells), teams), teams)
+
+
+@cache
+def formula(name: str, modulus: int) -> Ints:
+    """Return the cells where a formula is prime, int64 [n]."""
+    y, x = np.indices((ROWS, COLS))
+    primes = [p for p in range(2, modulus) if all(p % divisor for divisor in range(2, p))]
+    return np.flatnonzero(np.isin(FORMULAS[name][2](x, y) % modulus, primes))
+
 
 Draw = Callable[[np.random.Generator, int], Teams]
 
@@ -87,7 +234,7 @@ def arrange(pattern: str, generator: np.random.Generator, teams: int = 2) -> tup
 def _placed(
     rule: Callable[..., Teams], stamps: tuple[str, ...], draws: tuple[tuple[int, ...], ...], **numbers: int
 ) -> tuple[Draw, Shapes]:
-    """Return `Pattern.draw` and `Pattern.shapes` of shapes laid by a rule of `shapes.py`."""
+    """Return `Pattern.draw` and `Pattern.shapes` of shapes laid by a rule of `stamped`."""
     drawn = Shapes(stamps, draws)
     return partial(rule, shapes=drawn, **numbers), drawn
 
@@ -112,7 +259,7 @@ _TABLE = (
         "Donut Hot Tub",
         ("turn up jets", "turn on jets", "turn up heat", "turn on lights"),
         "A string of porch lights for each team, all around the torus.",
-        lines.lights,
+        lights,
     ),
     Pattern(
         "donutmethuselahs",
@@ -133,7 +280,7 @@ _TABLE = (
         "Double Rainbow",
         ("rainbow rainbow", "double double", "double rainbow", "double rainbow"),
         "Two clouds of random cells, one a team.",
-        scatter.gaussian,
+        gaussian,
     ),
     Pattern(
         "donutcore",
@@ -154,14 +301,14 @@ _TABLE = (
         "East Donut Desert",
         ("northwest dirt pile", "northeast dirt pile", "southeast dirt pile", "southwest dirt pile"),
         "Random cells all over, half to each team.",
-        scatter.uniform,
+        uniform,
     ),
     Pattern(
         "donutrandompartition",
         "East Donut Dessert",
         ("radioactive creampuff", "praline tailings", "toxic macarons", "flaming brioche"),
         "Random cells in blocks that belong to the teams by turns.",
-        scatter.partition,
+        partition,
     ),
     Pattern(
         "donuttimebomb",
@@ -189,21 +336,21 @@ _TABLE = (
         "Donut Frame",
         ("A Train", "F Train", "1 Train", "3 Train"),
         "Lines that cross each other, every piece of one team.",
-        lines.solid_segments,
+        solid_segments,
     ),
     Pattern(
         "randomsegment",
         "Donut Candy",
         ("goobiechews", "bubblespocks", "crinklets", "snarkaroni"),
         "Lines that cross each other, every piece shared by both teams.",
-        lines.mixed_segments,
+        mixed_segments,
     ),
     Pattern(
         "donutmath",
         "Because Math",
         ("XOR", "AND XOR", "NOT OR", "NOT AND"),
         "Cells where a bitwise formula of row and column is prime.",
-        scatter.math,
+        math,
     ),
 )
 

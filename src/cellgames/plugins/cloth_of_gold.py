@@ -33,7 +33,7 @@ _BASE = GamePlugin(
         ),
     },
     agents={
-        "champion": "cellgames.agents.cloth_of_gold.opening_champion:ClothChampion",
+        "champion": "cellgames.agents.cloth_of_gold.first_turns:ClothChampion",
         "greedy": "cellgames.agents.cloth_of_gold.greedy:ClothGreedy",
         "gumbel": "cellgames.agents.cloth_of_gold.turn_search:TurnGumbel",
         "mcts": "cellgames.agents.cloth_of_gold.turn_search:TurnUCT",
@@ -42,7 +42,7 @@ _BASE = GamePlugin(
     },
     networks={
         "policy": "cellgames.agents.cloth_of_gold.network:ClothNetwork",
-        "turns": "cellgames.agents.cloth_of_gold.values:ClothValues",
+        "turns": "cellgames.agents.cloth_of_gold.network:ClothValues",
     },
     transfer_parameters=("height", "width", "generations"),
     search={

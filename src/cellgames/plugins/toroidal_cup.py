@@ -39,7 +39,7 @@ TOROIDAL_CUP = GamePlugin(
         "policy": "cellgames.agents.toroidal_cup.network:CupNetwork",
         "placements": "cellgames.agents.toroidal_cup.network:PlacementValues",
     },
-    search={"determinize": "cellgames.agents.toroidal_cup.determinization:determinize"},
+    search={"determinize": "cellgames.agents.toroidal_cup.greedy:determinize"},
     algorithm="placement-values",
     presets=(
         TrainingPreset(

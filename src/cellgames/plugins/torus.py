@@ -14,7 +14,7 @@ TORUS = GamePlugin(
     parameters={"size": 8},
     variants={"torus-small-v0": Variant("Torus, small enough to train on a laptop", {"size": 5})},
     agents={
-        "greedy": "cellgames.agents.torus.greedy:TorusGreedy",
+        "greedy": "cellgames.agents.torus.perfect:TorusGreedy",
         "perfect": "cellgames.agents.torus.perfect:TorusPerfect",
     },
     networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},
@@ -22,7 +22,7 @@ TORUS = GamePlugin(
     search={
         "native_uct": "cellgames.agents.connection.native_trees:simulate",
         "native_gumbel": "cellgames.agents.torus.native_gumbel:simulate",
-        "solve": "cellgames.agents.torus.root_solver:solve",
+        "solve": "cellgames.agents.torus.solver:solve",
     },
     presets=(
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),

@@ -9,7 +9,7 @@ import torch
 from life_reference import ends, share
 from torch import Tensor
 
-from cellgames.envs.toroidal_cup.end import FIRST_END, HISTORY, ended, shares
+from cellgames.envs.toroidal_cup.simulator import FIRST_END, HISTORY, ended, shares
 
 
 def watched(counts: Tensor, tolerance: float = 1e-12) -> Tensor:

@@ -12,9 +12,8 @@ from native_code import native_library
 from torch import Tensor
 
 from cellgames.envs.native import without_native
-from cellgames.envs.toroidal_cup.colours import Survivors
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.envs.toroidal_cup.simulator import Result, run
+from cellgames.envs.toroidal_cup.simulator import Result, Survivors, run
 
 LONGEST = 300
 KEEP = [0, 1, 29, 30, 31, 100, 243, 244, 299, 300, 400]

@@ -24,7 +24,7 @@ from slow import slow_except
 from toroidal_cup_shapes import ALL, FLIPS, Start, forms
 from toroidal_cup_starts import METHUSELAHS, OSCILLATORS, READERS, formulas
 
-from cellgames.envs.toroidal_cup.patterns import scatter
+from cellgames.envs.toroidal_cup.patterns import pattern as module
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS, arrange
 from cellgames.envs.toroidal_cup.patterns.stamped import deal
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ORIENTATIONS, ROWS, STAMPS, lay, orient
@@ -250,10 +250,10 @@ def test_clouds_are_as_wide_as_the_rule_says(monkeypatch: pytest.MonkeyPatch) ->
         asked.append((count, centre, spread_x, spread_y))
         return np.arange(count)
 
-    monkeypatch.setattr(scatter, "_cloud", note)
+    monkeypatch.setattr(module, "_cloud", note)
     generator = np.random.default_rng(0)
     for _ in SEEDS:
-        scatter.gaussian(generator, 2)
+        module.gaussian(generator, 2)
     left, right = asked[::2], asked[1::2]
     assert {(a[1], b[1]) for a, b in zip(left, right, strict=True)} == {(93, 186)}
     assert [(a[0], *a[2:]) for a in left] == [(b[0], *b[2:]) for b in right]
@@ -265,7 +265,7 @@ def test_clouds_are_as_wide_as_the_rule_says(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_cloud_is_normal() -> None:
     """Few points at a time, so that hardly any are drawn twice; the middle is half a cell low by the rounding."""
     generator = np.random.default_rng(0)
-    cells = np.concatenate([scatter._cloud(generator, 10, 93, 20, 6) for _ in SEEDS])
+    cells = np.concatenate([module._cloud(generator, 10, 93, 20, 6) for _ in SEEDS])
     for values, centre, std in ((cells % COLS, 93, 20), (cells // COLS, 20, 6)):
         assert abs(values.mean() + 0.5 - centre) < 5 * std / sqrt(len(cells))
         assert abs(values.std() / std - 1) < 5 / sqrt(2 * len(cells)) + 0.005

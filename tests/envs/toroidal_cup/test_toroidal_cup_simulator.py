@@ -16,8 +16,7 @@ from torch import Tensor
 
 from cellgames.envs.native import without_native
 from cellgames.envs.toroidal_cup import Result, simulate
-from cellgames.envs.toroidal_cup.colours import Survivors
-from cellgames.envs.toroidal_cup.simulator import boards, run
+from cellgames.envs.toroidal_cup.simulator import Survivors, boards, run
 
 LONGEST = 450
 

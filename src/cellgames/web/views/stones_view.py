@@ -10,8 +10,8 @@ import numpy as np
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.agents.connection.distance import CLOSED
 from cellgames.agents.connection.distance import stones_to_win as stones_to_connect
-from cellgames.agents.connection.potentials import CLOSED
 from cellgames.agents.torus.distance import stones_to_win
 from cellgames.envs.connection import rendering as connection
 from cellgames.envs.connection.game import ConnectionGame, Y

@@ -19,8 +19,8 @@ from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
 from cellgames.envs.toroidal_cup.patterns.stamps import grid, usual_name
+from cellgames.envs.toroidal_cup.rendering import seen_pattern
 from cellgames.envs.toroidal_cup.roster import FIRST_NAMES, LAST_NAMES, roster
-from cellgames.envs.toroidal_cup.scenes import seen_pattern
 from cellgames.envs.toroidal_cup.state import CupState
 
 from .dark_colours import TEAMS, dark
