@@ -62,7 +62,7 @@ class GridPlayer(GameAgent[GridAdaptation]):
         view, players = seen(game, observation), self.seats.of(env_ids)
         seeds = draw_seeds(len(env_ids), generator, observation.device)
         actions = nothing(self.game, len(view), observation.device)
-        ballot = sampling.pack(action_mask[:, : game.info.num_actions][:, -game.info.action_nvec[VOTE] :])
+        ballot = action_mask[:, : game.info.num_actions][:, -game.info.action_nvec[VOTE] :]
         lots = chance.draw(seeds, _BALLOT, torch.zeros_like(seeds)) & 0x7FFFFFFF
         actions[:, VOTE] = sampling.random_legal(ballot, lots)
         for number in view.round[view.playing].unique().tolist():

@@ -32,9 +32,9 @@ def random_placements(legal: Tensor, seeds: Tensor, purpose: int, count: int) ->
         count: number of draws for each game.
     """
     games, teams = legal.shape[:2]
-    words = sampling.pack(legal.flatten(0, 1)).view(games, 1, teams, -1).expand(-1, count, -1, -1).flatten(0, 2)
+    masks = legal[:, None].expand(-1, count, -1, -1).flatten(0, 2)
     bits = chance.draw(seeds[:, None], purpose, torch.arange(count * teams, device=seeds.device))
-    return sampling.random_legal(words, bits.flatten() & 0x7FFFFFFF).view(games, count, teams)
+    return sampling.random_legal(masks, bits.flatten() & 0x7FFFFFFF).view(games, count, teams)
 
 
 def placed(game: ToroidalCup, stamp: Tensor, actions: Tensor, seats: Tensor) -> Tensor:

@@ -298,10 +298,6 @@ class ClothOfGold(Game[ClothState]):
     def _legal(self, state: ClothState) -> Tensor:
         return placement.legal_actions(self.grid, state, self.max_units)
 
-    @override
-    def packed_legal_actions(self, state: ClothState) -> Tensor:
-        return placement.legal_bits(self.grid, state, self.max_units)
-
     def legal_cells(self, state: ClothState) -> Tensor:
         """Return bitboards of the cells where the mover may place its next unit: int64 [B, S, N]."""
         return placement.legal_cells(self.grid, state)

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, popcount
-from cellgames.envs.core import sampling
 from cellgames.envs.core.state import along_envs, copied, innermost
 from cellgames.envs.native import Library, Operator, pointer
 
@@ -49,12 +48,6 @@ def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
     return torch.cat((grid.unpack(innermost(legal)).flatten(1), end[:, None]), 1)
 
 
-@Operator
-def legal_bits(grid: Grid, state: ClothState, max_units: int) -> Tensor:
-    """Return `legal_actions` packed as by `core.sampling.pack`: int64 [B, W]."""
-    return sampling.pack(legal_actions.reference(grid, state, max_units))
-
-
 @legal_cells.native
 def _native_cells(native: Library, grid: Grid, state: ClothState) -> Tensor:
     out = state.neutral.new_empty((*state.neutral.shape[1:], len(state))).movedim(-1, 0)
@@ -67,14 +60,8 @@ def _native_actions(native: Library, grid: Grid, state: ClothState, max_units: i
     return _find(native, 1, grid, state, max_units, out)
 
 
-@legal_bits.native
-def _native_bits(native: Library, grid: Grid, state: ClothState, max_units: int) -> Tensor:
-    out = state.seed.new_empty((len(state), grid.rows * grid.cols // sampling.WORD + 1))
-    return _find(native, 2, grid, state, max_units, out)
-
-
 def _find(native: Library, form: int, grid: Grid, state: ClothState, max_units: int, out: Tensor) -> Tensor:
-    """Write one of the three results, by `sources/cloth_of_gold_turns.cpp`."""
+    """Write one of the two results, by `sources/cloth_of_gold_turns.cpp`."""
     if grid.cols > WIDEST:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
     boards = (state.units, state.territory, state.neutral, state.killed, state.placed)

@@ -20,7 +20,6 @@ from cellgames.envs.cloth_of_gold.observation import LARGEST
 from cellgames.envs.cloth_of_gold.rounds import World
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core.errors import GameError
-from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import GameInfo
 from cellgames.envs.core.solo import BatchOfOne, Solo
 from cellgames.envs.core.vector import NativeStep
@@ -166,10 +165,6 @@ class ClothOfGoldWild(ClothOfGold):
     @override
     def _legal(self, state: ClothState) -> Tensor:
         return rounds.legal_actions(self, wild(state))
-
-    @override
-    def packed_legal_actions(self, state: ClothState) -> Tensor:
-        return Game.packed_legal_actions(self, state)
 
     @override
     def legal_cells(self, state: ClothState) -> Tensor:

@@ -14,7 +14,6 @@ import ctypes
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.sampling import WORD, pack
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.stones.stone_tensors import filled
 
@@ -22,7 +21,6 @@ from .board_tables import board_tables, native_board, neighbours
 from .boards import Board, Shape, Tiling, board
 
 _GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
-_ROUNDS = 4  # of flooding between two looks at whether anything has changed
 
 
 @Operator
@@ -63,23 +61,14 @@ def _native_winners(
 
 def _black_wins(board: Board, black: Tensor) -> Tensor:
     """Return a mask of Black's wins, bool [X], of full boards, bool [X, N]."""
-    games = len(black)
-    words = pack(black.t().contiguous())  # [N, W]
     near = neighbours(board.shape, board.tiling, board.size, black.device)
     # What each side of Black's goal reaches through its stones.
     goal = torch.tensor([side for side in (1, 2, 4, 8) if board.goals[0] & side], device=black.device)
     lies = board_tables(board.shape, board.tiling, board.size, black.device).sides & goal[:, None]
-    reached = words & torch.where(lies != 0, -1, 0)[..., None]  # [sides, N, W]
-    changed, rounds = True, 0
-    while changed:
+    reached = black & (lies != 0)[:, None]  # [sides, X, N]
+    while True:
         before = reached
         for ring in near:
-            reached = reached | (reached[:, ring] & words)
-        rounds += 1
-        if rounds % _ROUNDS == 0:
-            changed = not torch.equal(before, reached)
-    common = reached[0]
-    for other in reached[1:]:
-        common = common & other
-    bits = common[..., None] >> torch.arange(WORD, device=black.device) & 1  # [N, W, 32]
-    return bits.any(0).flatten()[:games]
+            reached = reached | (reached[..., ring] & black)
+        if torch.equal(before, reached):
+            return reached.all(0).any(1)

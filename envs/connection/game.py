@@ -16,12 +16,20 @@ from typing_extensions import override
 
 from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.info import GameInfo, Space
-from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.kernels.parameters import check_choices, check_int
 from cellgames.envs.native import Library, Operator, pointer
 from cellgames.envs.stones.joining import COLOUR
 from cellgames.envs.stones.stone_game import StoneGame
-from cellgames.envs.stones.stone_tensors import free_words, put_natively, relabelled, taken, threads_for, where
+from cellgames.envs.stones.stone_tensors import (
+    WORD,
+    WORD_SHIFT,
+    free_words,
+    put_natively,
+    relabelled,
+    taken,
+    threads_for,
+    where,
+)
 from cellgames.utils.errors import InputError, shown
 
 from . import board_tables, boards, filling, rules

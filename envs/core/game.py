@@ -175,13 +175,9 @@ class Game(ABC, Generic[S]):
         """Return `random_actions` of bits; a game may override it if it knows a faster way than by its masks."""
         info = self.info
         if not info.simultaneous and len(info.action_nvec) == 1:
-            return sampling.random_legal(self.packed_legal_actions(state), bits)
+            return sampling.random_legal(self._legal(state), bits)
         mask, lots = self._legal(state).reshape(-1, info.num_actions), bits.reshape(-1, len(info.action_nvec))
         return sampling.random_parts(mask, info.action_nvec, lots).view(bits.shape)
-
-    def packed_legal_actions(self, state: S) -> Tensor:
-        """Return the mask of a game in turns as bits, int64 [B, W] (see `sampling`); finished games are not masked."""
-        return sampling.pack(self._legal(state))
 
     def infos(self, state: S, player: int) -> dict[str, Tensor]:
         """Return the `infos` of PettingZoo and other interfaces, which go with the observation, each [B, ...].

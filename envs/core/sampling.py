@@ -1,51 +1,17 @@
-"""Packed masks, and uniformly random legal actions drawn from them.
-
-A packed mask has `W = ceil(A / 32)` int64 words a game; bit j of word w is action 32 w + j. Only the lower half
-of a word is used, so that no sum of bit counts can touch the sign. In memory the batch may be the innermost
-axis (strides (1, B)), which lets the compiler work on many games at once.
-"""
+"""Random bits, and uniformly random legal actions drawn from masks by them."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterable, Sequence
-from operator import or_
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from cellgames.envs.boards.bitboards import GATHER
-from cellgames.envs.kernels.lookup_tables import table
 from cellgames.envs.native import Library, Operator, pointer
 
 MANY = 1 << 15  # numbers that take a generator longer than spreading them
-WORD_SHIFT = 5
-WORD = 1 << WORD_SHIFT
-
-
-def pack(mask: Tensor) -> Tensor:
-    """Return a mask, bool [B, A], as bits, int64 [B, W]."""
-    if torch.compiler.is_compiling() or (mask.t().is_contiguous() and not mask.is_contiguous()):
-        return _pack_envs(mask)
-    words = max(1, -(-mask.shape[1] // WORD))  # torch looks at no memory as other numbers
-    flags = torch.nn.functional.pad(mask.view(torch.uint8), (0, words * WORD - mask.shape[1])).contiguous()
-    octets = flags.view(torch.int64).mul_(GATHER).bitwise_right_shift_(56).to(torch.uint8)
-    return octets.view(torch.int32).long() & 0xFFFFFFFF
-
-
-def _pack_envs(mask: Tensor) -> Tensor:
-    """Pack a mask whose batch is innermost without turning it; also for the compiler, which wants one size."""
-    batch, actions = mask.shape
-    words = -(-actions // WORD)
-    flags = torch.nn.functional.pad(mask.view(torch.uint8).t(), (0, 0, 0, words * WORD - actions))
-    octets = _joined(flags.view(words, 4, 8, batch).unbind(2), 1)
-    return _joined((octet.long() for octet in octets.unbind(1)), 8).t()
-
-
-def _joined(parts: Iterable[Tensor], width: int) -> Tensor:
-    """Return numbers of `width` bits each, the lowest first, joined in one."""
-    return functools.reduce(or_, (part << place * width for place, part in enumerate(parts)))
+_CHOICES_A_THREAD = 1 << 18  # of masks: starting a thread takes as long as reading some of them
 
 
 def random_bits(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
@@ -97,70 +63,33 @@ def envs_innermost(numbers: Tensor, shape: Sequence[int]) -> Tensor:
     return numbers.view(*shape[1:], shape[0]).movedim(-1, 0) if len(shape) > 1 else numbers
 
 
-def random_legal(words: Tensor, bits: Tensor) -> Tensor:
+@Operator
+def random_legal(mask: Tensor, bits: Tensor) -> Tensor:
     """Return one legal action for each row, all equally likely (bias below 2^-31 a choice).
 
     Args:
-        words: int64 [B, W], a packed mask; a row without a legal action gives action 0.
+        mask: bool [B, A]; a row without a legal action gives action 0.
         bits: int64 [B], 0 to 2^31 - 1, from `random_bits` or `chance.draw(...) & 0x7FFFFFFF`.
 
     Returns:
         int64 [B].
     """
-    find = _walk if torch.compiler.is_compiling() else _look_up
-    word, octet, place, rank, total = find(words, bits)
-    # Halve the word twice, and look the rest up.
-    lower = (octet + (octet >> 8)) & 0x1F  # legal actions in the lower half of the word
-    later = rank >= lower
-    rank = rank - later * lower
-    shift = later * 16
-    lower = (octet >> shift) & 0xF
-    later = rank >= lower
-    rank = rank - later * lower
-    shift = shift + later * 8
-    found = _bit_of_rank(words.device)[((word >> shift) & 0xFF) * 8 + rank]
-    return torch.where(total > 0, place + shift + found, 0)
-
-
-def _rank(bits: Tensor, total: Tensor) -> Tensor:
-    """Return the number of legal actions before the wanted one."""
-    return (bits * total) >> 31
-
-
-def _counts(octets: Tensor) -> Tensor:
-    """Return the number of legal actions of words by their `_octets`."""
-    return (octets * 0x01010101) >> 24 & 0x3F
-
-
-def _look_up(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return the word with the action wanted, its octets, its first action, the rank in it, and the total; [B]."""
-    octets = _octets(words)
-    counts = _counts(octets)
-    upto = counts.cumsum(1)
+    upto = mask.cumsum(1, dtype=torch.int32)
     total = upto[:, -1]
-    rank = _rank(bits, total)
-    index = (upto <= rank[:, None]).sum(1, keepdim=True).clamp(max=words.shape[1] - 1)
-    word, octet, before = (x.gather(1, index).squeeze(1) for x in (words, octets, upto - counts))
-    return word, octet, index.squeeze(1) * WORD, rank - before, total
+    rank = (bits * total) >> 31
+    return torch.where(total > 0, (upto <= rank[:, None]).sum(1), 0)
 
 
-def _walk(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return the same as `_look_up`, word by word, so that a compiler keeps an env's words on one core."""
-    each = words.unbind(1)
-    octets = list(map(_octets, each))
-    counts = list(map(_counts, octets))
-    total = sum(counts[1:], counts[0])
-    rank = _rank(bits, total)
-    word, octet = each[0], octets[0]
-    place = before = upto = torch.zeros_like(rank)
-    for index, count in enumerate(counts[:-1]):
-        upto = upto + count
-        later = rank >= upto
-        word = torch.where(later, each[index + 1], word)
-        octet = torch.where(later, octets[index + 1], octet)
-        before = torch.where(later, upto, before)
-        place = place + later * WORD
-    return word, octet, place, rank - before, total
+@random_legal.native
+def _native_legal(native: Library, mask: Tensor, bits: Tensor) -> Tensor:
+    """Return `random_legal`, by `sources/sampling.cpp`."""
+    rows, width = mask.shape
+    mask = mask if mask.stride(1) == 1 else mask.contiguous()
+    bits, found = bits.contiguous(), torch.empty_like(bits, memory_format=torch.contiguous_format)
+    threads = min(torch.get_num_threads(), 1 + rows * width // _CHOICES_A_THREAD)
+    where = mask.data_ptr(), pointer(bits, torch.int64), pointer(found, torch.int64)
+    native.cellgames_random_legal(rows, threads, width, mask.stride(0), *where)
+    return found
 
 
 def random_parts(mask: Tensor, nvec: Sequence[int], bits: Tensor) -> Tensor:
@@ -172,18 +101,4 @@ def random_parts(mask: Tensor, nvec: Sequence[int], bits: Tensor) -> Tensor:
         bits: int64 [B, K], from `random_bits`.
     """
     parts = zip(mask.split(list(nvec), 1), bits.unbind(1), strict=True)
-    return torch.stack([random_legal(pack(part), lot) for part, lot in parts], 1)
-
-
-def _octets(words: Tensor) -> Tensor:
-    """Return the number of bits set in each of a word's four lower bytes, kept in place."""
-    pairs = words - ((words >> 1) & 0x55555555)
-    nibbles = (pairs & 0x33333333) + ((pairs >> 2) & 0x33333333)
-    return (nibbles + (nibbles >> 4)) & 0x0F0F0F0F
-
-
-@table
-def _bit_of_rank(device: torch.device) -> Tensor:
-    """Return at 8 * byte + r where the set bit with r set bits below it stands, else 0: int64 [256 * 8]."""
-    rows = [([bit for bit in range(8) if byte >> bit & 1] + [0] * 8)[:8] for byte in range(256)]
-    return torch.tensor(rows, device=device).flatten()
+    return torch.stack([random_legal(part, lot) for part, lot in parts], 1)

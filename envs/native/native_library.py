@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-INTERFACE = 12
+INTERFACE = 13
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -178,6 +178,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_toroidal_cup_step": [address] * 2 + [number] * 3 + [address] * 6,
         "cellgames_toroidal_cup_seen": [number] * 10 + [address] * 5,
         "cellgames_choose": [number] * 6 + [address] * 6,
+        "cellgames_random_legal": [number] * 4 + [address] * 3,
         "cellgames_spread_bits": [address] + [number] * 2 + [address],
         "cellgames_grid_adaptation_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 4,
         "cellgames_grid_adaptation_talk_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 7,

@@ -130,10 +130,6 @@ class StoneGame(Game[StoneS]):
         return ~state.codes.bool()  # without a compiler three times as fast as `== 0`
 
     @override
-    def packed_legal_actions(self, state: StoneS) -> Tensor:
-        return state.free
-
-    @override
     def defending_actions(self, state: StoneS) -> Tensor:
         """Return the actions that keep the opponent from winning; a winning cell stays one until it is taken.
 

@@ -11,10 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.native import pointer
 
 from .joining import GROUP
+
+WORD_SHIFT = 5
+WORD = 1 << WORD_SHIFT
+"""Cells in a word of a packed mask: bit j of word w is cell 32 w + j, and the upper half is not used."""
 
 LOTS = 1 << 21
 """Random numbers for `filled` are below this."""

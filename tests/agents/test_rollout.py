@@ -61,7 +61,7 @@ def midway(game: Game[S], num_envs: int, turns: int) -> S:
     source = generator(9)
     for _ in range(turns):
         bits = random_bits(num_envs, source)
-        state = game.step(state, random_legal(game.packed_legal_actions(state), bits))
+        state = game.step(state, random_legal(game.legal_actions(state), bits))
     return state
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.core.sampling import pack, random_bits, random_legal
+from cellgames.envs.core.sampling import random_bits, random_legal
 
 FOLDER = ROOT / "tests" / "golden"
 
@@ -48,7 +48,7 @@ def turn(game: Game, state: State, player: int, legal: Tensor, random: torch.Gen
     for component, mask in enumerate(legal.split(list(game.info.action_nvec))):
         names = [game.choice_to_string(component, choice) for choice in mask.nonzero().flatten().tolist()]
         lines.append(f"legal ({len(names)}): {' '.join(names)}")
-        parts.append(random_legal(pack(mask[None]), random_bits(1, random)))
+        parts.append(random_legal(mask[None], random_bits(1, random)))
     played = " ".join(game.choice_to_string(component, int(part)) for component, part in enumerate(parts))
     action = torch.cat(parts) if len(parts) > 1 else parts[0]
     return [f"{name} sees:", *grid(game.observe(state, player)[0]), *lines, f"{name} plays {played}"], action

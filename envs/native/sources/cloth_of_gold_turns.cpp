@@ -246,12 +246,12 @@ CELLGAMES_INLINE void write_bytes(const Octets& octets, uint64_t bits, uint8_t* 
         std::memcpy(out + 8 * octet, &octets.bytes[bits >> (8 * octet) & 0xFF], sizeof(uint64_t));
 }
 
-enum Form { kBitboards, kBytes, kWords };
+enum Form { kBitboards, kBytes };
 
 CELLGAMES_DISPATCH
 void write_legal(const Board& board, const Games& games, int max_units, Form form, void* out, int64_t from,
                  int64_t to) {
-    const int64_t actions = board.cells() + 1, words = (actions + 31) / 32;
+    const int64_t actions = board.cells() + 1;
     const int64_t bolts = games.spells ? board.cells() : 0;  // actions behind those of cells
     std::vector<uint64_t> cells(static_cast<size_t>(board.rows) * board.words * kLanes);
     std::vector<uint64_t> bits(static_cast<size_t>(actions / 64 + 2));
@@ -270,12 +270,6 @@ void write_legal(const Board& board, const Games& games, int max_units, Form for
         find_actions(board, games, some, max_units, cells.data(), may_end);
         for (int lane = 0; lane < some.together; ++lane) {
             join_rows(board, cells.data(), lane, may_end[lane], bits.data());
-            if (form == kWords) {
-                int64_t* target = static_cast<int64_t*>(out) + (first + lane) * words;
-                for (int64_t word = 0; word < words; ++word)
-                    target[word] = static_cast<int64_t>(bits[word / 2] >> (word % 2 * 32) & 0xFFFFFFFF);
-                continue;
-            }
             uint8_t* target = static_cast<uint8_t*>(out) + (first + lane) * (actions + bolts);
             int64_t action = 0;
             for (; action + 64 <= actions; action += 64) write_bytes(octets, bits[action / 64], target + action);

@@ -103,6 +103,17 @@ CELLGAMES_EXPORT void cellgames_spread_bits(const int64_t* root, int64_t count, 
     in_parallel(count, threads, [&](int64_t from, int64_t to) { spread(static_cast<uint64_t>(*root), from, to, out); });
 }
 
+// Draw a legal action of each row. mask uint8 lies so many bytes apart from row to row; bits int64 [rows]; chosen int64
+// [rows], written.
+CELLGAMES_EXPORT void cellgames_random_legal(int64_t rows, int64_t threads, int64_t width, int64_t stride,
+                                             const uint8_t* mask, const int64_t* bits, int64_t* chosen) {
+    in_parallel(rows, threads, [&](int64_t from, int64_t to) {
+        std::vector<uint8_t> counts(static_cast<size_t>(width / 64 + 1));
+        for (int64_t row = from; row < to; ++row)
+            chosen[row] = random_legal(mask + row * stride, width, bits[row], counts.data());
+    });
+}
+
 // Choose one of `width` choices of each row. logits float and mask uint8 lie so many numbers apart from row to row; lots
 // int64 [rows] or null; chosen int64, behind float and total int64 [rows], written.
 CELLGAMES_EXPORT void cellgames_choose(int64_t rows, int64_t threads, int64_t width, int64_t bits, int64_t logit_stride,

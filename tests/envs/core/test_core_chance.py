@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from every_game import every_game, every_game_in_turns, generator, midway
+from every_game import every_game, generator, midway
 
 from cellgames.envs.core import Game, chance, sampling, seeds
-from cellgames.envs.core.sampling import _look_up, _walk, pack, random_bits, random_legal
+from cellgames.envs.core.sampling import random_bits, random_legal
 
 
 @pytest.mark.parametrize(
@@ -110,41 +110,6 @@ def test_whole_numbers_fill_their_range_evenly(high: int) -> None:
 # ---------------------------------------------------------------- random legal actions
 
 
-def test_a_packed_mask_holds_every_bit() -> None:
-    for actions in (1, 31, 32, 33, 64, 100, 512):
-        mask = torch.rand(9, actions, generator=generator(actions)) < 0.5
-        words = pack(mask)
-        assert tuple(words.shape) == (9, -(-actions // 32))
-        bits = [[int(words[row, j // 32]) >> (j % 32) & 1 for j in range(actions)] for row in range(9)]
-        assert torch.equal(torch.tensor(bits).bool(), mask)
-        assert int(words.max()) < 1 << 32
-        assert int(words.min()) >= 0
-
-
-@pytest.mark.parametrize("actions", [1, 8, 32, 33, 64, 1000])
-def test_a_mask_is_packed_alike_however_it_lies_in_memory_and_stays_as_it_is(actions: int) -> None:
-    mask = torch.rand(7, actions, generator=generator(actions)) < 0.5
-    layouts = [
-        mask,
-        mask.t().contiguous().t(),
-        torch.stack((~mask, mask), 1)[:, 1],
-        torch.stack((~mask, mask), 2)[..., 1],
-    ]
-    before = mask.clone()
-    words = pack(mask)
-    for layout in layouts:
-        assert torch.equal(pack(layout), words)
-        assert torch.equal(layout, before)
-    assert torch.equal(pack(mask[:1].expand(7, -1)), words[:1].expand(7, -1))
-
-
-@every_game_in_turns
-def test_the_packed_mask_of_a_game_is_its_mask(game: Game) -> None:
-    for state in (game.init(seeds(0, 6)), midway(game, 6)):
-        words = game.packed_legal_actions(state)
-        assert torch.equal(words[~state.done], pack(game.legal_actions(state))[~state.done])
-
-
 def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None:
     random = generator()
     for actions in range(1, 513):
@@ -155,22 +120,9 @@ def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None
         legal = [[j for j in range(actions) if row[j]] for row in mask.tolist()]
         ranks = zip(legal, bits.tolist(), strict=True)
         expected = [row[draw * len(row) >> 31] if row else 0 for row, draw in ranks]
-        assert random_legal(pack(mask), bits).tolist() == expected, actions
-
-
-@pytest.mark.parametrize("actions", [1, 32, 33, 300, 10_001])
-def test_a_word_is_found_by_sums_as_by_walking_to_it(actions: int) -> None:
-    """The walk is what compiled steps do; rows without a legal action have no word."""
-    random = generator(actions)
-    density = torch.tensor([0.0, 1.0, 2 / actions, 0.01, 0.5, 0.9]).repeat(20)[:, None]
-    words = pack(torch.rand(120, actions, generator=random) < density)
-    bits = random_bits(120, random)
-    bits[1:3] = torch.tensor([0, 2**31 - 1])
-    some = words.any(1)
-    for layout in (words, words.t().contiguous().t()):
-        for ours, theirs in zip(_look_up(layout, bits), _walk(layout, bits), strict=True):
-            assert torch.equal(ours[some], theirs[some])
-    assert (random_legal(words, bits)[~some] == 0).all()
+        for layout in (mask, mask.t().contiguous().t(), torch.stack((~mask, mask), 1)[:, 1]):
+            assert random_legal(layout, bits).tolist() == expected, actions
+        assert random_legal.reference(mask, bits).tolist() == expected, actions
 
 
 @every_game
@@ -189,7 +141,7 @@ def test_random_actions_are_even_over_the_legal_ones() -> None:
     legal = [0, 5, 31, 32, 63, 64, 100, 127, 128, 129]
     mask[0, legal] = True
     count = 50_000
-    drawn = random_legal(pack(mask).expand(count, -1), random_bits(count, generator()))
+    drawn = random_legal(mask.expand(count, -1), random_bits(count, generator()))
     counts = torch.bincount(drawn, minlength=130)
     assert int(counts[legal].sum()) == count
     assert float(((counts[legal] - count / 10) ** 2 / (count / 10)).sum()) < 35  # chi-square, 9 degrees of freedom

@@ -21,7 +21,6 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.core import seeds
-from cellgames.envs.core.sampling import pack
 from cellgames.envs.native import without_native
 
 BOARDS = ((3, 3), (3, 64), (12, 63), (17, 65), (6, 105), (4, 1600))
@@ -166,11 +165,10 @@ def test_what_may_be_done_is_the_same_in_any_state(name: str, number: int) -> No
     for count in (0, 1, 3, 129):
         state = any_state(game, count, count)
         with threads(number):
-            found = [legal_cells(game.grid, state), game.legal_actions(state), game.packed_legal_actions(state)]
+            found = [legal_cells(game.grid, state), game.legal_actions(state)]
         with without_native():
-            expected = [legal_cells(game.grid, state), game.legal_actions(state), game.packed_legal_actions(state)]
+            expected = [legal_cells(game.grid, state), game.legal_actions(state)]
         assert all(map(torch.equal, found, expected)), count
-        assert torch.equal(pack(found[1]), found[2])
         assert len(state) < 100 or all(found[1].any(0)[:-1].tolist())
 
 

@@ -24,7 +24,7 @@ def random_games(size: int, count: int, seed: int = 0) -> tuple[Tensor, TorusSta
     game, generator = Torus(size), torch.Generator().manual_seed(seed)
     state, actions = game.init(seeds(seed, count)), []
     while not state.done.all():
-        actions.append(random_legal(game.packed_legal_actions(state), random_bits(count, generator)))
+        actions.append(random_legal(game.legal_actions(state), random_bits(count, generator)))
         state = game.step(state, actions[-1], checked=False)
     return torch.stack(actions), state
 
