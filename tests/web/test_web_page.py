@@ -19,6 +19,7 @@ from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.store.store import Store
+from cellgames.web.routes.server import STATIC
 
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
@@ -278,3 +279,11 @@ def test_files_of_ones_own_are_shown_or_refused(chromium: Any, site: str, tmp_pa
         # The browser itself reports the refusal's status; nothing else may go wrong.
         assert all("400" in complaint for complaint in complaints)
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_the_page_is_written_in_files_and_lines_of_a_readable_size() -> None:
+    lines = {path: path.read_text("utf-8").splitlines() for path in STATIC.iterdir() if path.suffix != ".svg"}
+    assert sum(map(len, lines.values())) <= 7_000
+    assert not [path.name for path, found in lines.items() if max(map(len, found)) > 140]
+    parts = ("page_", "game_", "analysis")
+    assert not [path.name for path, found in lines.items() if path.name.startswith(parts) and len(found) > 300]

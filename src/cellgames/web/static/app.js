@@ -74,7 +74,8 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     const close = (answer) => () => box.close(answer);
     const box = app.el("dialog", { class: "panel ask", onclose: () => { box.remove(); answered(box.returnValue === "yes"); } },
       app.el("p", {}, question), app.el("p", { class: "buttons" },
-        app.el("button", { type: "button", class: "main", onclick: close("yes") }, yes), app.el("button", { type: "button", autofocus: true, onclick: close("no") }, no)));
+        app.el("button", { type: "button", class: "main", onclick: close("yes") }, yes),
+          app.el("button", { type: "button", autofocus: true, onclick: close("no") }, no)));
     document.body.append(box);
     box.showModal();
   }));
@@ -94,7 +95,9 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
   app.cards = (name, heads, rows, caption = null) => {
     for (const cells of rows) cells.forEach((cell, place) => { cell.dataset.label = heads[place]; });
     return app.el("div", { class: "scroll" }, app.el("table", { class: `${name} stacked` }, caption && app.el("caption", {}, caption),
-      app.el("thead", {}, app.el("tr", {}, heads.map((head, place) => app.el("th", { scope: "col", class: rows.length && rows[0][place].classList.contains("number") ? "number" : "" }, head)))),
+      app.el("thead", {}, app.el("tr", {},
+        heads.map((head, place) => app.el("th", { scope: "col", class: rows.length && rows[0][place].classList.contains("number")
+        ? "number" : "" }, head)))),
       app.el("tbody", {}, rows.map((cells) => app.el("tr", {}, cells)))));
   };
 
@@ -127,7 +130,8 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     leave = null;
     app.quiet();
     for (const link of document.querySelectorAll("header nav a")) {
-      const here = path.split("/")[0] === link.getAttribute("href").slice(2) || (/^(games$|(game|learn|guide)\/)/.test(path) && link.getAttribute("href") === "#/play");
+      const here = path.split("/")[0] === link.getAttribute("href").slice(2)
+        || (/^(games$|(game|learn|guide)\/)/.test(path) && link.getAttribute("href") === "#/play");
       if (here) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
     }
     for (const [pattern, page] of routes) {
@@ -142,7 +146,8 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
         if (current()) leave = left || null; else if (left) left();
         if (current() && number > 1) main.focus({ preventScroll: true });
       } catch (error) {
-        if (current()) app.clear(main, app.alert(error.message, app.open), app.el("p", {}, app.el("a", { href: "#/play" }, "To the games")));
+        if (current()) app.clear(main, app.alert(error.message, app.open), app.el("p", {},
+          app.el("a", { href: "#/play" }, "To the games")));
       }
       return;
     }
@@ -159,15 +164,19 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     const { svg } = app;
     const root = svg("svg", { viewBox: "0 0 96 64", class: "glyph", "aria-hidden": "true" });
     const cells = (size, gap, rows, colours, round) => rows.forEach((row, r) => [...row].forEach((code, c) => {
-      if (colours[code]) root.append(svg("rect", { x: c * size + gap, y: r * size + gap, width: size - 2 * gap, height: size - 2 * gap, rx: round, fill: colours[code] }));
+      if (colours[code]) root.append(svg("rect", { x: c * size + gap, y: r * size + gap, width: size - 2 * gap, height: size - 2 * gap,
+        rx: round, fill: colours[code] }));
     }));
     if (id === "torus-v0") {
       const colours = { b: "light-dark(#25282d, #131417)", w: "light-dark(#ffffff, #f4f1ea)", ".": "light-dark(#ead9b8, #7d6a48)" };
       ["w.b", ".bw"].forEach((row, r) => [...row].forEach((code, c) => {
         const x = 16 + 32 * c, y = 16 + 32 * r, a = 15, b = 7;
-        root.append(svg("polygon", { points: [[-b, -a], [b, -a], [a, -b], [a, b], [b, a], [-b, a], [-a, b], [-a, -b]].map(([dx, dy]) => `${x + dx},${y + dy}`).join(" "), fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)" }));
+        root.append(svg("polygon", { points: [[-b, -a], [b, -a], [a, -b], [a, b], [b, a], [-b, a], [-a, b],
+          [-a, -b]].map(([dx, dy]) => `${x + dx},${y + dy}`).join(" "), fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)" }));
       }));
-      [[32, "b"], [64, "."]].forEach(([x, code]) => root.append(svg("rect", { x: x - 7, y: 25, width: 14, height: 14, fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)", transform: `rotate(45 ${x} 32)` })));
+      [[32, "b"], [64, "."]].forEach(([x, code]) =>
+        root.append(svg("rect", { x: x - 7, y: 25, width: 14, height: 14, fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)",
+        transform: `rotate(45 ${x} 32)` })));
     } else if (id === "hex-v0" || id === "y-v0") { // a rhombus of hexagons, or a triangle
       const colours = { b: "light-dark(#25282d, #131417)", w: "light-dark(#ffffff, #f4f1ea)", ".": "light-dark(#ead9b8, #7d6a48)" };
       const rows = id === "hex-v0" ? [".b.w", "wb..", ".wb."] : [".", "wb", ".bw"];
@@ -178,12 +187,19 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
         root.append(svg("polygon", { points: corners.join(" "), fill: colours[code], stroke: "light-dark(#b9a37b, #4d4029)" }));
       }));
     } else if (id === "cloth-of-gold-v0") {
-      cells(8, 0, ["aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb"], { a: "light-dark(#cfe0f0, #1d3550)", b: "light-dark(#fdeccb, #46330f)" }, 0);
-      cells(8, 1, ["            ", "  a     b   ", "   a    bb  ", " aaa   b b  ", "            ", "  aa   bbb  ", "  aa d   b  ", "            "], { a: "light-dark(#0a4a80, #6db3f2)", b: "light-dark(#e8890c, #f5a13c)", d: "light-dark(#1d1a16, #f4efe6)" }, 1);
+      cells(8, 0, ["aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb",
+        "aaaaaaabbbbb"], { a: "light-dark(#cfe0f0, #1d3550)", b: "light-dark(#fdeccb, #46330f)" }, 0);
+      cells(8, 1, ["            ", "  a     b   ", "   a    bb  ", " aaa   b b  ", "            ", "  aa   bbb  ", "  aa d   b  ",
+        "            "], { a: "light-dark(#0a4a80, #6db3f2)", b: "light-dark(#e8890c, #f5a13c)", d: "light-dark(#1d1a16, #f4efe6)" }, 1);
     } else if (id === "grid-adaptation-v0") {
-      cells(16, 1, [" a bc ", "ab  d ", " cee f", "  e  g"], { a: "#daa920", b: "#8a21c7", c: "#48ae8a", d: "#8a1a1e", e: "#488915", f: "#2d1b85", g: "#2d1514" }, 3);
+      cells(16, 1, [" a bc ", "ab  d ", " cee f", "  e  g"], { a: "#daa920", b: "#8a21c7", c: "#48ae8a", d: "#8a1a1e", e: "#488915",
+        f: "#2d1b85", g: "#2d1514" }, 3);
     } else {
-      cells(4, 0.4, ["", "   ab        c   d     ", "  aa b      cc  ddd    ", "   b       c     d     ", "", "     aa   dd    c      ", "    a a   d d  ccc     ", "     a     d    c      ", "", "  bb      cc      a    ", "  b b     c c    aa    ", "   b       c    a      ", "", "    aa     d     bb    "].map((row) => row.padEnd(24)), { a: "light-dark(#0072b2, #466ce1)", b: "light-dark(#0072b2, #466ce1)", c: "light-dark(#d55e00, #f25c00)", d: "light-dark(#d55e00, #f25c00)" }, 1);
+      cells(4, 0.4, ["", "   ab        c   d     ", "  aa b      cc  ddd    ", "   b       c     d     ", "", "     aa   dd    c      ",
+        "    a a   d d  ccc     ", "     a     d    c      ", "", "  bb      cc      a    ", "  b b     c c    aa    ",
+        "   b       c    a      ", "", "    aa     d     bb    "].map((row) => row.padEnd(24)),
+        { a: "light-dark(#0072b2, #466ce1)", b: "light-dark(#0072b2, #466ce1)", c: "light-dark(#d55e00, #f25c00)",
+        d: "light-dark(#d55e00, #f25c00)" }, 1);
     }
     return root;
   };

@@ -13,7 +13,8 @@
   /** A colour as one number, as pictures hold it in memory. */
   const word = ([red, green, blue, alpha = 255]) => new Uint32Array(Uint8Array.of(red, green, blue, alpha).buffer)[0];
 
-  /** What boards of cells have in common; `look` paints: `pixel(code, marks)`, `paint(brush)`, `sample`; `alike` where sprites can (CellSprites). */
+  /** What boards of cells have in common; `look` paints: `pixel(code, marks)`, `paint(brush)`, `sample`; `alike`
+   *  where sprites can (CellSprites). */
   function painter(layout, look) {
     const { rows, cols, wrap } = layout;
     const picture = document.createElement("canvas");
@@ -590,7 +591,8 @@
         return layout.players.map((name, team) => {
           const own = (frame.last || []).filter((cell) => cells[cell] === team + 1);
           const middle = own[own.length >> 1];
-          return own.length ? `${name} placed a shape of ${own.length} cells around row ${Math.floor(middle / cols)}, column ${middle % cols}.` : "";
+          return own.length ? `${name} placed a shape of ${own.length} cells around row ${Math.floor(middle / cols)}, column ` +
+            `${middle % cols}.` : "";
         }).filter(Boolean).join(" ");
       },
       about(at, frame, planes) {

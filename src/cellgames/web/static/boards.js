@@ -448,7 +448,8 @@
       }
     }
 
-    /** Where a person may play, or shaded where it may not (`shade`: true, or the cells left light), the cell under the pointer, and what would come there. */
+    /** Where a person may play, or shaded where it may not (`shade`: true, or the cells left light), the cell under the pointer,
+     *  and what would come there. */
     paintOffers(context, view) {
       const { painter, shown } = this;
       if (shown.shade) {
@@ -470,7 +471,8 @@
         context.strokeStyle = accent();
         context.lineWidth = Math.max(1, Math.min(2, view.scale * 0.14));
         const { cells } = Cellgames.planes(this.frame);
-        for (const cell of shown.ghost) if (!cells[cell]) for (const at of this.copies(cell, view)) painter.outline(context, cell, at, view, "stroke");
+        for (const cell of shown.ghost) if (!cells[cell]) for (const at of this.copies(cell, view)) painter.outline(context, cell, at,
+          view, "stroke");
       }
       if (shown.hover) {
         const { cells, ok, seat, bad } = shown.hover;
@@ -495,7 +497,8 @@
       for (const [colour, width] of [[Cellgames.either("#ffffff", "#1b1916"), 7], [accent(), 4]]) {
         context.strokeStyle = colour;
         context.lineWidth = Math.min(width, Math.max(2, view.scale * 0.2 * (width / 4)));
-        for (const cell of this.shown.guide || []) for (const at of this.copies(cell, view)) this.painter.outline(context, cell, at, view, "stroke");
+        for (const cell of this.shown.guide || []) for (const at of this.copies(cell, view)) this.painter.outline(context, cell, at, view,
+          "stroke");
       }
     }
 

@@ -16,7 +16,8 @@
       this.toggle = Cellgames.iconButton("pause", "Pause", () => (this.playing ? this.pause() : this.play()));
       this.stepper = Cellgames.iconButton("next", "One move", () => this.step());
       this.speed = el("select", { "aria-label": "Speed", onchange: () => this.next() },
-        SPEEDS.map((speed) => el("option", { value: speed, selected: speed === USUAL }, speed === 1 ? "1 move a second" : `${speed} moves a second`)));
+        SPEEDS.map((speed) => el("option", { value: speed, selected: speed === USUAL },
+          speed === 1 ? "1 move a second" : `${speed} moves a second`)));
       this.root = el("p", { class: "buttons bots", role: "group", "aria-label": "Agents at play" }, this.toggle, this.stepper, this.speed);
     }
 

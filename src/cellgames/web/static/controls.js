@@ -40,13 +40,15 @@
     build() {
       this.end = el("button", { type: "button", class: "main", onclick: () => this.finish() }, "End the turn");
       this.bolt = el("button", { type: "button", title: "Key B", hidden: true, onclick: () => this.toggle() }, "Cast a bolt");
-      this.put = el("button", { type: "button", class: "main", title: "Enter", hidden: true, onclick: () => this.lay(this.at) }, "Place it here");
+      this.put = el("button", { type: "button", class: "main", title: "Enter", hidden: true, onclick: () => this.lay(this.at) },
+        "Place it here");
       this.more = el("button", { type: "button", class: "main", onclick: () => this.go() }, "Place what is marked");
       this.forget = el("button", { type: "button", onclick: () => { this.palette.ghost = []; this.show(); } }, "Remove the marks");
       this.left = el("p", { class: "hint" });
       this.plan = el("div", { hidden: true }, this.left, el("p", { class: "buttons" }, this.more, this.forget));
       const { about, layout, person } = this.game;
-      this.palette = new Cellgames.Palette(about.patterns, { ...layout, colour: Cellgames.seatColour(layout, person ?? 0) }, () => this.show());
+      this.palette = new Cellgames.Palette(about.patterns, { ...layout, colour: Cellgames.seatColour(layout, person ?? 0) },
+        () => this.show());
       this.at = null; // the cell about which the pattern in hand would lie
       clear(this.place, this.hint, el("p", { class: "buttons" }, this.end, this.put, this.bolt), this.plan);
       clear(this.game.extra, this.palette.root);
@@ -64,7 +66,8 @@
       if (palette.ghost.every((cell) => this.own(cell, cells))) palette.ghost = [];
       const missing = palette.ghost.filter((cell) => !this.own(cell, cells));
       this.plan.hidden = !missing.length;
-      this.left.textContent = `${plural(missing.length, "unit")} of the pattern ${missing.length === 1 ? "is" : "are"} still to be placed, in this turn or in later ones.`;
+      this.left.textContent = `${plural(missing.length, "unit")} of the pattern ${missing.length === 1 ? "is" : "are"} still to be ` +
+        `placed, in this turn or in later ones.`;
       this.put.hidden = !palette.hand;
     }
     own(cell, cells) { return cells[cell] === this.game.person + 1; }
@@ -129,7 +132,8 @@
       this.bolt.setAttribute("aria-pressed", String(this.aiming));
       this.bolt.textContent = this.aiming ? "Cast no bolt" : `Cast a bolt (${info.bolts || 0} left)`;
       if (this.aiming) this.hint.textContent = "Choose a cell: a bolt empties its 3 x 3, except cells warded for your opponent.";
-      else this.hint.textContent = `${plural(info.left, "unit")} left of ${info.most}. You may place them on cells that are not shaded. Choose a unit of this turn again to take it back.`;
+      else this.hint.textContent = `${plural(info.left, "unit")} left of ${info.most}. You may place them on cells that are not ` +
+        `shaded. Choose a unit of this turn again to take it back.`;
     }
     canCast() { return Boolean(this.info.bolts) && Boolean(this.legal[this.info.cells]); }
     enable(free) {
@@ -182,7 +186,8 @@
         this.game.act([this.info.cells + cell]);
       } else if (this.legal[cell]) this.game.act([cell]);
       else if (this.info.left === 0) notice("All units of this turn are placed: end the turn, or take one back.");
-      else notice("A unit goes on an empty cell of your own territory that is not the opponent's too, and not directly beside (left, right, above, below) an opponent's unit.");
+      else notice("A unit goes on an empty cell of your own territory that is not the opponent's too, and not directly beside (left, " +
+        "right, above, below) an opponent's unit.");
     }
   }
 
@@ -197,8 +202,10 @@
     start(info, legal) {
       super.start(info, legal);
       this.line.hidden = !this.can();
-      if (this.can()) this.hint.textContent = `Choose a cell with a dot, or take over the first stone (swap): it becomes yours${info.swapped ? `, at ${info.swapped}` : ""}.`;
-      else if (info.open) this.hint.textContent = "Choose a cell with a dot. Your opponent may take over your first stone (swap), so do not make it too strong.";
+      if (this.can()) this.hint.textContent = `Choose a cell with a dot, or take over the first stone (swap): it becomes ` +
+        `yours${info.swapped ? `, at ${info.swapped}` : ""}.`;
+      else if (info.open) this.hint.textContent = "Choose a cell with a dot. Your opponent may take over your first stone (swap), so " +
+        "do not make it too strong.";
     }
     rest() {
       super.rest();
@@ -235,7 +242,8 @@
     start(info, legal) {
       super.start(info, legal);
       this.anchor = null;
-      this.hint.textContent = `${info.shape}, ${plural(info.left, "shape")} to place. Point at your band and click, or tap a place and then the button.`;
+      this.hint.textContent = `${info.shape}, ${plural(info.left, "shape")} to place. Point at your band and click, or tap a place ` +
+        `and then the button.`;
       this.draw();
     }
     rest() {
@@ -330,7 +338,8 @@
       this.tiles = [];
       this.reserve = null;
       this.own = el("p", { class: "holdings" });
-      this.useReserve = el("input", { type: "checkbox", onchange: () => { if (!this.useReserve.checked) this.reserve = null; this.show(); } });
+      this.useReserve = el("input", { type: "checkbox", onchange: () => { if (!this.useReserve.checked) this.reserve = null; this.show();
+        } });
       this.reserveLine = el("label", { class: "check" }, this.useReserve, el("span"));
       this.flip = el("select", { "aria-label": "Flip a digit" });
       this.flipLine = el("label", { class: "field" }, "Flip a digit ", this.flip);
@@ -342,7 +351,8 @@
       this.public = el("div", { class: "public" });
       this.submit = el("button", { type: "button", class: "main", onclick: () => this.send() }, "Submit");
       this.over = el("button", { type: "button", onclick: () => { this.tiles = []; this.reserve = null; this.show(); } }, "Clear");
-      clear(this.place, this.own, this.public, this.hint, this.reserveLine, this.buyLine, this.flipLine, this.voteLine, this.words, el("p", { class: "buttons" }, this.submit, this.over));
+      clear(this.place, this.own, this.public, this.hint, this.reserveLine, this.buyLine, this.flipLine, this.voteLine, this.words,
+        el("p", { class: "buttons" }, this.submit, this.over));
     }
     start(info, legal) {
       const same = this.info && this.info.round === info.round && this.info.voting === info.voting && this.info.talk === info.talk;
@@ -359,9 +369,12 @@
         ` · ${info.points} points · ${plural(info.reserves, "reserve tile")} · ${plural(info.garnets, "garnet")}`);
       clear(this.public, info.public && [el("span", { class: "hint" }, "Each sequence would have earned in the last round: "),
         info.public.map((points, sequence) => el("span", { class: "earned" }, Cellgames.chip(layout, sequence), ` ${points}`))]);
-      clear(this.flip, ["none", "the third (…x)", "the second (.x.)", "the first (x..)"].map((label, value) => el("option", { value }, value ? `${label}: to ${this.flipped(value)}` : label)));
-      clear(this.vote, info.votes.map((seat) => el("option", { value: seat }, `${layout.players[seat]}${info.totals ? `, ${info.totals[seat]} points` : ""}`)));
-      this.reserveLine.lastChild.textContent = info.reserves ? ` also place a reserve tile (${info.reserves} left)` : ` buy and place a reserve tile for ${plural(info.price, "garnet")}`;
+      clear(this.flip, ["none", "the third (…x)", "the second (.x.)", "the first (x..)"].map((label, value) =>
+        el("option", { value }, value ? `${label}: to ${this.flipped(value)}` : label)));
+      clear(this.vote, info.votes.map((seat) => el("option", { value: seat },
+        `${layout.players[seat]}${info.totals ? `, ${info.totals[seat]} points` : ""}`)));
+      this.reserveLine.lastChild.textContent = info.reserves ? ` also place a reserve tile (${info.reserves} left)`
+        : ` buy and place a reserve tile for ${plural(info.price, "garnet")}`;
       this.buyLine.lastChild.textContent = ` buy a reserve tile for ${plural(info.price, "garnet")}`;
       this.reserveLine.hidden = !this.some(3, info.spaces);
       this.buyLine.hidden = !this.can(5, 1);
@@ -370,7 +383,8 @@
       this.over.hidden = info.voting || info.talking;
       this.submit.textContent = info.talking ? "Say it" : "Submit";
       clear(this.words, info.talking && info.receivers.map((name) => el("label", { class: "field" }, `A word to ${name} `,
-        el("select", {}, Array.from({ length: info.words + 1 }, (_, word) => el("option", { value: word }, word ? String(word) : "silence"))))));
+        el("select", {}, Array.from({ length: info.words + 1 }, (_, word) =>
+          el("option", { value: word }, word ? String(word) : "silence"))))));
       this.tell();
     }
     flipped(value) { return (parseInt(this.info.sequence, 2) ^ (1 << (value - 1))).toString(2).padStart(3, "0"); }
@@ -397,13 +411,16 @@
       this.free = info.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + info.spaces).reduce((sum, bit) => sum + bit, 0);
       const left = this.needed() - this.tiles.length;
       if (info.talking) {
-        this.hint.textContent = `Talk before round ${info.round} of ${info.rounds}: say a word to ${info.receivers[0] === "all" ? "all" : "each player"}, or be silent. Words bind nobody.`;
+        this.hint.textContent = `Talk before round ${info.round} of ${info.rounds}: say a word to ` +
+          `${info.receivers[0] === "all" ? "all" : "each player"}, or be silent. Words bind nobody.`;
         return;
       }
       this.hint.textContent = info.voting
-        ? (info.votes.length ? "Several players are tied for the fewest points: vote." : "Several players are tied for the fewest points. Those with a Token of Life vote; you have no vote.")
+        ? (info.votes.length ? "Several players are tied for the fewest points: vote."
+        : "Several players are tied for the fewest points. Those with a Token of Life vote; you have no vote.")
         : left > 0 ? `Round ${info.round} of ${info.rounds}: choose ${plural(left, "space")}${this.tiles.length ? " more" : ""}.`
-          : this.useReserve.checked && this.reserve === null ? "Choose the space of the reserve tile." : "All tiles are chosen. Choose one again to take it back.";
+          : this.useReserve.checked && this.reserve === null ? "Choose the space of the reserve tile."
+          : "All tiles are chosen. Choose one again to take it back.";
     }
     cell(cell) {
       if (this.info.voting || this.info.talking) return;
@@ -442,5 +459,6 @@
     }
   }
 
-  Cellgames.controls = { default: OneCell, "hex-v0": Stones, "y-v0": Stones, "cloth-of-gold-v0": Cloth, "toroidal-cup-v0": Cup, "grid-adaptation-v0": Grid };
+  Cellgames.controls = { default: OneCell, "hex-v0": Stones, "y-v0": Stones, "cloth-of-gold-v0": Cloth, "toroidal-cup-v0": Cup,
+    "grid-adaptation-v0": Grid };
 })();

@@ -10,7 +10,8 @@
       this.words = el("h2", { role: "status", "aria-live": "polite" });
       this.button = el("button", { type: "button", class: "main", onclick: () => this.sit() });
       this.hint = el("p", { class: "hint" }, "The others look away until the choice is made.");
-      this.root = el("section", { class: "panel curtain", "aria-label": "Pass the device", hidden: true }, this.words, el("p", { class: "buttons" }, this.button), this.hint);
+      this.root = el("section", { class: "panel curtain", "aria-label": "Pass the device", hidden: true }, this.words,
+        el("p", { class: "buttons" }, this.button), this.hint);
     }
 
     // Hide the game or show it; what was known to the last person leaves the page.

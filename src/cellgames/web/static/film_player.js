@@ -22,7 +22,8 @@
     /**
      * @param place an element that gets the controls.
      * @param packed what frames.packed gives.
-     * @param options `show(frame, whole)` paints, with all that is said of the frame if it is `whole`; `end()` is called once, when the film was left, or is over unless it `stays`;
+     * @param options `show(frame, whole)` paints, with all that is said of the frame if it is `whole`; `end()` is called once,
+       when the film was left, or is over unless it `stays`;
      *   `leave`: the words of the button, `banner`: the element that gets it; `seconds`: the most that the film may take.
      */
     constructor(place, packed, options) {
@@ -44,7 +45,8 @@
       const jump = (by) => () => { this.pause(); this.seek(this.at + by); };
       this.toggle = Cellgames.iconButton("pause", "Pause", () => (this.clock.running ? this.pause() : this.play()));
       this.toggle.classList.add("cg-main");
-      this.range = element("input", { type: "range", class: "cg-range", min: 0, max: count - 1, step: 1, value: 0, "aria-label": "Generation" });
+      this.range = element("input", { type: "range", class: "cg-range", min: 0, max: count - 1, step: 1, value: 0,
+        "aria-label": "Generation" });
       this.range.addEventListener("input", () => {
         const to = Number(this.range.value); // a pause writes the generation that is shown
         this.pause();

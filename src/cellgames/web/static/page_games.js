@@ -31,7 +31,8 @@
   app.invitation = ({ links, origin, layout }) => {
     if (!Object.keys(links).length) return null;
     const line = ([player, address]) => {
-      const input = el("input", { class: "sharelink", readOnly: true, "aria-label": `Link for ${player}`, value: `${origin || location.origin}/#/game/${address}`, onfocus: () => input.select() });
+      const input = el("input", { class: "sharelink", readOnly: true, "aria-label": `Link for ${player}`,
+        value: `${origin || location.origin}/#/game/${address}`, onfocus: () => input.select() });
       const copy = el("button", { type: "button", onclick: async () => {
         input.select();
         try { await navigator.clipboard.writeText(input.value); app.notice("Copied."); } catch { app.notice("Press Ctrl+C to copy."); }
@@ -40,7 +41,8 @@
     };
     return el("details", { class: "panel invitation", open: true }, el("summary", {}, "Links for the others"),
       el("p", { class: "hint" }, `Whoever has a link plays ${layout.title} in that seat.`), Object.entries(links).map(line),
-      !origin && /^(localhost|127\.|\[::1)/.test(location.host) && el("p", { class: "hint" }, "Only this computer reaches the page; ", el("code", {}, "cellgames serve --invite"), " opens it to your network."));
+      !origin && /^(localhost|127\.|\[::1)/.test(location.host) && el("p", { class: "hint" }, "Only this computer reaches the page; ",
+        el("code", {}, "cellgames serve --invite"), " opens it to your network."));
   };
 
   const played = () => api(`/api/play?${new URLSearchParams({ ids: read().join(",") })}`);
@@ -88,7 +90,8 @@
           if (!await app.ask(`Delete this game of ${game.title}? That cannot be undone.`, "Delete", "Keep")) return;
           try { await app.forget(game.id); await draw(); } catch (error) { app.notice(error.message); }
         } }, "Delete");
-        return [cell(link(game, game.title)), cell(rivals(game)), cell(app.plural(game.turns, "turn")), cell(ended(game)), cell(when(game)), cell(remove)];
+        return [cell(link(game, game.title)), cell(rivals(game)), cell(app.plural(game.turns, "turn")), cell(ended(game)),
+          cell(when(game)), cell(remove)];
       };
       clear(main, el("h1", {}, "Your games"), found.length
         ? app.cards("games", ["Game", "Players", "Length", "Result", "Last move", ""], found.map(row))

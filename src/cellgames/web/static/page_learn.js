@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const app = Cellgames.app;
-  const { el, add, clear, api } = app;
+  const { el, clear, api } = app;
 
   const key = (game) => `cellgames.guide.${game}`;
   const read = (game) => {
@@ -35,7 +35,8 @@
     const begun = read(lesson.game).length > 0;
     const buttons = () => el("p", { class: "buttons" },
       el("a", { class: "button main", href: `#/guide/${lesson.game}` }, begun ? "Go on with your guided game" : "Play a guided first game"),
-      begun && el("button", { type: "button", onclick: () => { write(lesson.game, []); location.hash = `#/guide/${lesson.game}`; } }, "Begin it again"),
+      begun && el("button", { type: "button", onclick: () => { write(lesson.game, []); location.hash = `#/guide/${lesson.game}`; } },
+        "Begin it again"),
       el("a", { class: "button", href: `#/play/${game}` }, "Play against an opponent"));
     clear(main, el("article", { class: "lesson" }, el("h1", {}, `How to play ${lesson.title}`),
       Cellgames.goal(lesson, null), buttons(),
@@ -114,7 +115,8 @@
       try {
         const [games, levels] = await Promise.all([app.games(), api(`/api/levels?${new URLSearchParams({ game: next })}`)]);
         const { players } = games.find((one) => one.id === next);
-        const made = await api("/api/play", { game: next, parameters: {}, seat: players[0], agents: [levels.length ? levels[0].agent : "random"] });
+        const made = await api("/api/play", { game: next, parameters: {}, seat: players[0],
+          agents: [levels.length ? levels[0].agent : "random"] });
         app.began = made;
         location.hash = `#/game/${made.view.id}`;
       } catch (error) {

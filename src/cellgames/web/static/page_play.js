@@ -3,7 +3,8 @@
 (() => {
   const app = Cellgames.app;
   const { el, add, clear, api } = app;
-  const TITLES = { "torus-v0": "Torus", "cloth-of-gold-v0": "Cloth of Gold", "grid-adaptation-v0": "Grid Adaptation", "toroidal-cup-v0": "Toroidal Cup" };
+  const TITLES = { "torus-v0": "Torus", "cloth-of-gold-v0": "Cloth of Gold", "grid-adaptation-v0": "Grid Adaptation",
+    "toroidal-cup-v0": "Toroidal Cup" };
 
   const SEVERAL = "*"; // in the place of a seat
 
@@ -30,11 +31,13 @@
     const begun = el("section", { "aria-label": "Your games" });
     clear(main, el("h1", {}, "Games played with cells"), begun,
       el("p", { class: "lead" }, "Play against agents, watch what they play, and see who is best."),
-      el("p", { class: "buttons" }, el("a", { class: "button main", href: "#/guide/torus-v0" }, "Learn in a minute"), el("span", { class: "hint" }, "A guided game of Torus, move by move.")),
+      el("p", { class: "buttons" }, el("a", { class: "button main", href: "#/guide/torus-v0" }, "Learn in a minute"),
+        el("span", { class: "hint" }, "A guided game of Torus, move by move.")),
       el("div", { class: "cards" }, whole.map((game) => {
         const small = games.find((other) => other.game === game.game && other.preset);
         return el("section", { class: "card panel" }, app.glyph(game.id), el("h2", {}, TITLES[game.id] || game.title),
-          Cellgames.goal({ goals: game.goals, players: game.people }, null) || el("p", {}, game.rules[0]), el("p", { class: "credit" }, game.credit),
+          Cellgames.goal({ goals: game.goals, players: game.people }, null) || el("p", {}, game.rules[0]),
+            el("p", { class: "credit" }, game.credit),
           el("p", { class: "buttons" }, el("a", { class: "button main", href: `#/play/${game.id}` }, "Play"),
             small && el("a", { class: "button", href: `#/play/${small.id}` }, "Small board"),
             game.lesson && el("a", { class: "button", href: `#/learn/${game.id}` }, "How to play")));
@@ -89,7 +92,8 @@
     function chosen() {
       const found = {};
       for (const [name, [setting, input]] of settings) {
-        const value = input.type === "checkbox" ? input.checked : setting.choices.length ? setting.choices[input.selectedIndex] : Number(input.value);
+        const value = input.type === "checkbox" ? input.checked : setting.choices.length ? setting.choices[input.selectedIndex]
+          : Number(input.value);
         if (value !== setting.default) found[name] = value;
       }
       return found;
@@ -126,16 +130,19 @@
 
     function drawSeats() {
       const before = seats.options.length ? seats.value : players[0];
-      clear(seats, players.map((name, seat) => el("option", { value: name }, game.people[seat])), el("option", { value: SEVERAL }, "several people"), el("option", { value: "" }, "none: agents play all seats"));
+      clear(seats, players.map((name, seat) => el("option", { value: name }, game.people[seat])),
+        el("option", { value: SEVERAL }, "several people"), el("option", { value: "" }, "none: agents play all seats"));
       if ([...seats.options].some((option) => option.value === before)) seats.value = before;
       else seats.value = players[0];
       const chosen = [...sitting.querySelectorAll("input")].map((box) => box.checked);
       clear(sitting, el("legend", {}, "People"), players.map((name, seat) => el("label", { class: "check" },
-        el("input", { type: "checkbox", value: name, checked: chosen.length ? chosen[seat] : seat < 2, onchange: drawRivals }), ` ${game.people[seat]}`)));
+        el("input", { type: "checkbox", value: name, checked: chosen.length ? chosen[seat] : seat < 2, onchange: drawRivals }),
+          ` ${game.people[seat]}`)));
     }
 
     // The seats of people.
-    const people = () => (seats.value === SEVERAL ? [...sitting.querySelectorAll("input:checked")].map((box) => box.value) : seats.value ? [seats.value] : []);
+    const people = () => (seats.value === SEVERAL ? [...sitting.querySelectorAll("input:checked")].map((box) => box.value) : seats.value
+      ? [seats.value] : []);
 
     seats.addEventListener("change", drawRivals);
 
@@ -147,9 +154,11 @@
     function rival(label, before) {
       const plain = agents.filter((agent) => !agent.name.includes(".")), files = agents.filter((agent) => agent.name.includes("."));
       const choices = plain.map((agent) => el("option", { value: agent.name }, agent.name));
-      const select = el("select", { class: "agent" }, levels.length && el("optgroup", { label: "by level" }, levels.map((level) => el("option", { value: `level:${level.name}` }, level.name))),
+      const select = el("select", { class: "agent" }, levels.length && el("optgroup", { label: "by level" },
+        levels.map((level) => el("option", { value: `level:${level.name}` }, level.name))),
         levels.length ? el("optgroup", { label: "another agent" }, choices) : choices,
-        files.length && el("optgroup", { label: "listed by this page" }, files.map((agent) => el("option", { value: agent.name }, app.shortened(agent.name)))));
+        files.length && el("optgroup", { label: "listed by this page" },
+          files.map((agent) => el("option", { value: agent.name }, app.shortened(agent.name)))));
       const number = numberInput(64, 1, 5000);
       number.setAttribute("aria-label", "Playouts a move");
       number.title = "Playouts a move";
@@ -163,7 +172,8 @@
         about.textContent = agent ? (level ? `${level.agent}: ${agent.summary}. ${measured(level)}` : agent.summary) : "";
       };
       select.addEventListener("change", follow);
-      select.value = [before && before.name, levels.length ? `level:${levels[Math.min(1, levels.length - 1)].name}` : "", "greedy", "random"].find((name) => [...select.options].some((option) => option.value === name)) || "";
+      select.value = [before && before.name, levels.length ? `level:${levels[Math.min(1, levels.length - 1)].name}` : "", "greedy",
+        "random"].find((name) => [...select.options].some((option) => option.value === name)) || "";
       follow();
       if (before && before.name === select.value && !number.hidden) number.value = before.number;
       const made = el("div", { class: "rival" }, field(label, select), number, about);
@@ -178,7 +188,9 @@
     function drawRivals() {
       sitting.hidden = apartLine.hidden = seats.value !== SEVERAL;
       const own = people(), others = players.filter((name) => !own.includes(name));
-      const labels = !others.length ? [] : each.checked && others.length > 1 ? others.map((name) => `Opponent as ${game.people[players.indexOf(name)]}`) : [others.length > 1 ? "Opponent in all other seats" : "Opponent"];
+      const labels = !others.length ? [] : each.checked && others.length > 1
+        ? others.map((name) => `Opponent as ${game.people[players.indexOf(name)]}`)
+        : [others.length > 1 ? "Opponent in all other seats" : "Opponent"];
       const before = [...rivals.children].map((one) => one.chosen());
       clear(rivals, labels.map((label, place) => rival(label, before[place])));
       eachLine.hidden = others.length < 2;
@@ -213,7 +225,9 @@
     }
 
     add(form, [preset, field("Your seat", seats), sitting, apartLine, rivals, eachLine, field("Clock", clock),
-      el("details", { class: "more" }, el("summary", {}, "Board and seed"), el("div", { class: "fields" }, inputs.filter((one) => one.matches(".field")), field("Seed", seed)), inputs.filter((one) => one.matches(".option"))), submit]);
+      el("details", { class: "more" }, el("summary", {}, "Board and seed"),
+        el("div", { class: "fields" }, inputs.filter((one) => one.matches(".field")), field("Seed", seed)),
+        inputs.filter((one) => one.matches(".option"))), submit]);
     clear(main, el("h1", {}, game.title), el("div", { class: "two" }, form,
       el("section", { class: "panel" }, game.lesson && app.learnLinks(game.game), el("h2", {}, "Rules in brief"), rulesOf(game))));
     submit.disabled = true;

@@ -10,22 +10,26 @@
 
   // The columns of standings, those that a season has: name, head, how it is shown.
   const COLUMNS = [
-    ["rank", "rank", number], ["team", "team", text], ["agent", "agent", text], ["place_points", "place points", number], ["wins", "wins", number],
+    ["rank", "rank", number], ["team", "team", text], ["agent", "agent", text], ["place_points", "place points", number],
+      ["wins", "wins", number],
     ["losses", "losses", number], ["games", "games", number], ["mean_place", "mean place", number], ["points", "points", number],
     ["rolls", "die", (rolls) => (rolls || []).flat().join(" ")],
   ];
 
   // The second column names the row.
   const table = (heads, rows) => app.cards("standings", heads, rows.map((row) => row.map((cell, place) => (
-    place === 1 ? el("th", { scope: "row" }, cell) : el("td", { class: /^[-\d.–]+$/.test(cell.textContent ?? cell) ? "number" : "" }, cell)))));
+    place === 1 ? el("th", { scope: "row" }, cell) : el("td", { class: /^[-\d.–]+$/.test(cell.textContent ?? cell) ? "number" : "" },
+      cell)))));
 
   const standings = (lines) => {
-    const columns = COLUMNS.filter(([name]) => lines.some((line) => (Array.isArray(line[name]) ? line[name].flat().length : line[name] !== undefined && line[name] !== "")));
+    const columns = COLUMNS.filter(([name]) =>
+      lines.some((line) => (Array.isArray(line[name]) ? line[name].flat().length : line[name] !== undefined && line[name] !== "")));
     return table(columns.map(([, head]) => head), lines.map((line) => columns.map(([name, , shown]) => shown(line[name]))));
   };
 
   // A game in a line: the winner's score is bold, and the whole leads to the viewer.
-  const link = (season, game, label) => el("a", { href: `#/watch?${new URLSearchParams({ file: season.file, number: game.number })}` }, label);
+  const link = (season, game, label) => el("a", { href: `#/watch?${new URLSearchParams({ file: season.file, number: game.number })}` },
+    label);
 
   const scored = (season, game) => link(season, game, (game.teams || game.agents).map((team, seat) => {
     const words = `${text(team)} ${number(game.scores[seat])}`;
@@ -35,7 +39,8 @@
   // The box of a series of the playoffs.
   const box = (season, series, seeds) => {
     const results = Array.isArray(series.results) ? series.results : [];
-    const played = results.map((result, place) => season.games.find((game) => game.stage === series.key && game.round === place + 1 && game.attempt === result.attempts - 1));
+    const played = results.map((result, place) => season.games.find((game) => game.stage === series.key && game.round === place + 1
+      && game.attempt === result.attempts - 1));
     return el("table", { class: "series" },
       el("caption", {}, `${text(series.league) || text(series.round)}, best of ${number(series.best_of)}`),
       el("tbody", {}, series.teams.map((team, row) => el("tr", { class: series.winner === team ? "won" : "" },
@@ -54,23 +59,27 @@
     const { series, seeds } = season.bracket;
     const seeded = new Map(Object.values(seeds).flatMap((names) => names.map((name, place) => [name, place + 1])));
     const rounds = [...new Set(series.map((one) => one.round))];
-    return el("section", { class: "panel" }, el("h2", {}, "Playoffs"), el("p", { class: "champion" }, "Champion: ", ...championOf(season.bracket)),
+    return el("section", { class: "panel" }, el("h2", {}, "Playoffs"), el("p", { class: "champion" }, "Champion: ",
+      ...championOf(season.bracket)),
       el("p", { class: "hint" }, "Choose a score to watch that game."),
-      el("div", { class: "scroll" }, el("div", { class: "bracket" }, rounds.map((round) => el("div", { class: "round" }, el("h3", {}, text(round)),
+      el("div", { class: "scroll" },
+        el("div", { class: "bracket" }, rounds.map((round) => el("div", { class: "round" }, el("h3", {}, text(round)),
         series.filter((one) => one.round === round).map((one) => box(season, one, seeded)))))));
   };
 
   // The final table of a season of more seats: the score of each team in each game.
   const finale = (season) => {
     const { teams, wins, results } = season.final;
-    const played = results.map((result, place) => season.games.findLast((game) => game.round === place + 1 && game.attempt === result.attempts - 1));
+    const played = results.map((result, place) => season.games.findLast((game) => game.round === place + 1
+      && game.attempt === result.attempts - 1));
     const heads = ["wins", "team", ...results.map((_, place) => `game ${place + 1}`)];
     const rows = teams.map((team, row) => [number(wins[row]), text(team), ...results.map((result, place) => {
       const seat = result.teams.indexOf(team), score = number(result.scores[seat]);
       const shown = result.winner === team ? el("b", {}, score) : score;
       return played[place] ? link(season, played[place], shown) : shown;
     })]);
-    return el("section", { class: "panel" }, el("h2", {}, "Final table"), el("p", { class: "champion" }, "Champion: ", ...championOf(season.final)),
+    return el("section", { class: "panel" }, el("h2", {}, "Final table"), el("p", { class: "champion" }, "Champion: ",
+      ...championOf(season.final)),
       el("p", { class: "hint" }, "Choose a score to watch that game."), table(heads, rows));
   };
 
@@ -86,10 +95,13 @@
       const day = /^day (\d+)$/.exec(stage);
       return day && season.schedule ? season.schedule.days[Number(day[1]) - 1] || [] : [];
     };
-    return el("section", { class: "panel" }, el("h2", {}, "Games"), [...stages].map(([stage, games], place) => el("details", { open: place === 0 },
+    return el("section", { class: "panel" }, el("h2", {}, "Games"),
+      [...stages].map(([stage, games], place) => el("details", { open: place === 0 },
       el("summary", {}, `${stage[0].toUpperCase()}${stage.slice(1)}`),
       el("ul", { class: "files" }, games.length
-        ? games.map((game) => el("li", {}, scored(season, game), season.kind === "series" && season.settings.series > 1 ? el("small", {}, ` series ${game.round}`) : null, game.attempt ? el("small", {}, ` replay ${game.attempt}`) : null, game.forfeit ? el("small", {}, " forfeit") : null))
+        ? games.map((game) => el("li", {}, scored(season, game), season.kind === "series" && season.settings.series > 1
+        ? el("small", {}, ` series ${game.round}`) : null, game.attempt ? el("small", {}, ` replay ${game.attempt}`) : null,
+          game.forfeit ? el("small", {}, " forfeit") : null))
         : planned(stage).map((teams) => el("li", {}, teams.map(text).join(" v ")))))));
   };
 
@@ -100,13 +112,16 @@
       const group = line.league ? `${line.league}, ${line.division}` : "";
       groups.set(group, [...(groups.get(group) || []), line]);
     }
-    return lines.length > 0 && el("section", { class: "panel" }, el("h2", {}, "Standings"), [...groups].map(([group, found]) => [group ? el("h3", {}, group) : null, standings(found)]));
+    return lines.length > 0 && el("section", { class: "panel" }, el("h2", {}, "Standings"),
+      [...groups].map(([group, found]) => [group ? el("h3", {}, group) : null, standings(found)]));
   };
 
   // The final order of each series.
-  const orders = (season) => ((season.standings || {}).series || []).slice(0, 20).map((one) => el("section", { class: "panel" }, el("h2", {}, `Series ${number(one.series)}`),
+  const orders = (season) => ((season.standings || {}).series || []).slice(0, 20)
+    .map((one) => el("section", { class: "panel" }, el("h2", {}, `Series ${number(one.series)}`),
     one.order && one.order.length > 0 && el("p", { class: "champion" }, "Winner: ", el("b", {}, text(one.order[0].name))),
-    table(["place", "player", "Tokens won", "garnets", "points"], (one.order || []).map((player, place) => [place + 1, text(player.name), number(player.won), number(player.garnets), number(player.points)]))));
+    table(["place", "player", "Tokens won", "garnets", "points"], (one.order || [])
+      .map((player, place) => [place + 1, text(player.name), number(player.won), number(player.garnets), number(player.points)]))));
 
   const about = ({ settings, kind, bracket: ended, final }) => {
     const champion = (ended || final || {}).champion;
@@ -122,9 +137,12 @@
     const found = await api("/api/seasons");
     if (!current()) return null;
     clear(main, el("h1", {}, "Seasons and series"), el("section", { class: "panel" }, found.length
-      ? el("ul", { class: "files" }, found.map((one) => el("li", {}, el("a", { href: address(one.folder) }, one.folder || "the results folder"),
-        el("small", {}, ` ${one.kind} of ${one.game}, ${app.plural(one.players, one.kind === "season" ? "team" : "player")}${one.champion ? `; champion: ${one.champion}` : ""}`))))
-      : el("p", {}, "There is none in the results folder yet. ", el("code", {}, "cellgames season torus-small-v0 --agents random greedy"), " plays one.")));
+      ? el("ul", { class: "files" },
+      found.map((one) => el("li", {}, el("a", { href: address(one.folder) }, one.folder || "the results folder"),
+        el("small", {}, ` ${one.kind} of ${one.game}, ` +
+          `${app.plural(one.players, one.kind === "season" ? "team" : "player")}${one.champion ? `; champion: ${one.champion}` : ""}`))))
+      : el("p", {}, "There is none in the results folder yet. ", el("code", {}, "cellgames season torus-small-v0 --agents random greedy"),
+      " plays one.")));
     return null;
   });
 
@@ -132,8 +150,10 @@
     const season = await api(`/api/season?${new URLSearchParams({ folder: query.get("folder") || "" })}`);
     if (!current()) return null;
     document.title = "Season · Cellgames";
-    clear(main, el("p", {}, el("a", { href: "#/seasons" }, "← All seasons and series")), el("h1", { class: "path" }, season.folder || "The results folder"),
-      about(season), season.bracket && bracket(season), season.final && finale(season), leagues(season), orders(season), season.games.length || season.schedule ? schedule(season) : null);
+    clear(main, el("p", {}, el("a", { href: "#/seasons" }, "← All seasons and series")),
+      el("h1", { class: "path" }, season.folder || "The results folder"),
+      about(season), season.bracket && bracket(season), season.final && finale(season), leagues(season), orders(season),
+        season.games.length || season.schedule ? schedule(season) : null);
     return null;
   });
 })();

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const app = Cellgames.app;
-  const { el, add, clear, api } = app;
+  const { el, clear, api } = app;
   const PAGE = 50;
   const MOST_FILE = 200e6, MOST_LINE = 2e6, MOST_SEARCHED = 20000;
   let own = null; // {name, lines} of the visitor's file; it never leaves the browser but for the game that is watched
@@ -18,11 +18,13 @@
     return el("tr", {},
       el("td", {}, el("a", { href }, `Game ${game.number}`)), el("td", { class: "name" }, game.game),
       el("td", { class: "wrap" }, players), el("td", { class: "number" }, game.scores.join(" : ")),
-      el("td", { class: "number turns" }, el("span", { class: "count" }, game.turns), game.late ? " (lost on time)" : game.resigned ? " (resigned)" : game.forfeit ? " (forfeit)" : ""));
+      el("td", { class: "number turns" }, el("span", { class: "count" }, game.turns),
+        game.late ? " (lost on time)" : game.resigned ? " (resigned)" : game.forfeit ? " (forfeit)" : ""));
   };
 
   const gameTable = (games, href) => el("div", { class: "scroll" }, el("table", { class: "list" },
-    el("thead", {}, el("tr", {}, ["", "game", "agents", "score", "turns"].map((name, place) => el("th", { scope: "col", class: place > 2 ? "number" : "" }, name)))),
+    el("thead", {}, el("tr", {}, ["", "game", "agents", "score", "turns"].map((name, place) =>
+      el("th", { scope: "col", class: place > 2 ? "number" : "" }, name)))),
     el("tbody", {}, games.map((game) => row(game, href(game.number))))));
 
   const pager = (total, first, href) => total > PAGE && el("p", { class: "buttons" },
@@ -39,11 +41,13 @@
       const list = (value) => (Array.isArray(value) ? value.slice(0, 8) : []);
       if (data.season && data.pattern) { // a game of the Cup's own season: teams, and no moves
         const outcome = list(data.scores).map((_, seat) => (!data.winner ? "draw" : data.winner === seat + 1 ? "win" : "loss"));
-        return { number, game: "toroidal-cup-v0", agents: list(data.season.teams).map((name) => String(name).slice(0, 200)), outcome, scores: list(data.scores).map(Number), turns: Number(data.generations), forfeit: false, late: false, resigned: false };
+        return { number, game: "toroidal-cup-v0", agents: list(data.season.teams).map((name) => String(name).slice(0, 200)), outcome,
+          scores: list(data.scores).map(Number), turns: Number(data.generations), forfeit: false, late: false, resigned: false };
       }
       const { outcome, scores, turns, forfeit } = data.result, reason = String((forfeit || {}).reason);
       return {
-        number, game: String(data.game).slice(0, 100), agents: list(data.agents).map((name) => String(name).slice(0, 200)), outcome: list(outcome).map(String), scores: list(scores).map(Number),
+        number, game: String(data.game).slice(0, 100), agents: list(data.agents).map((name) => String(name).slice(0, 200)),
+          outcome: list(outcome).map(String), scores: list(scores).map(Number),
         turns: Number(turns), forfeit: !!forfeit, late: reason.startsWith(Cellgames.LATE), resigned: reason === Cellgames.RESIGNED,
       };
     } catch {
@@ -53,7 +57,8 @@
 
   async function read(file) {
     if (!file) return;
-    if (file.size > MOST_FILE) { app.notice(`The file has ${Math.round(file.size / 1e6)} MB; the page reads files of up to ${MOST_FILE / 1e6} MB.`); return; }
+    if (file.size > MOST_FILE) { app.notice(`The file has ${Math.round(file.size / 1e6)} MB; the page reads files of up to ` +
+      `${MOST_FILE / 1e6} MB.`); return; }
     const lines = (await file.text()).split("\n").filter((line) => line.trim());
     if (!lines.length) { app.notice(`${file.name} is empty.`); return; }
     own = { name: file.name, lines };
@@ -80,13 +85,17 @@
         el("p", {}, el("a", { href: address({ list: "store" }) }, app.plural(found.store, "game")), ", the newest first.")),
       el("section", { class: "panel" }, el("h2", {}, `Runs in ${found.folder}`),
         found.files.length
-          ? el("ul", { class: "files" }, found.files.map((file) => el("li", {}, el("a", { href: address({ file: file.file }) }, file.file), el("small", {}, ` ${size(file.bytes)}, ${new Date(file.time * 1000).toLocaleString()}`))))
-          : el("p", {}, "No records yet. ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy"), " plays some.")));
+          ? el("ul", { class: "files" },
+          found.files.map((file) => el("li", {}, el("a", { href: address({ file: file.file }) }, file.file),
+            el("small", {}, ` ${size(file.bytes)}, ${new Date(file.time * 1000).toLocaleString()}`))))
+          : el("p", {}, "No records yet. ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy"),
+          " plays some.")));
   }
 
   // What is chosen of a list, as the address has it.
   const FILTERS = ["game", "agent", "result", "least", "most"];
-  const filtered = (query) => Object.fromEntries(FILTERS.filter((name) => query.get(`only-${name}`)).map((name) => [name, query.get(`only-${name}`)]));
+  const filtered = (query) => Object.fromEntries(FILTERS.filter((name) => query.get(`only-${name}`))
+    .map((name) => [name, query.get(`only-${name}`)]));
   const kept = (query) => Object.fromEntries(Object.entries(filtered(query)).map(([name, value]) => [`only-${name}`, value]));
 
   // Whether a game of the visitor's own file is chosen; the server does the same with its lists (GameFilter).
@@ -96,7 +105,8 @@
     return (one) => {
       if (one.error) return false;
       const ends = { decided: one.outcome.includes("win"), draw: one.outcome.includes("draw"), forfeit: one.forfeit };
-      return part(one.game, game) && one.agents.some((name) => part(name, agent)) && (ends[result] ?? true) && one.turns >= Number(least) && (!Number(most) || one.turns <= Number(most));
+      return part(one.game, game) && one.agents.some((name) => part(name, agent)) && (ends[result] ?? true) && one.turns >= Number(least)
+        && (!Number(most) || one.turns <= Number(most));
     };
   };
 
@@ -105,25 +115,31 @@
     const all = Object.keys(filtered(query)).length === 0;
     const found = all ? own.lines : own.lines.slice(0, MOST_SEARCHED).map((line, place) => glance(line, place + 1)).filter(keeps(query));
     const shown = found.slice(first - 1, first - 1 + PAGE);
-    return list(main, own.name, all ? shown.map((line, place) => glance(line, first + place)) : shown, found.length, first, (one) => address({ own: one, ...kept(query) }), (start) => address({ list: "own", first: start, ...kept(query) }), current, query);
+    return list(main, own.name, all ? shown.map((line, place) => glance(line, first + place)) : shown, found.length, first,
+      (one) => address({ own: one, ...kept(query) }), (start) => address({ list: "own", first: start, ...kept(query) }), current, query);
   }
 
   const chooserOf = (query) => {
-    const input = (name, label, options) => el("label", {}, `${label} `, el("input", { name, value: query.get(`only-${name}`) || "", size: 10, ...options }));
-    const result = el("select", { name: "result" }, [["", "any"], ["decided", "decided"], ["draw", "drawn"], ["forfeit", "forfeited"]].map(([value, words]) => el("option", { value, selected: value === (query.get("only-result") || "") }, words)));
+    const input = (name, label, options) =>
+      el("label", {}, `${label} `, el("input", { name, value: query.get(`only-${name}`) || "", size: 10, ...options }));
+    const result = el("select", { name: "result" }, [["", "any"], ["decided", "decided"], ["draw", "drawn"],
+      ["forfeit", "forfeited"]].map(([value, words]) => el("option", { value, selected: value === (query.get("only-result") || "") },
+      words)));
     return el("form", { class: "filters buttons", role: "search", "aria-label": "Filter the games", onsubmit: (event) => {
       event.preventDefault();
       const wanted = Object.fromEntries([...query].filter(([name]) => name !== "first" && !name.startsWith("only-")));
       for (const [name, value] of new FormData(event.target)) if (value.trim()) wanted[`only-${name}`] = value.trim();
       location.hash = address(wanted);
     } }, input("game", "Game", {}), input("agent", "Agent", {}), el("label", {}, "Result ", result),
-    input("least", "Turns from", { type: "number", min: 0 }), input("most", "to", { type: "number", min: 1 }), el("button", { type: "submit" }, "Filter"));
+    input("least", "Turns from", { type: "number", min: 0 }), input("most", "to", { type: "number", min: 1 }),
+      el("button", { type: "submit" }, "Filter"));
   };
 
   async function list(main, title, games, total, first, href, page, current, query) {
     if (!current()) return;
     clear(main, el("p", {}, el("a", { href: "#/watch" }, "← All records")), el("h1", { class: "path" }, title),
-      el("section", { class: "panel" }, query && chooserOf(query), games.length ? gameTable(games, href) : el("p", {}, "No game fits."), pager(total, first, page)));
+      el("section", { class: "panel" }, query && chooserOf(query), games.length ? gameTable(games, href) : el("p", {}, "No game fits."),
+        pager(total, first, page)));
   }
 
   async function viewer(main, title, fetched, html, back, current, explain) {
@@ -132,9 +148,11 @@
     if (!current()) return null;
     const place = el("div", {}), given = new URLSearchParams(location.hash.split("?")[1]);
     for (const name of Object.keys(kept(given))) given.delete(name);
-    const analyse = given.has("own") ? el("button", { type: "button", onclick: () => app.analyse(own.lines[Number(given.get("own")) - 1]) }, "Analyse")
+    const analyse = given.has("own")
+      ? el("button", { type: "button", onclick: () => app.analyse(own.lines[Number(given.get("own")) - 1]) }, "Analyse")
       : ["game", "file", "store"].some((name) => given.has(name)) && el("a", { class: "button", href: `#/analysis?${given}` }, "Analyse");
-    clear(main, el("div", { class: "buttons bar" }, el("a", { href: back }, "← Back"), el("h1", { class: "path" }, title), analyse, html), place);
+    clear(main, el("div", { class: "buttons bar" }, el("a", { href: back }, "← Back"), el("h1", { class: "path" }, title), analyse, html),
+      place);
     const shown = new Cellgames.Viewer(place, { ...data, explain });
     return () => shown.destroy();
   }
@@ -145,11 +163,13 @@
     const save = (path) => el("a", { class: "button", href: path, download: "" }, "Save as HTML");
     if (query.has("game")) {
       const path = `/api/play/${encodeURIComponent(query.get("game"))}`;
-      return viewer(main, "The game just played", api(`${path}/replay`), save(`${path}/record.html`), `#/game/${query.get("game")}`, current);
+      return viewer(main, "The game just played", api(`${path}/replay`), save(`${path}/record.html`), `#/game/${query.get("game")}`,
+        current);
     }
     if (query.has("own") || query.get("list") === "own") {
       if (!own) {
-        clear(main, el("p", {}, el("a", { href: "#/watch" }, "← All records")), el("h1", {}, "A file of yours"), el("p", {}, "The page does not keep your files. Choose this one again."), chooser());
+        clear(main, el("p", {}, el("a", { href: "#/watch" }, "← All records")), el("h1", {}, "A file of yours"),
+          el("p", {}, "The page does not keep your files. Choose this one again."), chooser());
         return null;
       }
       if (!query.has("own")) return ownList(main, first, query, current);
@@ -157,26 +177,32 @@
       if (line.length > MOST_LINE) throw new Error("The record is too long for the page.");
       const button = el("button", { type: "button", onclick: async () => {
         try {
-          const answer = await fetch("/api/html", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ record: line }) });
+          const answer = await fetch("/api/html", { method: "POST", headers: { "content-type": "application/json" },
+            body: JSON.stringify({ record: line }) });
           if (!answer.ok) throw new Error((await answer.json()).error);
           app.save("game.html", await answer.text(), "text/html");
         } catch (error) { app.notice(error.message); }
       } }, "Save as HTML");
-      return viewer(main, own.name, api("/api/replay", { record: line }), button, own.lines.length > 1 ? address({ list: "own", ...kept(query) }) : "#/watch", current, () => api("/api/worth", { record: line }));
+      return viewer(main, own.name, api("/api/replay", { record: line }), button,
+        own.lines.length > 1 ? address({ list: "own", ...kept(query) }) : "#/watch", current, () => api("/api/worth", { record: line }));
     }
     if (query.has("file")) {
       const file = query.get("file"), named = new URLSearchParams({ file, number });
-      if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`), address({ file, ...kept(query) }), current, () => api(`/api/records/worth?${named}`));
+      if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`),
+        address({ file, ...kept(query) }), current, () => api(`/api/records/worth?${named}`));
       const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE, ...filtered(query) })}`);
-      return list(main, file, page.games, page.total, first, (one) => address({ file, number: one, ...kept(query) }), (start) => address({ file, first: start, ...kept(query) }), current, query);
+      return list(main, file, page.games, page.total, first, (one) => address({ file, number: one, ...kept(query) }),
+        (start) => address({ file, first: start, ...kept(query) }), current, query);
     }
     if (query.has("store")) {
       const stored = new URLSearchParams({ number: query.get("store") });
-      return viewer(main, `The store, game ${query.get("store")}`, api(`/api/store/replay?${stored}`), save(`/api/store/html?${stored}`), address({ list: "store", ...kept(query) }), current, () => api(`/api/store/worth?${stored}`));
+      return viewer(main, `The store, game ${query.get("store")}`, api(`/api/store/replay?${stored}`), save(`/api/store/html?${stored}`),
+        address({ list: "store", ...kept(query) }), current, () => api(`/api/store/worth?${stored}`));
     }
     if (query.get("list") === "store") {
       const page = await api(`/api/store/games?${new URLSearchParams({ first, count: PAGE, ...filtered(query) })}`);
-      return list(main, "The store", page.games, page.total, first, (one) => address({ store: one, ...kept(query) }), (start) => address({ list: "store", first: start, ...kept(query) }), current, query);
+      return list(main, "The store", page.games, page.total, first, (one) => address({ store: one, ...kept(query) }),
+        (start) => address({ list: "store", first: start, ...kept(query) }), current, query);
     }
     await overview(main, current);
     return null;

@@ -2,7 +2,7 @@
    still to be built. The patterns come from Python (web/views/patterns.py), and so does what is allowed. */
 "use strict";
 (() => {
-  const { el, clear, plural } = Cellgames.app;
+  const { el, plural } = Cellgames.app;
 
   const svg = (name, attributes) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -14,7 +14,8 @@
   function picture(cells, colour) {
     const high = Math.max(...cells.map(([row]) => row)) + 1, wide = Math.max(...cells.map(([, col]) => col)) + 1;
     const side = Math.max(5, high + 1, wide + 1);
-    const made = svg("svg", { class: "shape", viewBox: `${(wide - side) / 2} ${(high - side) / 2} ${side} ${side}`, "aria-hidden": "true" });
+    const made = svg("svg", { class: "shape", viewBox: `${(wide - side) / 2} ${(high - side) / 2} ${side} ${side}`,
+      "aria-hidden": "true" });
     made.style.fill = colour;
     for (const [row, col] of cells) made.append(svg("rect", { x: col + 0.04, y: row + 0.04, width: 0.92, height: 0.92 }));
     return made;
@@ -58,7 +59,8 @@
       for (const [pattern, button] of this.buttons) button.setAttribute("aria-pressed", String(pattern === this.hand));
       this.tools.hidden = !this.hand;
       this.words.textContent = this.hand
-        ? `${this.hand.name[0].toUpperCase()}${this.hand.name.slice(1)}, ${plural(this.hand.cells.length, "unit")}: click where it is to be, or tap and then press the button.`
+        ? `${this.hand.name[0].toUpperCase()}${this.hand.name.slice(1)}, ${plural(this.hand.cells.length, "unit")}: click where it is ` +
+          `to be, or tap and then press the button.`
         : "Choose a pattern to place it with one click.";
     }
 

@@ -9,7 +9,8 @@
   const THEMES = { system: "as your system", light: "light", dark: "dark" };
   const ICONS = { // half a disc, a sun, a moon
     system: "M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18zM12 5v14a7 7 0 0 0 0-14z",
-    light: "M12 7a5 5 0 1 0 0 10a5 5 0 1 0 0-10zM11 1h2v3h-2zM11 20h2v3h-2zM1 11h3v2H1zM20 11h3v2h-3zM4 5.4L5.4 4l2 2L6 7.4zM16.6 18l1.4-1.4 2 2-1.4 1.4zM16.6 6l2-2L20 5.4l-2 2zM4 18.6l2-2L7.4 18l-2 2z",
+    light: "M12 7a5 5 0 1 0 0 10a5 5 0 1 0 0-10zM11 1h2v3h-2zM11 20h2v3h-2zM1 11h3v2H1zM20 11h3v2h-3zM4 5.4L5.4 4l2 2L6 7.4zM16.6 " +
+      "18l1.4-1.4 2 2-1.4 1.4zM16.6 6l2-2L20 5.4l-2 2zM4 18.6l2-2L7.4 18l-2 2z",
     dark: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 20 14.5z",
   };
   let choice = "system";

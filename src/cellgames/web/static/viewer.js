@@ -15,7 +15,8 @@
       return element("span", { class: "cg-sequence" }, Cellgames.chip(layout, value), label);
     }
     if (column.kind === "words") { // bubbles: to whom, and a word, which is a dot for silence
-      return element("span", { class: "cg-talk" }, ...value.map(([to, word]) => element("span", { class: word === "." ? "cg-silence" : "cg-bubble" },
+      return element("span", { class: "cg-talk" },
+        ...value.map(([to, word]) => element("span", { class: word === "." ? "cg-silence" : "cg-bubble" },
         ...(to ? [element("small", {}, `${to} `)] : []), word === "." ? "silent" : word)));
     }
     if (column.kind === "percent") return `${value.toFixed(1)} %`;
@@ -71,7 +72,8 @@
     const goals = layout.goals || [], same = goals.every((goal) => goal === goals[0]);
     if (!goals.length) return null;
     const small = (text) => text[0].toLowerCase() + text.slice(1);
-    const text = seat === null || seat === undefined ? (same ? goals[0] : goals.map((goal, at) => `${layout.players[at]}: ${small(goal)}`).join(" ")) : goals[seat];
+    const text = seat === null || seat === undefined
+      ? (same ? goals[0] : goals.map((goal, at) => `${layout.players[at]}: ${small(goal)}`).join(" ")) : goals[seat];
     return element("p", { class: "cg-goal" }, element("b", {}, "Goal"), ` ${text}`);
   };
 
@@ -92,7 +94,8 @@
   /** A colour between two "#rrggbb", `share` of the way from the first to the second. */
   function mix(first, second, share) {
     const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
-    return `#${[1, 3, 5].map((at) => Math.round(part(first, at) + (part(second, at) - part(first, at)) * share).toString(16).padStart(2, "0")).join("")}`;
+    const mixed = (at) => Math.round(part(first, at) + (part(second, at) - part(first, at)) * share);
+    return `#${[1, 3, 5].map((at) => mixed(at).toString(16).padStart(2, "0")).join("")}`;
   }
 
   const signed = (number) => `${number > 0 ? "+" : ""}${Number(number.toPrecision(4))}`.replace("-", "−");
@@ -171,7 +174,8 @@
         element("summary", {}, this.layout.credit || this.layout.title),
         element("p", {}, `Seed ${record.seed}; ${line.join(", ")}; cellgames ${record.version}`),
       );
-      return element("header", { class: "cg-head" }, element("h2", {}, this.layout.title), this.data.alone ? Cellgames.themeSwitch() : null, facts);
+      return element("header", { class: "cg-head" }, element("h2", {}, this.layout.title),
+        this.data.alone ? Cellgames.themeSwitch() : null, facts);
     }
 
     legend() {
@@ -246,7 +250,8 @@
       this.worthList = element("ol", { class: "cg-moves cg-effects" });
       const note = element("p", { class: "cg-pale" }, `Worth: ${worth.measure}. Framed: the outcome hung on it.`);
       choice.addEventListener("change", () => this.showLayer(worth.layers[Number(choice.value)] || null));
-      const details = element("details", { class: "cg-facts" }, element("summary", {}, "What stays the same"), element("p", {}, worth.kept));
+      const details = element("details", { class: "cg-facts" }, element("summary", {}, "What stays the same"),
+        element("p", {}, worth.kept));
       this.worthBox.replaceChildren(choice, note, this.worthList, details);
       this.worthList.hidden = true;
       if (!this.board) return; // the page is being built
@@ -281,7 +286,8 @@
     frameOf(moves) {
       const { generation } = this.layer;
       if (!generation) {
-        const still = this.frames.findIndex((frame, i) => this.data.marks[i] === moves && (!frame.life || !frame.generation) && !(frame.generation && frame.done));
+        const still = this.frames.findIndex((frame, i) => this.data.marks[i] === moves && (!frame.life || !frame.generation)
+          && !(frame.generation && frame.done));
         return still < 0 ? this.frames.length - 1 : still;
       }
       let best = 0;
@@ -302,7 +308,9 @@
       const [harm, help] = this.worthColours();
       return layer.cells
         .filter(([, , , first, last]) => layer.generation || (first <= moves && moves <= last))
-        .map(([cell, worth, framed]) => [cell, worth && mix(Cellgames.either("#ffffff", "#1f1c19"), worth > 0 ? help : harm, Math.sqrt(Math.abs(worth) / layer.most)), framed]);
+        .map(([cell, worth, framed]) =>
+        [cell, worth && mix(Cellgames.either("#ffffff", "#1f1c19"), worth > 0 ? help : harm, Math.sqrt(Math.abs(worth) / layer.most)),
+          framed]);
     }
 
     table() {
@@ -376,7 +384,8 @@
       if (!forfeit || this.at < this.frames.length - 1) return frame;
       const who = [forfeit.seat, ...(forfeit.also || [])].map((seat) => this.layout.players[seat]).join(", ");
       const late = forfeit.reason.startsWith(Cellgames.LATE);
-      const status = forfeit.reason === Cellgames.RESIGNED ? `${who} resigned.` : late ? `${who} lost on time: ${forfeit.reason.slice(Cellgames.LATE.length)}` : `Forfeited by ${who}: ${forfeit.reason}`;
+      const status = forfeit.reason === Cellgames.RESIGNED ? `${who} resigned.` : late
+        ? `${who} lost on time: ${forfeit.reason.slice(Cellgames.LATE.length)}` : `Forfeited by ${who}: ${forfeit.reason}`;
       return { status, results: outcome.map((result) => Cellgames.words[result]) };
     }
 

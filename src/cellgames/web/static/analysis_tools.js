@@ -1,0 +1,214 @@
+// What one can do with a position under analysis: see what decided the game, link, save, set up, play on.
+"use strict";
+(() => {
+  const app = Cellgames.app;
+  const { el, clear, api } = app;
+  const MOST_KEPT = 30; // analyses
+  app.KEPT = "cellgames.analysis "; // before the key of each
+
+  app.percent = (chance) => `${Math.round(100 * chance)} %`;
+  const capital = app.capital = (name) => name.charAt(0).toUpperCase() + name.slice(1).replace("_", " ");
+
+  // What the browser keeps; a full or forbidden store loses nothing that is on the screen.
+  app.kept = (name) => { try { return JSON.parse(localStorage.getItem(name)); } catch { return null; } };
+  app.keep = (name, value) => {
+    try {
+      localStorage.setItem(name, JSON.stringify(value));
+      const names = Object.keys(localStorage).filter((one) => one.startsWith(app.KEPT));
+      const aged = names.map((one) => [(app.kept(one) || {}).time || 0, one]).sort((a, b) => b[0] - a[0]);
+      for (const [, one] of aged.slice(MOST_KEPT)) localStorage.removeItem(one);
+    } catch { /* private windows have none */ }
+  };
+
+  /** A link to the analysis board for a game with these settings, from a position and with moves. */
+  app.analysisLink = (game, parameters, position, moves) => {
+    const query = new URLSearchParams(parameters);
+    if (position) query.set("position", position);
+    if (moves && moves.length) query.set("moves", moves.join(","));
+    const text = query.toString();
+    return `#/analysis/${game}${text ? `?${text}` : ""}`;
+  };
+
+  app.AnalysisTools = class {
+    // --- what decided the game --------------------------------------------------------------------------------
+
+    worthPanel() {
+      if (!this.source.line || !["torus-v0", "cloth-of-gold-v0"].includes(this.info.game)) return null;
+      this.worthBox = el("section", { class: "panel" });
+      const ask = el("button", { type: "button", onclick: async () => {
+        ask.disabled = true;
+        Cellgames.passing(ask, "Playing the game again without each of its parts …");
+        try {
+          this.worth = await api("/api/worth", { record: this.source.line });
+          if (!this.closed) this.showWorth();
+        } catch (error) {
+          clear(this.worthBox, el("p", { class: "hint", role: "alert" }, error.message));
+        }
+      } }, "What decided the game?");
+      return app.add(this.worthBox, [ask]);
+    }
+
+    showWorth() {
+      const list = el("ol", { class: "worths" });
+      const choice = el("select", { "aria-label": "What to value", onchange: () => {
+        this.layer = this.worth.layers[Number(choice.value)] || null;
+        clear(list, (this.layer ? this.layer.effects : [])
+          .map((effect) => el("li", {}, `${effect.worth > 0 ? "+" : ""}${Number(effect.worth.toPrecision(4))} ${effect.name}`,
+          effect.result ? el("small", {}, " the outcome hung on it") : null)));
+        this.show();
+      } }, this.worth.layers.map((layer, place) => el("option", { value: place }, `worth of each ${layer.name}`)),
+        el("option", { value: -1 }, "worth: not shown"));
+      clear(this.worthBox, el("h2", {}, "What decided the game?"), choice, list,
+        el("p", { class: "hint" }, `Worth: ${this.worth.measure}. `, Cellgames.swatch(this.worth.colours[1]), " helped, ",
+        Cellgames.swatch(this.worth.colours[0]), " harmed; framed: the outcome hung on it."));
+      choice.dispatchEvent(new Event("change"));
+    }
+
+    worthCells() {
+      if (!this.layer || this.layer.generation || !this.tree.isMain(this.tree.at)) return [];
+      const [harm, help] = this.worth.colours, { ply } = this.tree.at;
+      return this.layer.cells.filter(([, , , first, last]) => first <= ply && ply <= last)
+        .map(([cell, worth, framed]) => [cell, worth ? (worth > 0 ? help : harm) : "", framed]);
+    }
+
+    // --- links, files, positions, games -----------------------------------------------------------------------
+
+    address() {
+      const { play, game } = this.info, { parameters, position } = this.source;
+      const from = this.tree.root.place.position, moves = this.tree.path(this.tree.at).map((node) => node.move);
+      const known = position || moves.length < 300 ? [position, moves] : [this.now.position, []];
+      const settings = play || { game, parameters };
+      return `${location.origin}/${app.analysisLink(settings.game, settings.parameters, known[0] && from ? known[0] : "", known[1])}`;
+    }
+
+    share() {
+      this.sharedOf = this.tree.at;
+      const link = el("input", { class: "sharelink", readOnly: true, value: this.address(), "aria-label": "Link to this position",
+        onfocus: (event) => event.target.select() });
+      const text = el("input", { class: "sharelink", readOnly: true, value: this.now.position, "aria-label": "This position as text",
+        onfocus: (event) => event.target.select() });
+      const copy = (input) => el("button", { type: "button", onclick: async () => {
+        input.select();
+        try { await navigator.clipboard.writeText(input.value); app.notice("Copied."); } catch { app.notice("Press Ctrl+C to copy."); }
+      } }, "Copy");
+      clear(this.shared, el("p", { class: "hint" }, "The link holds the position and the moves that led to it."), link,
+        el("p", { class: "buttons small" }, copy(link)),
+        el("p", { class: "hint" }, "This position as text, for the command line:"), text,
+        el("p", { class: "buttons small" }, copy(text), el("button", { type: "button", onclick: () => this.save() },
+          this.source.line ? "Save the record with the variations" : "Save the analysis")));
+    }
+
+    save() {
+      const variations = this.tree.toList(), { source } = this;
+      if (source.line) { // as the record is written, with one field more, which readers of records ignore
+        const end = source.line.trim().replace(/,"variations":\[.*\]\}$/, "}").replace(/\}$/, "");
+        app.save(`${source.game}-analysis.jsonl`, `${end},"variations":${JSON.stringify(variations)}}\n`, "application/x-ndjson");
+        return;
+      }
+      const data = { game: this.info.game, parameters: this.info.parameters, position: source.position, variations };
+      app.save(`${source.game}-analysis.json`, `${JSON.stringify(data)}\n`, "application/json");
+    }
+
+    /** Clicks put stones on the board, or play moves again. */
+    setup(open) {
+      if (open === (this.mode === "setup")) return;
+      if (!open) {
+        this.mode = "play";
+        clear(this.setupBox);
+        this.select(this.tree.at);
+        return;
+      }
+      if (!this.info.codes.length) { clear(this.setupBox, el("p", { class: "hint" }, "Positions of this game cannot be set up.")); return; }
+      this.stop();
+      this.mode = "setup";
+      const tools = this.info.codes.map(([code, name]) => {
+        const chip = el("span", { class: "chip" });
+        chip.style.background = code >= 1 && code <= this.layout.colours.length ? this.colour(code - 1) : "transparent";
+        return el("button", { type: "button", "aria-pressed": String(code === this.put), onclick: (event) => {
+          this.put = code;
+          for (const one of tools) one.setAttribute("aria-pressed", String(one === event.currentTarget));
+        } }, chip, capital(name));
+      });
+      this.mover = el("select", { "aria-label": "To move", onchange: () => this.change(null) },
+        this.layout.players.map((_, seat) => el("option", { value: seat, selected: seat === (this.now.player ?? 0) },
+        `${this.name(seat)} to move`)));
+      clear(this.setupBox, el("p", { class: "hint" },
+        "Choose what to put, then click cells. The moves before this position are given up."), el("div", { class: "palette" }, tools),
+        this.mover,
+        el("p", { class: "buttons small" }, el("button", { type: "button", onclick: () => this.clearBoard() }, "Clear the board"),
+          el("button", { type: "button", class: "main", onclick: () => { this.root.querySelector(".setup-position").open = false; } },
+            "Done")));
+      this.show();
+      this.status.scrollIntoView({ block: "nearest" });
+    }
+
+    clearBoard() {
+      const { cells } = Cellgames.planes(this.frame);
+      this.change(null, [...cells.keys()].filter((cell) => cells[cell]).map((cell) => [cell, 0]));
+    }
+
+    async change(cell, put) {
+      if (this.busy) return;
+      const { game, parameters, seed } = this.source, { cells } = Cellgames.planes(this.frame);
+      const wanted = put || (cell === null ? [] : [[cell, cells[cell] === this.put ? 0 : this.put]]);
+      this.busy = true;
+      try {
+        const answer = await api("/api/analysis/positions", { game, parameters, seed, position: this.now.position, put: wanted,
+          mover: Number(this.mover.value) });
+        this.begin(answer.places[0]);
+      } catch (error) {
+        app.notice(error.message);
+      }
+      this.busy = false;
+      this.show();
+    }
+
+    /** A new tree from a position that was set up; the address has it. */
+    begin(place) {
+      const { source, info, tree } = this, id = info.play ? info.play.game : info.game;
+      const parameters = info.play ? info.play.parameters : source.parameters;
+      Object.assign(source, { position: place.position, moves: [], line: null, names: null, title: `${this.layout.title}, a position`,
+        variations: null });
+      source.key = new URLSearchParams({ id, ...parameters, position: place.position }).toString();
+      history.replaceState(null, "", app.analysisLink(id, parameters, place.position));
+      tree.root = tree.at = tree.node(null, null);
+      tree.root.place = place;
+      if (this.worthBox) this.worthBox.remove();
+      this.layer = null;
+      this.moves.draw();
+    }
+
+    async offerPlay() {
+      const { play } = this.info, { now: place } = this;
+      if (!play || place.player === null) {
+        clear(this.playBox, el("p", { class: "hint" }, place.player === null ? "The game is over in this position."
+          : "The page does not offer these settings for play."));
+        return;
+      }
+      clear(this.playBox, el("p", { class: "hint" }, "Loading the agents …"));
+      try {
+        const offered = await api(`/api/agents?${new URLSearchParams({ game: play.game, parameters: JSON.stringify(play.parameters) })}`);
+        const agents = el("select", { "aria-label": "Opponent" }, offered.map((agent) => el("option", { value: agent.spec }, agent.spec)));
+        const seats = el("select", { "aria-label": "Your seat" },
+          this.layout.seats.map((id, seat) => el("option", { value: id, selected: seat === place.player }, `You play ${this.name(seat)}`)));
+        const strongest = offered.find((agent) => agent.name === "mcts");
+        if (strongest) agents.value = strongest.spec;
+        const start = el("button", { type: "button", class: "main", onclick: async () => {
+          start.disabled = true;
+          try {
+            const made = await api("/api/play", { game: play.game, parameters: play.parameters, seat: seats.value, agents: [agents.value],
+              position: this.now.position });
+            app.began = made;
+            location.hash = `#/game/${made.view.id}`;
+          } catch (error) {
+            start.disabled = false;
+            app.notice(error.message);
+          }
+        } }, "Play");
+        clear(this.playBox, el("p", { class: "buttons" }, seats, agents, start));
+      } catch (error) {
+        clear(this.playBox, el("p", { class: "hint" }, error.message));
+      }
+    }
+  };
+})();
