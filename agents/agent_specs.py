@@ -151,7 +151,7 @@ AGENTS: dict[str, AgentSpec] = {
         ),
         AgentSpec(
             "gumbel:N[:FILE]",
-            "tree search, N simulations a move, by a shipped network or FILE (Gumbel AlphaZero)",
+            "tree search, N simulations a move, by a network (Gumbel AlphaZero)",
             "search.search_agent:gumbel_alphazero",
             True,
             weights=SEARCH_WEIGHTS,
@@ -190,7 +190,7 @@ AGENTS: dict[str, AgentSpec] = {
         *(AgentSpec(*arguments) for arguments in additions().agents),
         AgentSpec(
             "champion[:FILE]",
-            "designs that `cellgames evolve` found, of the package or of FILE: the Toroidal Cup, Cloth of Gold",
+            "designs that evolution has found, in the Toroidal Cup and Cloth of Gold",
             by_game=True,
         ),
         AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 to 5", by_game=True),

@@ -11,7 +11,7 @@ import torch
 
 import cellgames
 from cellgames.arena.records.record_lines import read_records
-from cellgames.cli.hints import hint
+from cellgames.web.hints import hint
 from cellgames.cli.main import main
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
@@ -57,7 +57,7 @@ def test_hints_where_all_act_at_once_are_legal_and_use_what_the_seat_sees(id: st
     game = cellgames.make(id)
     state = game.init(torch.tensor([5]))
     for seat in range(game.info.num_players):
-        text = hint(game, state, seat)
+        text = hint(game, state, seat).words
         move = re.match(r"greedy suggests (?:R-pentomino )?(\S+)\. ", text)
         assert move is not None
         chosen = game.string_to_action(move[1])

@@ -54,7 +54,8 @@ def test_the_form_offers_levels_first(chromium: Any, site: str) -> None:
         assert str(wanted.elo) in hint
         p.click("button[type=submit]")
         p.wait_for_selector(".game")
-        assert wanted.agent in p.inner_text(".players")
+        shown = p.locator(".players .who").nth(1)
+        assert (shown.inner_text(), shown.get_attribute("title")) == ("Medium", wanted.agent)
         p.goto(f"{site}/#/play/grid-adaptation-talk-v0")
         p.wait_for_selector("h1:has-text('Grid Adaptation')")
         p.wait_for_function("() => document.querySelector('.rival .hint')?.textContent.includes('Not measured')")

@@ -88,6 +88,11 @@ def test_a_season_shows_its_bracket_and_a_game_of_it_is_watched(chromium: Any, s
         last = p.locator(".bracket table.series").last
         assert p.locator(".bracket tr.won th").last.inner_text().endswith(bracket["champion"])
         assert p.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "wide tables scroll inside"
+        for width in (1280, 1024, 820):
+            p.set_viewport_size({"width": width, "height": 800})
+            assert p.evaluate(
+                "() => document.querySelector('.bracket').scrollWidth <= document.querySelector('.bracket').clientWidth"
+            )
         expect(p.locator("details", has_text="Day 3").locator("li")).to_have_count(4)
         final = bracket["series"][-1]
         expect(last.locator("td a")).to_have_count(2 * len(final["results"]))

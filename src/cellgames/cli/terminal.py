@@ -23,10 +23,10 @@ from cellgames.runs.seeds import derive
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
+from cellgames.web.hints import hint
 
 from .board_colours import print_board
 from .console import read_line, wrapped_lines
-from .hints import hint
 
 VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
@@ -268,7 +268,7 @@ class Table:
             self._show(show)
         elif word == "hint":
             with waiting("The agent that gives hints is thinking"):
-                self._show(wrapped_lines(hint(self._game, self.state, seat)))
+                self._show(wrapped_lines(hint(self._game, self.state, seat).words))
         elif word == "rules":
             self._show("\n".join(wrapped_lines(text) for text in rules_in_brief(self._game, [seat])))
         elif word == "undo":

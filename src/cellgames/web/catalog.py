@@ -8,6 +8,7 @@ beforehand, and specs that the owner of the page chose.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import lru_cache
@@ -15,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.loading import load
+from cellgames.arena.records.replays import start
 from cellgames.envs import registry
 from cellgames.plugins import Setting
 from cellgames.utils.foreign_text import shown
+
+from .agent_seats import AgentSeats
+from .work_limit import MOVE_S
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -195,3 +200,23 @@ def _offered(game: Game, names: tuple[tuple[str, str], ...]) -> list[dict[str, A
             continue
         found.append({"name": name, "spec": spec, "summary": summary, "number": number})
     return found
+
+
+@lru_cache(256)
+def most_playouts(game: Game, name: str) -> int:
+    """Return how many playouts a move of an agent may have here, so that it needs half of `MOVE_S` at most.
+
+    The first call for a game measures the agent's first move with a few playouts.
+
+    Raises:
+        ValueError: Visitors may not name this agent, it takes no number, or it cannot play this game.
+    """
+    if (tried := _TRIED.get(name)) is None:
+        raise ValueError(f"expected an agent of {', '.join(_TRIED)}, got {shown(name)}")
+    few = max(1, tried // 8)
+    seats = AgentSeats(game, [f"{name}:{few}"] * game.info.num_players, lambda spec: load_agent(spec, game, {}), 0)
+    seats.start()
+    began = time.perf_counter()
+    seats.act(start(game, 0))
+    seconds = (time.perf_counter() - began) / (game.info.num_players if game.info.simultaneous else 1)
+    return max(1, min(MOST_PLAYOUTS, int(few * MOVE_S / 2 / seconds)))

@@ -31,12 +31,15 @@ from cellgames.arena.records.positions import check_unfinished
 from cellgames.arena.records.record_lines import RESIGNED, Forfeit, Record, Result, forfeit_of
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
+from cellgames.plugins.levels import levels
 from cellgames.utils.version import __version__
 
 from .agent_seats import AgentSeats
 from .frames import frame, layout, step_data, trial_data
+from .hints import Hint, hint
 from .views import view_of
 from .views.view import legal_bits
+from .work_limit import MOVE_S, OutOfTimeError, limited
 
 PERSON = "human"
 """The name of people in records."""
@@ -320,6 +323,15 @@ class Session:
             self._changed()
             self._begin()
 
+    def hint(self, turn: int, epoch: int = -1) -> Hint:
+        """Return a move that an agent suggests to the person who is to act; arguments as for `move`."""
+        with self._lock:
+            seat, state = self._mover("a hint", turn, epoch), self.state
+        try:
+            return limited(MOVE_S, lambda: hint(self.game, state, seat))
+        except OutOfTimeError:
+            raise RefusedError("a hint would take too long in this position") from None
+
     def trial(self, choices: Sequence[int] | None, turn: int, epoch: int = -1) -> dict[str, Any]:
         """Return a film of what would happen if nobody placed anything more (see `frames.trial_data`).
 
@@ -433,15 +445,19 @@ class Session:
         """Return the constant data of the whole game, as JSON."""
         own = self._asking
         others = {self.layout["players"][seat]: f"{self.id}.{key}" for seat, key in self.keys.items() if seat != own}
+        parameters = plain(self.game.parameters)
+        offered = levels(self._asked.get("game", self.game.id), self.game.id, parameters)
+        called = {level.agent: level.name for level in offered}
         return {
             "layout": self.layout,
             "links": others if own is not None and own == self.people[0] else {},
             "patterns": view_of(self.game).patterns(),
             "game": self.game.id,
             "asked": self._asked,
-            "parameters": plain(self.game.parameters),
+            "parameters": parameters,
             "nvec": list(self.game.info.action_nvec),
             "names": list(self.names),
+            "called": [called.get(name) for name in self.names],
             "people": list(self.people) if own is None else [own],
             "moves": [] if self._curtain() else [self._move_text(event) for event in self._events],
         }

@@ -103,6 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     app = create_app(arguments.results, store, games=games, agents=agents, hosts=hosts, origin=origin)
     server = uvicorn.Server(uvicorn_config(app, log_level="warning", timeout_graceful_shutdown=2))
     print(f"Cellgames is at {address} (Ctrl-C stops it)", flush=True)
+    threading.Thread(target=app.state.shared.warm_up, daemon=True, name="warm up").start()
     if arguments.open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import Leaderboard, leaderboards
 from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.plugins import additions, resolve
+from cellgames.web.catalog import check_parameters, games, offered
 from cellgames.web.export import html_page
 from cellgames.web.frames import replay_data
 from cellgames.web.record_library import Library
@@ -92,6 +93,13 @@ class AppState:
                 return kept.record(number)
             except StoreError:
                 raise LookupError(f"the store has no game {number}") from None
+
+    def warm_up(self) -> None:
+        """Compute what the first visitors would wait for: the games, their agents, and the leaderboards."""
+        for offer in games():
+            offered(check_parameters(offer["id"], {}), self.agents())
+        with suppress(StoreError, OSError):  # whoever asks for them reads why
+            self.leaderboards()
 
     def leaderboards(self) -> list[dict[str, Any]]:
         """Return all leaderboards of the store; they are made again when it has grown."""

@@ -18,7 +18,7 @@ from cellgames.arena.records.store.store import Store
 from cellgames.envs.core import Game
 from cellgames.plugins.levels import levels
 from cellgames.utils.foreign_text import shown
-from cellgames.web.catalog import check_parameters, games, load_agent, offered
+from cellgames.web.catalog import check_parameters, games, load_agent, most_playouts, offered
 from cellgames.web.lessons import GuidedGame, Lesson, lesson_of
 from cellgames.web.limits import check as check_limits
 from cellgames.web.live_game import Session
@@ -34,6 +34,7 @@ from .schemas import (
     Parameters,
     Resignation,
     Seat,
+    Seen,
     Trial,
     Undo,
     download,
@@ -86,6 +87,17 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
     def list_agents(game: Annotated[str, Query(max_length=100)], parameters: Parameters = "{}") -> list[dict[str, Any]]:
         """Return the agents that can play a game; `parameters` is a JSON object as in a new game."""
         return offered(playable(game, json_object(parameters)), state.agents())
+
+    @router.get("/api/agents/limit")
+    def limit_agent(
+        game: Annotated[str, Query(max_length=100)],
+        agent: Annotated[str, Query(max_length=100)],
+        parameters: Parameters = "{}",
+    ) -> dict[str, int]:
+        """Return `most`, the number of playouts that this computer has time for in a move; measured once."""
+        made = playable(game, json_object(parameters))
+        with state.turn():
+            return {"most": most_playouts(made, agent)}
 
     # --- learning ---------------------------------------------------------------------------------------------
 
@@ -188,6 +200,13 @@ def play_routes(state: AppState, sessions: Sessions, *, alone: bool) -> APIRoute
         session = sessions.get(id)
         with state.turn():
             return {"film": session.trial(trial.action, trial.turn, trial.epoch)}
+
+    @router.post("/api/play/{id}/hint")
+    def suggest(id: str, seen: Seen) -> dict[str, Any]:
+        """Return a move that an agent suggests: `words`, and its number `action` unless it has several parts."""
+        session = sessions.get(id)
+        with state.turn():
+            return session.hint(seen.turn, seen.epoch)._asdict()
 
     @router.post("/api/play/{id}/sit")
     async def sit(request: Request, id: str, who: Seat) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    state = AppState(Library(results), store, agents, origin)
+    app.state.shared = state = AppState(Library(results), store, agents, origin)
     if games is None:
         app.state.temporary = TemporaryDirectory(prefix="cellgames-", ignore_cleanup_errors=True)
         games = Path(app.state.temporary.name)

@@ -106,8 +106,7 @@
       if (place.player === null) this.controls.rest();
       else {
         this.person = place.player;
-        const bytes = Cellgames.bytes(place.legal), count = this.info.nvec.reduce((sum, one) => sum + one, 0);
-        this.controls.start(place.controls, Uint8Array.from({ length: count }, (_, at) => (bytes[at >> 3] >> (7 - (at & 7))) & 1));
+        this.controls.start(place.controls, app.legal(place.legal, this.info.nvec));
       }
       this.pointed = null;
       this.ready = true;
@@ -234,10 +233,7 @@
       const from = node.parent && place > this.searched ? node.parent : node;
       const body = { game, parameters, seed, position: from.place.position, moves: from === node ? [] : [node.move], engine: name,
         simulations: efforts[place] };
-      const answer = await fetch("/api/analysis", { method: "POST", headers: { "content-type": "application/json" },
-        body: JSON.stringify(body), signal: job.signal });
-      const data = await answer.json();
-      if (!answer.ok) throw Object.assign(new Error(data.error || answer.statusText), { status: answer.status });
+      const data = await api("/api/analysis", body, "POST", job.signal);
       if (this.job !== job) return;
       node.found[name] = { ...data, place };
       const before = node.review && node.review.mark && node.review.mark.sign;

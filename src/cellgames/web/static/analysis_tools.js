@@ -3,22 +3,9 @@
 (() => {
   const app = Cellgames.app;
   const { el, clear, api } = app;
-  const MOST_KEPT = 30; // analyses
-  app.KEPT = "cellgames.analysis "; // before the key of each
 
   app.percent = (chance) => `${Math.round(100 * chance)} %`;
   const capital = app.capital = (name) => name.charAt(0).toUpperCase() + name.slice(1).replace("_", " ");
-
-  // What the browser keeps; a full or forbidden store loses nothing that is on the screen.
-  app.kept = (name) => { try { return JSON.parse(localStorage.getItem(name)); } catch { return null; } };
-  app.keep = (name, value) => {
-    try {
-      localStorage.setItem(name, JSON.stringify(value));
-      const names = Object.keys(localStorage).filter((one) => one.startsWith(app.KEPT));
-      const aged = names.map((one) => [(app.kept(one) || {}).time || 0, one]).sort((a, b) => b[0] - a[0]);
-      for (const [, one] of aged.slice(MOST_KEPT)) localStorage.removeItem(one);
-    } catch { /* private windows have none */ }
-  };
 
   /** A link to the analysis board for a game with these settings, from a position and with moves. */
   app.analysisLink = (game, parameters, position, moves) => {
@@ -83,18 +70,12 @@
 
     share() {
       this.sharedOf = this.tree.at;
-      const link = el("input", { class: "sharelink", readOnly: true, value: this.address(), "aria-label": "Link to this position",
-        onfocus: (event) => event.target.select() });
-      const text = el("input", { class: "sharelink", readOnly: true, value: this.now.position, "aria-label": "This position as text",
-        onfocus: (event) => event.target.select() });
-      const copy = (input) => el("button", { type: "button", onclick: async () => {
-        input.select();
-        try { await navigator.clipboard.writeText(input.value); app.notice("Copied."); } catch { app.notice("Press Ctrl+C to copy."); }
-      } }, "Copy");
+      const [link, copyLink] = app.copied("Link to this position", this.address());
+      const [text, copyText] = app.copied("This position as text", this.now.position);
       clear(this.shared, el("p", { class: "hint" }, "The link holds the position and the moves that led to it."), link,
-        el("p", { class: "buttons small" }, copy(link)),
+        el("p", { class: "buttons small" }, copyLink),
         el("p", { class: "hint" }, "This position as text, for the command line:"), text,
-        el("p", { class: "buttons small" }, copy(text), el("button", { type: "button", onclick: () => this.save() },
+        el("p", { class: "buttons small" }, copyText, el("button", { type: "button", onclick: () => this.save() },
           this.source.line ? "Save the record with the variations" : "Save the analysis")));
     }
 
@@ -196,10 +177,8 @@
         const start = el("button", { type: "button", class: "main", onclick: async () => {
           start.disabled = true;
           try {
-            const made = await api("/api/play", { game: play.game, parameters: play.parameters, seat: seats.value, agents: [agents.value],
+            await app.begin({ game: play.game, parameters: play.parameters, seat: seats.value, agents: [agents.value],
               position: this.now.position });
-            app.began = made;
-            location.hash = `#/game/${made.view.id}`;
           } catch (error) {
             start.disabled = false;
             app.notice(error.message);

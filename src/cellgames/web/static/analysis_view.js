@@ -5,6 +5,7 @@
   const { el, clear, keep, percent } = app;
   // Before a search:
   const GIVEN = { gumbel: "the network's values, not searched yet", mcts: "ranked by a round of Life, not searched yet" };
+  const LEAST = 7; // CSS pixels of a disc that holds a number; smaller ones are shades
   const SHOWN = 8; // moves on the board
   const SHARE = 0.02; // of the visits, below which a move is not shown on the board
 
@@ -26,7 +27,7 @@
       for (const [cell, text, strength, best] of this.shown.notes || []) {
         const small = this.small(cell), radius = view.scale * (small ? 0.24 : 0.38);
         for (const at of this.copies(cell, view)) {
-          if (radius < 7) {
+          if (radius < LEAST) {
             context.fillStyle = best ? "#1565c0" : `rgba(21, 101, 192, ${0.25 + 0.5 * strength})`;
             this.painter.outline(context, cell, at, view, "fill");
             continue;
@@ -194,7 +195,8 @@
     /** Where the numbers of an answer come from. */
     told({ visits, chances, place }) {
       if (!visits) return GIVEN[this.engine.name];
-      return chances.some((one) => one === 1) ? "proven" : app.plural(this.engine.efforts[place], "simulation");
+      const shades = this.numbers && this.board.scale * 0.38 < LEAST ? "; the darker a cell, the more of them" : "";
+      return chances.some((one) => one === 1) ? "proven" : `${app.plural(this.engine.efforts[place], "simulation")}${shades}`;
     }
 
     line(line) {

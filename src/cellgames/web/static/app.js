@@ -5,6 +5,8 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
 
 (() => {
   const app = Cellgames.app = {};
+  const MOST_KEPT = 30; // analyses
+  app.KEPT = "cellgames.analysis "; // before the key of each
   const routes = []; // [pattern, page]
   let leave = null; // what the page that is shown wants to do before another one is
   let shown = 0; // counts pages, so that a slow answer does not draw over the next page
@@ -36,9 +38,15 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     return app.add(parent, children);
   };
 
+  // The legal choices of all parts of an action, as the server packs them: bits, the highest first.
+  app.legal = (text, nvec) => {
+    const bytes = Cellgames.bytes(text), length = nvec.reduce((sum, count) => sum + count, 0);
+    return Uint8Array.from({ length }, (_, place) => (bytes[place >> 3] >> (7 - (place & 7))) & 1);
+  };
+
   // JSON from the server; an error has the server's words.
-  app.api = async (path, body, method) => {
-    const options = { method: method || (body === undefined ? "GET" : "POST") };
+  app.api = async (path, body, method, signal) => {
+    const options = { method: method || (body === undefined ? "GET" : "POST"), signal };
     if (body !== undefined) {
       options.headers = { "content-type": "application/json" };
       options.body = JSON.stringify(body);
@@ -59,6 +67,27 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
 
   let games = null;
   app.games = () => (games = games || app.api("/api/games").catch((error) => { games = null; throw error; }));
+
+  /** What people call a game, by its id; the id, if the page has no board for it. */
+  app.titleOf = (games, id) => (games.find((one) => one.id === id) || { title: id }).title;
+
+  /** The settings of a game in words. */
+  app.settingsOf = (games, id, values) => {
+    const { settings } = games.find((one) => one.id === id) || { settings: [] };
+    return settings.filter(({ name }) => ![undefined, null, false].includes(values[name]))
+      .map(({ name, label }) => (values[name] === true ? label : `${label}: ${values[name]}`)).join(" · ");
+  };
+
+  // What the browser keeps; a full or forbidden store loses nothing that is on the screen.
+  app.kept = (name) => { try { return JSON.parse(localStorage.getItem(name)); } catch { return null; } };
+  app.keep = (name, value) => {
+    try {
+      localStorage.setItem(name, JSON.stringify(value));
+      const names = Object.keys(localStorage).filter((one) => one.startsWith(app.KEPT));
+      const aged = names.map((one) => [(app.kept(one) || {}).time || 0, one]).sort((a, b) => b[0] - a[0]);
+      for (const [, one] of aged.slice(MOST_KEPT)) localStorage.removeItem(one);
+    } catch { /* private windows have none */ }
+  };
 
   // A message that goes away.
   app.notice = (text) => {
@@ -99,6 +128,15 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
         heads.map((head, place) => app.el("th", { scope: "col", class: rows.length && rows[0][place].classList.contains("number")
         ? "number" : "" }, head)))),
       app.el("tbody", {}, rows.map((cells) => app.el("tr", {}, cells)))));
+  };
+
+  /** A line of text to copy: its input, and the button. */
+  app.copied = (label, value) => {
+    const input = app.el("input", { class: "sharelink", readOnly: true, value, "aria-label": label, onfocus: () => input.select() });
+    return [input, app.el("button", { type: "button", onclick: async () => {
+      input.select();
+      try { await navigator.clipboard.writeText(input.value); app.notice("Copied."); } catch { app.notice("Press Ctrl+C to copy."); }
+    } }, "Copy")];
   };
 
   // Save text under a name.

@@ -19,7 +19,9 @@
     /**
      * @param canvas in a container of its own, whose width it takes.
      * @param layout of the game, as Python gives it.
-     * @param options `maxHeight`: CSS pixels, or a function that gives them; `x`: where a view begins that is zoomed in.
+     * @param options `maxHeight`: CSS pixels, or a function that gives them; `x`: where a view begins that is zoomed in;
+     *   `least`: CSS pixels of a cell, of a board that is not wide,
+     *   below which the view begins zoomed in to that.
      */
     constructor(canvas, layout, options) {
       this.canvas = canvas;
@@ -128,8 +130,8 @@
       const first = this.fit === undefined;
       Object.assign(this, { fit, available, most });
       this.zoomer.hidden = fit >= 12;
-      if (first && this.wide && fit < SMALLEST) {
-        this.factor = Math.min(FINGER, (most - DOWN) / high) / fit;
+      if (first && fit < (this.wide ? SMALLEST : options.least || 0)) {
+        this.factor = (this.wide ? Math.min(FINGER, (most - DOWN) / high) : options.least) / fit;
         this.x = options.x ?? this.x;
       }
       this.spread();

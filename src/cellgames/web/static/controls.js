@@ -2,6 +2,9 @@
 "use strict";
 (() => {
   const { el, clear, notice, plural } = Cellgames.app;
+  const COARSE = window.matchMedia("(pointer: coarse)").matches; // a finger
+  const FINGER = 30; // CSS pixels of a cell that a finger does not miss
+  const CONFIRM = "cellgames.confirm";
 
   // A move is one cell.
   class OneCell {
@@ -32,6 +35,36 @@
     cell(cell) {
       if (this.legal[cell]) this.game.act([cell]);
       else notice("There is no legal move on that cell.");
+    }
+  }
+
+  // Where cells are small, a tap proposes a cell; a second tap, or the button, places there.
+  class Tapped extends OneCell {
+    build() {
+      this.put = el("button", { type: "button", class: "main", onclick: () => this.game.act([this.proposed]) }, "Place");
+      this.choice = el("input", { type: "checkbox", onchange: () => {
+        Cellgames.app.keep(CONFIRM, this.choice.checked);
+        this.propose(null);
+      } });
+      clear(this.place, this.hint, el("p", { class: "buttons", hidden: !COARSE || !this.game.about.people }, this.put,
+        el("label", { class: "check" }, this.choice, " confirm each tap")));
+    }
+    start(info, legal) {
+      super.start(info, legal);
+      this.proposed = null;
+      this.choice.checked = Cellgames.app.kept(CONFIRM) ?? this.game.board.scale < FINGER;
+    }
+    enable(free) { this.put.disabled = !free || this.proposed === null; }
+    propose(cell) {
+      this.proposed = cell;
+      this.game.draw();
+    }
+    marks() {
+      return { ...super.marks(), hover: this.proposed === null ? null : { cells: [this.proposed], seat: this.game.person } };
+    }
+    cell(cell, pointer) {
+      const asks = this.legal[cell] && pointer === "touch" && this.choice.checked && cell !== this.proposed;
+      if (asks) this.propose(cell); else super.cell(cell);
     }
   }
 
@@ -192,11 +225,12 @@
   }
 
   // Hex and Y: a cell, or once the first stone.
-  class Stones extends OneCell {
+  class Stones extends Tapped {
     build() {
+      super.build();
       this.swap = el("button", { type: "button", title: "Key S", onclick: () => this.take() }, "Take over the first stone");
       this.line = el("p", { class: "buttons" }, this.swap);
-      clear(this.place, this.hint, this.line);
+      this.place.append(this.line);
     }
     can() { return this.info && this.info.swap !== null && this.legal[this.info.swap]; }
     start(info, legal) {
@@ -211,7 +245,10 @@
       super.rest();
       this.line.hidden = true;
     }
-    enable(free) { this.swap.disabled = !free; }
+    enable(free) {
+      super.enable(free);
+      this.swap.disabled = !free;
+    }
     take() { if (this.game.free() && this.can()) this.game.act([this.info.swap]); }
     key(key) {
       if (key !== "s" || !this.can()) return false;
@@ -459,6 +496,6 @@
     }
   }
 
-  Cellgames.controls = { default: OneCell, "hex-v0": Stones, "y-v0": Stones, "cloth-of-gold-v0": Cloth, "toroidal-cup-v0": Cup,
+  Cellgames.controls = { default: Tapped, "hex-v0": Stones, "y-v0": Stones, "cloth-of-gold-v0": Cloth, "toroidal-cup-v0": Cup,
     "grid-adaptation-v0": Grid };
 })();

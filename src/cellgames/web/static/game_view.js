@@ -20,6 +20,9 @@
     // Whether pictures of what happened are being shown.
     get showing() { return this.queue.length > 0 || this.film !== null; }
 
+    // What an agent is called: by its level, where it has one.
+    agent(seat) { return this.about.called[seat] || app.shortened(this.about.names[seat], 24); }
+
     name(seat) {
       const player = this.layout.players[seat];
       return seat === this.person && !this.several ? `${player} (you)` : player;
@@ -38,7 +41,10 @@
       this.watchButton = el("button", { type: "button", hidden: true, onclick: () => this.watch() }, "Watch Life again");
       this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo");
       this.again = el("button", { type: "button", onclick: () => this.restart() }, "New game");
+      this.hintButton = el("button", { type: "button", title: "Key H", onclick: () => this.advise() }, "Hint");
       this.resignButton = el("button", { type: "button", onclick: () => this.resign() }, "Resign");
+      this.row = el("p", { class: "buttons" }, this.hintButton, this.trialButton, this.undoButton, this.watchButton, this.resignButton,
+        this.again);
       this.curtain = new app.Curtain(this);
       this.bots = this.about.people.length ? null : new app.Bots(this);
       this.table = el("div", { class: "scroll" });
@@ -62,15 +68,14 @@
           el("div", { class: "under" }, this.lines, legend)),
         el("div", { class: "side" },
           app.invitation(this.about), el("section", { class: "panel", "aria-label": "Your move" }, this.bots && this.bots.root, this.place,
-            this.end, el("p", { class: "buttons" }, this.trialButton, this.undoButton, this.watchButton, this.resignButton, this.again),
-            this.extra),
+            this.end, this.row, this.extra),
           !wide && players,
           el("details", { class: "panel" }, el("summary", {}, "Moves"), this.list),
           el("details", { class: "panel" }, el("summary", {}, "Rules in brief"), app.rulesOf(this.rules),
             this.rules.lesson && app.learnLinks(this.rules.game))),
         wide && players, this.curtain.root);
       clear(main, el("h1", { class: "cg-sr" }, this.layout.title), this.root);
-      this.undoButton.hidden = !this.about.people.length || this.layout.simultaneous || !!this.view.clocks;
+      this.undoable = this.about.people.length > 0 && !this.layout.simultaneous && !this.view.clocks && !this.linked;
       this.drawMoves();
     }
 
@@ -96,14 +101,14 @@
           return el("tr", { class: [frame.player === seat && !frame.done ? "moving" : "", seat === this.person ? "own" : ""].join(" ") },
             el("th", { scope: "row" }, chip, player, " ", el("span", { class: "who", title: about.names[seat] },
               about.people.includes(seat) ? (this.several ? "person" : "you") : about.names[seat] === "human" ? "person"
-              : app.shortened(about.names[seat], 24)),
+                : this.agent(seat)),
               results[seat] && el("strong", { class: `result ${results[seat]}` }, Cellgames.place(frame, seat) || results[seat])),
             columns.map((column) => el("td", { class: "number" }, shown(column, infos[column.name][seat]))));
         }))));
       this.lines.textContent = (frame.text || []).map(([label, value]) => `${label}: ${value}`).join(" · ");
       const playing = this.person !== null && !frame.done;
       for (const entry of this.legend) entry.text.textContent = (playing && entry.playing) || entry.label;
-      this.place.hidden = this.extra.hidden = this.root.dataset.state === "done";
+      this.place.hidden = this.extra.hidden = this.root.dataset.state === "done" || !about.people.length;
     }
 
     // The clocks as they are now: the server's time, and what has passed since it told it.
@@ -166,8 +171,8 @@
         const seat = frame.player;
         if (this.several && this.about.people.includes(seat)) return `The move of ${this.layout.players[seat]} is being played …`;
         if (seat !== null && seat === this.person) return "Your move is being played …";
-        const who = seat === null || seat === undefined ? "The agents" : this.about.names[seat];
-        return `${app.shortened(who)} ${seat === null || seat === undefined ? "are" : "is"} thinking …`;
+        const who = seat === null || seat === undefined ? "The agents" : this.agent(seat);
+        return `${who} ${seat === null || seat === undefined ? "are" : "is"} thinking …`;
       }
       if (view.pending) return `Waiting for ${this.layout.players[frame.player] || "the others"} …`;
       if (view.yours) return this.several ? `${this.layout.players[this.person]} to move. ${frame.status}` : `Your move. ${frame.status}`;
@@ -181,13 +186,16 @@
       const choosing = this.free();
       this.root.dataset.state = choosing ? "yours" : this.view.done && !this.showing ? "done" : "waiting";
       if (this.view.lesson) this.lesson = this.lesson || new app.LessonPanel(this);
-      this.board.draw(this.frame, choosing ? { ...this.controls.marks(), guide: this.lesson && this.lesson.cells } : {});
+      this.board.draw(this.frame, choosing ? { ...this.controls.marks(), guide: this.guide() } : {});
       this.drawPlayers();
       this.drawClocks();
       const words = this.say(), { frame } = this;
       if (this.status.textContent !== words) this.status.textContent = words;
       this.banner.firstChild.textContent = `${frame.status}, if nobody places anything more`;
       this.status.classList.toggle("yours", choosing);
+      this.undoButton.hidden = !this.undoable || this.view.done;
+      this.hintButton.hidden = this.view.done || !this.about.people.length || this.linked || Boolean(this.view.lesson);
+      this.hintButton.disabled = !choosing;
       this.undoButton.disabled = !this.view.can_undo || this.busy || this.showing;
       this.trialButton.disabled = !choosing;
       this.watchButton.hidden = this.showing || !this.watched;
@@ -198,8 +206,16 @@
       if (this.lesson) this.lesson.draw();
     }
 
+    // Cells that a lesson or a hint speaks of.
+    guide() {
+      if (this.lesson) return this.lesson.cells;
+      return this.hinted && this.hinted.turn === this.view.turn ? this.hinted.cells : null;
+    }
+
     finish() {
       this.end.hidden = false;
+      this.again.textContent = "Play again";
+      this.again.className = "main";
       const undone = this.view.undone > 0;
       const store = el("button", { type: "button", disabled: this.view.stored || undone, onclick: async () => {
         store.disabled = true;
@@ -214,8 +230,9 @@
       } }, this.view.stored ? "Added to the store" : "Add to the store");
       clear(this.end, el("h2", {}, "The game is over"), el("p", { class: "hint" }, `Seed ${this.view.seed}`),
         el("p", { class: "buttons" },
-          el("a", { class: "button main", href: `#/watch?game=${encodeURIComponent(this.view.id)}` }, "Watch it again"),
+          this.again,
           el("a", { class: "button", href: `#/analysis?game=${encodeURIComponent(this.view.id)}` }, "Analyse"),
+          el("a", { class: "button", href: `#/watch?game=${encodeURIComponent(this.view.id)}` }, "Watch it again"),
           el("a", { class: "button", href: `${this.path}/record.jsonl`, download: "" }, "Save the record"),
           el("a", { class: "button", href: `${this.path}/record.html`, download: "" }, "Save as HTML"), this.about.store && store),
         this.about.store && undone && el("p", { class: "hint" },

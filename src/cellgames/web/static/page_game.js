@@ -3,6 +3,7 @@
 (() => {
   const app = Cellgames.app;
   const { api } = app;
+  const TOUCHED = 14; // CSS pixels of a cell that a finger can touch
   const SPOKEN = { end: "ended the turn", "swap-pieces": "took over the first stone" };
 
   app.route(/^game\/([^/]+)$/, async (main, [id], query, current) => {
@@ -11,6 +12,12 @@
     return app.showGame(main, made || await api(`/api/play/${encodeURIComponent(id)}`), current);
   });
 
+  // Begin a game, and show it.
+  app.begin = async (wish) => {
+    app.began = await api("/api/play", wish);
+    location.hash = `#/game/${app.began.view.id}`;
+  };
+
   // Show a game, as the server has described it; the answer closes it.
   app.showGame = async (main, { about, view }, current) => {
     const games = await app.games();
@@ -18,12 +25,6 @@
     if (!view.lesson) app.remember(view.id);
     const game = new Game(main, about, view, games.find((one) => one.game === about.game && !one.preset));
     return () => game.close();
-  };
-
-  // Bits as the server packs them, the highest first.
-  const unpacked = (text, count) => {
-    const bytes = Cellgames.bytes(text);
-    return Uint8Array.from({ length: count }, (_, place) => (bytes[place >> 3] >> (7 - (place & 7))) & 1);
   };
 
   class Game extends app.GameView {
@@ -41,7 +42,8 @@
       const kind = Cellgames.controls[about.game] || Cellgames.controls.default;
       this.controls = new kind(this, this.place);
       const { band } = this.layout; // one's own, where teams have bands
-      this.board = new Cellgames.Board(this.canvas, this.layout, { x: band && this.person !== null && !this.several
+      const least = about.people.length && window.matchMedia("(pointer: coarse)").matches ? TOUCHED : 0;
+      this.board = new Cellgames.Board(this.canvas, this.layout, { least, x: band && this.person !== null && !this.several
         ? (this.person + 0.5) * band : undefined });
       this.board.onCell = (cell) => { if (this.free()) this.controls.cell(cell, this.pointer); };
       this.board.onHover = (cell) => this.controls.hover(cell);
@@ -53,6 +55,7 @@
         if (event.key === "Escape" && this.showing) this.skip();
         else if (this.film && !event.target.closest("button, canvas")) { if (this.film.key(event.key)) event.preventDefault(); }
         else if (event.key.toLowerCase() === "t" && this.free() && !this.trialButton.hidden) this.tryOut();
+        else if (event.key.toLowerCase() === "h" && this.free() && !this.hintButton.hidden) this.advise();
         else if (this.controls.key(event.key.toLowerCase())) event.preventDefault();
       };
       document.addEventListener("keydown", this.onKey);
@@ -143,6 +146,24 @@
       }
     }
 
+    // Ask for a move that an agent suggests, and show it.
+    async advise() {
+      if (!this.free()) return;
+      const { turn, epoch } = this.view;
+      this.hinted = null;
+      this.status.textContent = "Looking for a good move …";
+      try {
+        const { words, action } = await api(`${this.path}/hint`, { turn, epoch });
+        if (this.view.turn !== turn || this.closed) return;
+        const isCell = action !== null && action < Cellgames.planes(this.frame).cells.length;
+        this.hinted = isCell ? { turn, cells: [action] } : null;
+        app.notice(words);
+      } catch (error) {
+        app.notice(error.message);
+      }
+      this.draw();
+    }
+
     async resign() {
       if (!this.view.can_resign || this.busy) return;
       const who = this.several ? `${this.layout.players[this.person]} resigns` : "You resign";
@@ -202,14 +223,14 @@
       if (this.busy) return;
       this.busy = true;
       this.draw();
-      const { people, names, asked } = this.about;
-      const agents = names.filter((_, seat) => !people.includes(seat));
-      const wish = { ...asked, seat: people.map((seat) => this.layout.seats[seat]), agents: agents.length ? agents : ["random"] };
+      const { people, names, asked } = this.about, { seats } = this.layout, move = this.view.done ? 1 : 0; // after the end all change seats
+      const seated = seats.map((_, seat) => (seat + seats.length - move) % seats.length); // who sits there now
+      const agents = seated.filter((before) => !people.includes(before)).map((before) => names[before]);
+      const wish = { ...asked, seat: seats.filter((_, seat) => people.includes(seated[seat])),
+        agents: agents.length ? agents : ["random"] };
       try {
-        const made = await api("/api/play", wish);
+        await app.begin(wish);
         if (!this.view.turn) app.forget(this.view.id).catch(() => {}); // nothing was played in it
-        app.began = made;
-        location.hash = `#/game/${made.view.id}`;
       } catch (error) {
         this.busy = false;
         app.notice(error.message);
@@ -221,7 +242,7 @@
     settle() {
       this.frame = this.view.frame;
       if (this.view.yours) {
-        const legal = unpacked(this.view.legal, this.about.nvec.reduce((sum, count) => sum + count, 0));
+        const legal = app.legal(this.view.legal, this.about.nvec);
         this.controls.start(this.view.controls, legal);
       } else {
         this.controls.rest();

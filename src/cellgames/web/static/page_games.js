@@ -7,18 +7,8 @@
   const MOST = 150; // ids that the browser remembers: the server asks for them where others play there, too
   const BOARDS = 3; // that the landing page shows
 
-  const read = () => {
-    try {
-      return JSON.parse(localStorage.getItem(KEY)) || [];
-    } catch { // no storage, or another's text in it
-      return [];
-    }
-  };
-  const write = (ids) => {
-    try {
-      localStorage.setItem(KEY, JSON.stringify(ids.slice(0, MOST)));
-    } catch { /* no storage: the address of a game still leads to it */ }
-  };
+  const read = () => app.kept(KEY) || [];
+  const write = (ids) => app.keep(KEY, ids.slice(0, MOST));
 
   app.remember = (id) => write([id, ...read().filter((other) => other !== id)]);
 
@@ -30,15 +20,8 @@
   // The links of a game for the other people; null in other games.
   app.invitation = ({ links, origin, layout }) => {
     if (!Object.keys(links).length) return null;
-    const line = ([player, address]) => {
-      const input = el("input", { class: "sharelink", readOnly: true, "aria-label": `Link for ${player}`,
-        value: `${origin || location.origin}/#/game/${address}`, onfocus: () => input.select() });
-      const copy = el("button", { type: "button", onclick: async () => {
-        input.select();
-        try { await navigator.clipboard.writeText(input.value); app.notice("Copied."); } catch { app.notice("Press Ctrl+C to copy."); }
-      } }, "Copy");
-      return el("p", { class: "buttons" }, el("span", {}, player), input, copy);
-    };
+    const line = ([player, address]) => el("p", { class: "buttons" }, el("span", {}, player),
+      app.copied(`Link for ${player}`, `${origin || location.origin}/#/game/${address}`));
     return el("details", { class: "panel invitation", open: true }, el("summary", {}, "Links for the others"),
       el("p", { class: "hint" }, `Whoever has a link plays ${layout.title} in that seat.`), Object.entries(links).map(line),
       !origin && /^(localhost|127\.|\[::1)/.test(location.host) && el("p", { class: "hint" }, "Only this computer reaches the page; ",

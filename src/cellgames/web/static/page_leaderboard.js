@@ -7,7 +7,14 @@
   const percent = (share, digits = 0) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
   const elo = (value) => (value === null || value === undefined ? "–" : String(Math.round(value)).replace("-", "−"));
 
-  const SHOWN = ["score", "mean_place", "nash", "deviation_rating", "games", "seats"]; // columns, where a board has them
+  // Columns, where a board has them, and what they mean.
+  const SHOWN = {
+    score: "", mean_place: "",
+    nash: "how often the agent plays in a mixture of agents that no agent beats; 0 % for agents that others make superfluous",
+    deviation_rating: "what a player gains who sends this agent although an equilibrium chooses for both; at most 0, "
+      + "and copies of an agent change nothing",
+    games: "", seats: "",
+  };
 
   // A number in the format of its column, as Python writes it.
   const formatted = (value, form) => {
@@ -36,7 +43,7 @@
     const number = (text) => el("td", { class: "number" }, text);
     const range = (line) => (line.elo_low === null || line.elo_high === null ? null
       : el("small", { class: "range" }, `${elo(line.elo_low)} to ${elo(line.elo_high)}`));
-    const shownColumns = SHOWN.map((name) => board.columns.find((column) => column.name === name)).filter(Boolean);
+    const shownColumns = Object.keys(SHOWN).map((name) => board.columns.find((column) => column.name === name)).filter(Boolean);
     const columns = [ // head and cell
       ["", (line) => number(line.rank)],
       ["agent", (line) => el("th", { scope: "row", title: line.agent }, app.shortened(line.agent, 36))],
@@ -44,7 +51,9 @@
       [`${Math.round(100 * board.level)} % interval`, (line) => el("td", { class: "whole" }, bar(line, low, high), range(line))],
       ...shownColumns.map(({ name, label, shown }) => [label.replace(" %", ""), (line) => number(formatted(line[name], shown))]),
     ];
-    return app.cards("ratings", columns.map(([head]) => head), board.agents.map((line) => columns.map(([, cell]) => cell(line))));
+    return [app.cards("ratings", columns.map(([head]) => head), board.agents.map((line) => columns.map(([, cell]) => cell(line)))),
+      shownColumns.map(({ name, label }) => SHOWN[name] && el("p", { class: "hint" }, el("b", {}, label.replace(" %", "")),
+        `: ${SHOWN[name]}.`))];
   };
 
   const cross = (board) => {
@@ -66,9 +75,9 @@
     "Each agent's score against the others, by their numbers, in %");
   };
 
-  const section = (board) => {
-    const parameters = Object.entries(board.parameters).map(([name, value]) => `${name}=${value}`).join(" ");
-    return el("section", { class: "panel" }, el("h2", {}, board.game), el("p", { class: "hint" }, parameters),
+  const section = (games) => (board) => {
+    return el("section", { class: "panel" }, el("h2", {}, app.titleOf(games, board.game)),
+      el("p", { class: "hint" }, app.settingsOf(games, board.game, board.parameters)),
       el("p", {}, `${app.plural(board.games, "game")} (${board.distinct} different). A difference of 400 Elo means odds of ten to ` +
         `one. ${board.anchor === null ? "The mean of all agents" : `The rating of ${board.anchor}`} is 0.`),
       ratings(board), el("h3", {}, "Who beats whom"), cross(board),
@@ -81,7 +90,7 @@
   app.route(/^leaderboard$/, async (main, _, query, current) => {
     document.title = "Leaderboard · Cellgames";
     app.waitFor(main, "Ratings are computed");
-    const { store, boards } = await api("/api/leaderboard");
+    const [{ store, boards }, games] = await Promise.all([api("/api/leaderboard"), app.games()]);
     if (!current()) return null;
     const names = [...new Set(boards.map((board) => board.game))];
     const wanted = query.get("game");
@@ -90,8 +99,8 @@
       names.length > 1 && el("p", { class: "tabs" },
         el("a", { class: "button", href: "#/leaderboard", "aria-current": wanted ? null : "true" }, "All"),
         names.map((name) => el("a", { class: "button", href: `#/leaderboard?game=${encodeURIComponent(name)}`,
-          "aria-current": wanted === name ? "true" : null }, name))),
-      shown.length ? shown.map(section) : el("section", { class: "panel" },
+          "aria-current": wanted === name ? "true" : null }, app.titleOf(games, name)))),
+      shown.length ? shown.map(section(games)) : el("section", { class: "panel" },
         el("p", {}, store === null ? "The server was started without a store of games." : "The store of games is empty."),
         el("p", {}, "Runs add their games to it, for example ", el("code", {},
           "cellgames round-robin torus-small-v0 --agents random greedy rollout:32"),

@@ -115,10 +115,8 @@
       try {
         const [games, levels] = await Promise.all([app.games(), api(`/api/levels?${new URLSearchParams({ game: next })}`)]);
         const { players } = games.find((one) => one.id === next);
-        const made = await api("/api/play", { game: next, parameters: {}, seat: players[0],
+        await app.begin({ game: next, parameters: {}, seat: players[0],
           agents: [levels.length ? levels[0].agent : "random"] });
-        app.began = made;
-        location.hash = `#/game/${made.view.id}`;
       } catch (error) {
         button.disabled = false;
         app.notice(error.message);

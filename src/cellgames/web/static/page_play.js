@@ -150,6 +150,14 @@
     const measured = ({ elo, seconds }) => (elo === null ? "Not measured on this board."
       : `Rating ${elo} (random has 0); ${seconds < 0.01 ? "less than 0.01" : `about ${seconds}`} s a move.`);
 
+    // Offer no more playouts than this computer has time for; it is measured when somebody asks for the agent.
+    async function limit(agent, number) {
+      const query = new URLSearchParams({ game: id, parameters: JSON.stringify(chosen()), agent });
+      const { most } = await api(`/api/agents/limit?${query}`).catch(() => ({ most: 5000 })); // the server checks the number itself
+      number.max = most;
+      number.value = Math.min(number.value, most);
+    }
+
     // Choose an agent; `before` is what was chosen in its place.
     function rival(label, before) {
       const plain = agents.filter((agent) => !agent.name.includes(".")), files = agents.filter((agent) => agent.name.includes("."));
@@ -169,6 +177,7 @@
         number.hidden = !agent || agent.number === null;
         if (agent && agent.number !== null) number.value = agent.number;
         if (level) number.hidden = true;
+        if (!number.hidden) limit(agent.name, number);
         about.textContent = agent ? (level ? `${level.agent}: ${agent.summary}. ${measured(level)}` : agent.summary) : "";
       };
       select.addEventListener("change", follow);
@@ -189,8 +198,8 @@
       sitting.hidden = apartLine.hidden = seats.value !== SEVERAL;
       const own = people(), others = players.filter((name) => !own.includes(name));
       const labels = !others.length ? [] : each.checked && others.length > 1
-        ? others.map((name) => `Opponent as ${game.people[players.indexOf(name)]}`)
-        : [others.length > 1 ? "Opponent in all other seats" : "Opponent"];
+        ? others.map((name) => `${own.length ? "Opponent" : "Agent"} as ${game.people[players.indexOf(name)]}`)
+        : [!own.length ? "Agent in all seats" : others.length > 1 ? "Opponent in all other seats" : "Opponent"];
       const before = [...rivals.children].map((one) => one.chosen());
       clear(rivals, labels.map((label, place) => rival(label, before[place])));
       eachLine.hidden = others.length < 2;
@@ -219,9 +228,7 @@
       if (seats.value === SEVERAL && apart.checked) wish.invite = true;
       if (clock.value) wish.clock = clock.value;
       if (seed.value !== "") wish.seed = Number(seed.value);
-      const made = await api("/api/play", wish);
-      app.began = made;
-      location.hash = `#/game/${made.view.id}`;
+      await app.begin(wish);
     }
 
     add(form, [preset, field("Your seat", seats), sitting, apartLine, rivals, eachLine, field("Clock", clock),

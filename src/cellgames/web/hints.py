@@ -1,6 +1,8 @@
-"""Hints in `cellgames play`: a move that an agent suggests, and its value in words."""
+"""Hints for people who play: a move that an agent suggests, and its value in words."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 
@@ -24,7 +26,14 @@ _WORDS = (
 )
 
 
-def hint(game: Game, state: State, seat: int) -> str:
+class Hint(NamedTuple):
+    """A suggested move: the sentence that names it, and its number; None where an action has several parts."""
+
+    words: str
+    action: int | None
+
+
+def hint(game: Game, state: State, seat: int) -> Hint:
     """Return a suggestion for a seat that is to act in an unfinished game, a batch of one.
 
     A search suggests where it can see the whole position. Elsewhere `greedy` does, which sees what the seat sees.
@@ -47,21 +56,24 @@ def _searched(game: Game, state: State) -> Analysis | None:
         return None
 
 
-def _text(found: Analysis) -> str:
+def _text(found: Analysis) -> Hint:
     chance = found.win_chance
     words = next(words for least, words in _WORDS if chance >= least)
     line = " ".join(move.name for move in found.line[1:6])
     expected = f" It expects {line} next." if line else ""
-    return f"{found.agent} suggests {found.chosen}: {words}, your chance to win is {100 * chance:.0f} %.{expected}"
+    text = f"{found.agent} suggests {found.chosen}: {words}, your chance to win is {100 * chance:.0f} %.{expected}"
+    return Hint(text, next(move.action for move in found.moves if move.name == found.chosen))
 
 
-def _from_greedy(game: Game, state: State, seat: int) -> str:
+def _from_greedy(game: Game, state: State, seat: int) -> Hint:
     try:
         agent = load("greedy", game)
     except ValueError:
-        return f"There are no hints in {game.info.title}: it has no agent that could give them."
+        return Hint(f"There are no hints in {game.info.title}: it has no agent that could give them.", None)
     env_ids, seats = torch.zeros(1, dtype=torch.int64, device="cpu"), torch.tensor([seat], device="cpu")
     agent.start(game, seats, env_ids)
     chosen = select(agent, game, state, env_ids, torch.Generator().manual_seed(0), seats)[0]
-    words = game.action_in_words(state, seat, game.info.ravel_action(chosen.reshape(-1).tolist()))
-    return f"greedy suggests {words}. It looks one move ahead and gives no chance to win."
+    action = game.info.ravel_action(parts := chosen.reshape(-1).tolist())
+    words = game.action_in_words(state, seat, action)
+    text = f"greedy suggests {words}. It looks one move ahead and gives no chance to win."
+    return Hint(text, action if len(parts) == 1 else None)

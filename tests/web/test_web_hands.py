@@ -1,0 +1,112 @@
+"""What the hands do: taps on a phone, hints, a game again, agents that are watched, and numbers that a machine can serve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from browser import DESKTOP, FORM, PHONE, READY, click, expect, fill_form, page, point
+
+import cellgames
+from cellgames.web import catalog
+
+_MOVES = "() => Cellgames.app.game.moves.length"
+
+
+def start(p: Any, site: str, id: str, **settings: object) -> None:
+    fill_form(p, site, id, **settings)
+    p.click(FORM)
+    p.wait_for_selector(READY)
+
+
+def test_hex_is_played_by_touch_without_a_wrong_move(chromium: Any, site: str) -> None:
+    with page(chromium, PHONE, touch=True) as (p, complaints):
+        start(p, site, "hex-v0")
+        assert p.evaluate("() => Cellgames.app.game.board.scale < 30")
+        place = p.get_by_role("button", name="Place", exact=True)
+        for cell in (60, 61):  # the finger has missed
+            at = point(p, cell)
+            p.touchscreen.tap(at["x"], at["y"])
+            expect(place).to_be_enabled()
+            assert p.evaluate(_MOVES) == 0
+        at = point(p, 60)
+        p.touchscreen.tap(at["x"], at["y"])
+        assert p.evaluate(_MOVES) == 0
+        place.tap()
+        p.wait_for_function("() => Cellgames.app.game.moves.length >= 2")
+        assert p.evaluate("() => Cellgames.app.game.moves[0]") == cellgames.make("hex-v0").action_to_string(60)
+        p.wait_for_selector(READY)
+        p.get_by_label("confirm each tap").uncheck()
+        free = p.evaluate("() => [...Cellgames.app.game.controls.cells()][0]")
+        before = p.evaluate(_MOVES)
+        at = point(p, free)
+        p.touchscreen.tap(at["x"], at["y"])
+        p.wait_for_function("(before) => Cellgames.app.game.moves.length > before", arg=before)
+        p.reload()
+        p.wait_for_selector(READY)
+        assert not p.get_by_label("confirm each tap").is_checked(), "the browser keeps the choice"
+        assert not complaints
+
+
+def test_small_cells_begin_as_large_as_a_finger_needs(chromium: Any, site: str) -> None:
+    with page(chromium, PHONE, touch=True) as (p, complaints):
+        start(p, site, "cloth-of-gold-v0")
+        assert p.evaluate("() => Cellgames.app.game.board.scale >= 14")
+        assert not complaints
+
+
+def test_a_hint_is_marked_and_the_game_is_played_again_with_seats_swapped(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        start(p, site, "torus-small-v0", Board_size=3)
+        p.click("button:has-text('Hint')")
+        expect(p.locator(".notice")).to_contain_text("suggests")
+        hinted = p.evaluate("() => Cellgames.app.game.guide()[0]")
+        assert isinstance(hinted, int)
+        click(p, hinted)
+        p.wait_for_function("() => Cellgames.app.game.moves.length >= 2")
+        assert p.evaluate("() => Cellgames.app.game.guide()") is None
+        p.wait_for_selector(READY)
+        p.click("button:has-text('Resign')")
+        p.click("dialog button:has-text('Resign')")
+        again = p.locator(".end .buttons > *").first
+        expect(again).to_have_text("Play again")
+        expect(p.get_by_role("button", name="Undo")).to_be_hidden()
+        names = p.evaluate("() => Cellgames.app.game.about.names")
+        again.click()
+        p.wait_for_function("() => Cellgames.app.game.about.people[0] === 1")
+        assert p.evaluate("() => Cellgames.app.game.about.names") == names[::-1]
+        assert not complaints
+
+
+def test_watching_agents_offers_no_move(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/play/cloth-of-gold-small-v0")
+        p.wait_for_selector(FORM)
+        p.get_by_label("Your seat").select_option("")
+        expect(p.locator(".rival label")).to_have_text("Agent in all seats")
+        p.get_by_label("a different agent for each seat").check()
+        assert p.locator(".rival label").all_inner_texts() == ["Agent as Player A", "Agent as Player B"]
+        p.click(FORM)
+        p.wait_for_selector(".bots")
+        for words in ("End the turn", "Hint", "Undo"):
+            expect(p.get_by_role("button", name=words)).to_be_hidden()
+        expect(p.locator(".palette")).to_be_hidden()
+        assert not complaints
+
+
+def test_the_form_offers_as_many_playouts_as_there_is_time_for(
+    chromium: Any, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalog, "MOVE_S", 1e-3)
+    catalog.most_playouts.cache_clear()
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/play/y-v0")
+        p.wait_for_selector(FORM)
+        p.locator("select.agent").select_option("gumbel")
+        number = p.get_by_label("Playouts a move")
+        p.wait_for_function("() => document.querySelector('.rival input').max < 32")
+        assert int(number.input_value()) == int(str(number.get_attribute("max"))) >= 1
+        hints = " ".join(p.locator(".rival .hint").all_inner_texts())
+        assert "FILE" not in hints
+        assert not complaints
+    catalog.most_playouts.cache_clear()
