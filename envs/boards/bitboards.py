@@ -263,76 +263,17 @@ def _reachable(grid: Grid, rows: int, cols: int, device: torch.device) -> Tensor
 
 # --- counting ----------------------------------------------------------------------------------------------------
 
-# Fields of 2, 4, 8, 16 and 32 bits in a word, every other one of them set.
 _TWOS, _FOURS, _BYTES = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
-_PAIRS, _HALVES = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF
-
-
-def _nibbles(x: Tensor) -> Tensor:
-    """Replace each four bits by the number that are set (Hacker's Delight, section 5-1)."""
-    x = x - ((x >> 1) & _TWOS)
-    return (x & _FOURS) + ((x >> 2) & _FOURS)
-
-
-def _octets(x: Tensor) -> Tensor:
-    """Add up neighbouring fields of four bits."""
-    return (x & _BYTES) + ((x >> 4) & _BYTES)
-
-
-def _pairs(x: Tensor) -> Tensor:
-    """Add up neighbouring fields of eight bits."""
-    return (x & _PAIRS) + ((x >> 8) & _PAIRS)
-
-
-def _halves(x: Tensor) -> Tensor:
-    """Add up neighbouring fields of 16 bits."""
-    return (x & _HALVES) + ((x >> 16) & _HALVES)
+_EACH = 0x0101010101010101  # times bytes, their sum in the top byte
 
 
 def popcount(x: Tensor) -> Tensor:
-    """Return the number of bits set in each word: int64 [...]."""
-    x = _halves(_pairs(_octets(_nibbles(x))))
-    return (x + (x >> 32)) & 0xFF
-
-
-_EACH, _TOPS = 0x0101010101010101, -0x7F7F7F7F7F7F7F80  # the lowest and the highest bit of each byte
-_DIAGONAL = -0x7FBFDFEFF7FBFDFF  # bit i of byte i
-
-
-def bit_of_rank(words: Tensor, rank: Tensor) -> Tensor:
-    """Return the place of the set bit that has `rank` set ones below it; any number where a word has fewer.
-
-    Vigna, "Broadword implementation of rank/select queries", WEA 2008: counts of all bytes at once, then all bits of
-    the byte that is found.
-
-    Args:
-        words: int64 [...], of which the highest bit is not set.
-        rank: int64, broadcastable, 0 to 63.
-    """
-    upto = _octets(_nibbles(words)) * _EACH  # in byte i: bits set in it and below
-    start = _passed(upto, rank) << 3
-    octet = ((words >> start) & 0xFF) * _EACH & _DIAGONAL
-    rank = rank - ((upto << 8 >> start) & 0xFF)
-    return start + _passed(((octet + 0x7F7F7F7F7F7F7F7F >> 7) & _EACH) * _EACH, rank)
-
-
-def _passed(upto: Tensor, rank: Tensor) -> Tensor:
-    """Return the number of bytes of `upto` that are at most `rank`."""
-    return ((((rank * _EACH | _TOPS) - upto & _TOPS) >> 7) & _EACH) * _EACH >> 56
+    """Return the number of bits set in each word: int64 [...] (Hacker's Delight, section 5-1)."""
+    x = x - ((x >> 1) & _TWOS)
+    x = (x & _FOURS) + ((x >> 2) & _FOURS)
+    return (((x + (x >> 4)) & _BYTES) * _EACH >> 56) & 0xFF
 
 
 def count(boards: Tensor) -> Tensor:
-    """Return the live cells of each board, int64 [..., B], of bitboards [..., S, N, B].
-
-    Three words are added up bit by bit first, so that of every four three have to be counted.
-    """
-    words = boards.flatten(-3, -2)
-    total = words.shape[-2]
-    rest = total % 4
-    a, b, c, d = (words[..., : total - rest, :] if rest else words).unflatten(-2, (-1, 4)).unbind(-2)
-    ones, twos = full_adder(a, b, c)
-    fields = _pairs(_octets(_nibbles(ones) + (_nibbles(twos) << 1)) + _octets(_nibbles(d)))
-    # Fields of 16 bits hold the sum of up to 4,095 words.
-    sums = _halves(fields.sum(-2)) if total < 4096 else _halves(fields).sum(-2)
-    live = (sums + (sums >> 32)) & 0xFFFFFFFF
-    return live + popcount(words[..., total - rest :, :]).sum(-2) if rest else live
+    """Return the live cells of each board, int64 [..., B], of bitboards [..., S, N, B]."""
+    return popcount(boards).sum((-3, -2))

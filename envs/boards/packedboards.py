@@ -90,10 +90,7 @@ class PackedGrid:
 
     def count(self, boards: Tensor) -> Tensor:
         """Return the live cells of each board, int64 [..., B]."""
-        first, *rest = popcount(boards).unbind(-2)
-        for word in rest:
-            first = first + word
-        return first
+        return popcount(boards).sum(-2)
 
     def neighbour_counts(self, boards: Tensor, bits: int = 3) -> tuple[Tensor, ...]:
         """Return the number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.

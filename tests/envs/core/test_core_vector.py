@@ -135,7 +135,6 @@ def compare_compiled(game: Game, step: Callable[[Vector[Any], torch.Generator], 
     "game",
     [
         cellgames.make("torus-v0", size=2),
-        cellgames.make("grid-adaptation-v0", size=9, rounds=2, flip_rounds=(2,), reward_scheme="outcome"),
         Race(),
     ],
     ids=lambda game: str(game.id),

@@ -7,7 +7,7 @@ import torch
 from every_game import generator
 from torch import Tensor
 
-from cellgames.envs.boards.bitboards import Grid, bit_of_rank
+from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.packedboards import PackedGrid
 
 SHAPES = [(3, 3), (5, 5), (9, 9), (15, 15), (31, 31), (4, 15), (16, 15), (40, 7), (64, 31), (3, 20), (12, 12)]
@@ -46,14 +46,3 @@ def test_neighbours_are_counted_as_on_bitboards(rows: int, cols: int, bits: int)
     for one, other in zip(ours, theirs, strict=True):
         assert torch.equal(packed.unpack(packed.trim(one)), grid.unpack(grid.trim(other)))
     assert torch.equal(words, before)
-
-
-def test_the_bit_of_a_rank_is_found() -> None:
-    words = torch.randint(0, (1 << 63) - 1, (200,), generator=generator(1))
-    words = torch.cat(
-        (words, words & (words >> 1) & (words << 3 & (1 << 63) - 1), torch.tensor([1, 1 << 62, (1 << 63) - 1]))
-    )
-    for word in words.tolist():
-        places = [place for place in range(63) if word >> place & 1]
-        ranks = torch.arange(len(places))
-        assert bit_of_rank(torch.tensor(word), ranks).tolist() == places
