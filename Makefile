@@ -13,7 +13,7 @@ help:
 	@echo "make slow   set up, then the tests that take long: tutorials, learning, clusters that fail, every game"
 	@echo "make quick  set up, then the tests that find most mistakes, in about 90 seconds"
 	@echo "make fuzz   give readers, adapters and the server 100,000 hostile inputs"
-	@echo "make proofs  check the shipped proofs of who wins Torus, in plain Python (about a minute)"
+	@echo "make proofs  check the shipped proofs of who wins, in plain Python (about a minute)"
 	@echo "make wheel  build wheel and sdist into dist/, and try both in empty environments"
 	@echo "make sanitize  test the native kernels under AddressSanitizer and UBSan"
 	@echo "make docs   build the documentation into site/"

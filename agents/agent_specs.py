@@ -193,7 +193,11 @@ AGENTS: dict[str, AgentSpec] = {
             "designs that evolution has found, in the Toroidal Cup and Cloth of Gold",
             by_game=True,
         ),
-        AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 to 5", by_game=True),
+        AgentSpec(
+            "perfect",
+            "plays without a mistake, where a game is solved: Torus to size 5, Hex to 6, Y to 8",
+            by_game=True,
+        ),
     )
 }
 """The agents that `load` knows by name."""

@@ -32,17 +32,15 @@ import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import head, write_page
 from cellgames.agents.base import AnyAgent, draw_seeds
+from cellgames.agents.connection.proof_search import ConnectionSearch
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
 from cellgames.agents.torus.proof_search import ProofSearch
 from cellgames.agents.torus.solver import SOLVED_SIZES, solver
 from cellgames.envs.connection.game import ConnectionGame
-from cellgames.envs.connection.state import ConnectionState
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
 from cellgames.envs.torus.game import Torus
-from cellgames.lab.solving.connection_solver import MOST_FREE
-from cellgames.lab.solving.connection_solver import solver as connection_solver
 from cellgames.utils.files import write_atomic
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import markdown_table, percent
@@ -107,7 +105,7 @@ def _samples(seed: int, game: StoneGame[Any]) -> Iterator[Judged]:
 def _least_stones(game: StoneGame[Any]) -> int:
     """Return the least number of turns after which positions can be judged; in Hex and Y nobody may swap then."""
     if isinstance(game, ConnectionGame):
-        return max(2, game.num_cells - MOST_FREE + int(game.swap))
+        return 2
     return LEAST_STONES[game.size]
 
 
@@ -123,7 +121,7 @@ def _undecided(game: StoneGame[Any], generator: torch.Generator) -> Judged:
         state = game.step(state, game.random_actions(state, generator), checked=False)
     states: Any = StoneState.cat([part for _, part in parts])[torch.cat([env_ids for env_ids, _ in parts]).argsort()]
     if isinstance(game, ConnectionGame):
-        winning = _winning_in_connection(game, states)
+        winning = ConnectionSearch(game).move_values(states) == 1
     elif game.size in SOLVED_SIZES:
         winning = solver(game.size).winning_moves(states)
     else:
@@ -132,14 +130,6 @@ def _undecided(game: StoneGame[Any], generator: torch.Generator) -> Judged:
         winning = search.move_values(states) == 1
     both = winning.any(1) & (game.legal_actions(states) & ~winning).any(1)
     return Judged(game, states[both], winning[both])
-
-
-def _winning_in_connection(game: ConnectionGame, states: ConnectionState) -> Tensor:
-    """Return the legal moves that win in positions of Hex or Y, bool [L, A]."""
-    winning = torch.zeros((len(states), game.info.num_actions), dtype=torch.bool)
-    for place in range(len(states)):
-        winning[place, connection_solver(game).winning_moves(states[place : place + 1])] = True
-    return winning
 
 
 @cache

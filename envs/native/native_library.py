@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-INTERFACE = 13
+INTERFACE = 14
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -29,6 +29,7 @@ SWITCH = "CELLGAMES_NATIVE"
 _USED: ContextVar[bool] = ContextVar("_USED", default=True)
 
 _RETURNING = (
+    "cellgames_connection_proof",
     "cellgames_instruction_set",
     "cellgames_native_interface",
     "cellgames_torus_gumbel",
@@ -145,6 +146,8 @@ def _declare(loaded: Library) -> None:
         "cellgames_connection_winning": [address] + [number] * 2 + [address] * 3,
         "cellgames_connection_winners": [address] + [number] * 2 + [address] * 4,
         "cellgames_connection_uct": [address] * 3,
+        "cellgames_connection_solve": [address] * 2 + [number] * 5 + [address],
+        "cellgames_connection_proof": [address] * 2 + [number] * 4 + [address, number, address],
         "cellgames_torus_solver_new": [number] * 3 + [address],
         "cellgames_torus_solver_each": [number] * 3 + [address] * 2 + [number, address],
         "cellgames_torus_solver_bound": [number] * 3,

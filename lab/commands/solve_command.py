@@ -26,18 +26,15 @@ from cellgames.utils.progress import StatusLine
 
 if TYPE_CHECKING:
     from cellgames.agents.torus import ProofSearch
-    from cellgames.envs.connection.game import ConnectionGame
     from cellgames.envs.core import Game
     from cellgames.envs.core.state import S
     from cellgames.envs.stones.stone_game import StoneGame
     from cellgames.envs.stones.stone_state import StoneState
-    from cellgames.envs.torus.game import Torus
-    from cellgames.envs.torus.state import TorusState
 
 _TEXT = (
-    "Solve a position: who wins with best play, and by which moves. Hex and Y are solved where at most 16 cells are\n"
-    "free, such as Hex of size 4 from the first move. Torus is solved from size 3 to 6: size 4 takes less than a\n"
-    "second. Size 5 takes a minute or two from the first moves, and less later on. Nobody has solved size 6.\n\n"
+    "Solve a position: who wins with best play, and by which moves. Hex of size 6 takes some seconds from the first\n"
+    "move, size 7 minutes; Y of size 8 seconds; boards have 64 cells at most. Torus is solved from size 3 to 6: size\n"
+    "4 takes less than a second. Size 5 takes a minute or two from the first moves. Nobody has solved size 6.\n\n"
     "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
     "that shares nothing with the solver.\n\n"
     "Long searches: --table keeps all that the search knows in a file at any time, so that it goes on after Ctrl-C,\n"
@@ -47,6 +44,7 @@ _EXAMPLES = (
     "torus-v0 --size 4",
     "hex-v0 --size 4 --param swap=False",
     'torus-v0 --size 4 --moves "a1+ b2" --proof a1+b2.proof',
+    "hex-v0 --size 5 --param swap=False --moves c3 --proof c3.proof",
     "torus-v0 --size 5 --moves a1 --winner --memory 1 --solved octagon.npz",
     "torus-v0 --size 6 --moves a1 --winner --memory 8 --table octagon.table --time 3600",
     "--verify results/proofs/torus-n4-octagon.proof",
@@ -55,7 +53,6 @@ _GIB = 1 << 30
 _NODES = 20_000  # searched of every open move between two looks at the clock
 _SILENT = 2.0  # seconds before progress is shown
 _MOST_MEMORY = 1024.0
-_TORUS_ONLY = ("proof", "solved", "table", "time")
 
 
 def add(commands: Any) -> None:
@@ -119,6 +116,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _solve(arguments: argparse.Namespace) -> int:
     """Solve a position; print what is found."""
+    from cellgames.agents.connection import ConnectionSearch
     from cellgames.agents.torus import ProofSearch
     from cellgames.envs.connection.game import ConnectionGame
     from cellgames.envs.torus.game import Torus
@@ -133,43 +131,22 @@ def _solve(arguments: argparse.Namespace) -> int:
     if arguments.time is not None and not arguments.time > 0:
         raise UserError(f"--time must be above 0, got {arguments.time}")
     game = make_game(arguments)
-    if isinstance(game, ConnectionGame):
-        return _solve_connection(arguments, game)
-    if not isinstance(game, Torus):
-        raise UserError(f"cellgames solve is for Torus, Hex and Y, got {arguments.game}")
-    state = _position(arguments, game)
+    memory = int(arguments.memory * _GIB)
     try:
-        solver = ProofSearch(game.size, memory=int(arguments.memory * _GIB), table=arguments.table)
+        if isinstance(game, ConnectionGame):
+            if arguments.solved is not None:
+                raise UserError("--solved is for Torus; --table keeps what a search of Hex or Y finds")
+            if arguments.proof is not None and game.tiling != "hexagons":
+                raise UserError("--proof is for Torus, and for Hex and Y on hexagons")
+            search = ConnectionSearch(game, memory, table=arguments.table)
+            return _Solving(arguments, game, _position(arguments, game), search).run()
+        if not isinstance(game, Torus):
+            raise UserError(f"cellgames solve is for Torus, Hex and Y, got {arguments.game}")
+        state, solver = _position(arguments, game), ProofSearch(game.size, memory, table=arguments.table)
     except RuntimeError as error:
         raise UserError(str(error)) from error
     with _kept(arguments, solver):
         return _Solving(arguments, game, state, solver).run()
-
-
-def _solve_connection(arguments: argparse.Namespace, game: ConnectionGame) -> int:
-    """Solve a position of Hex or Y; print what is found."""
-    from cellgames.lab.solving.connection_solver import ConnectionSolver, check_solvable
-
-    if given := [f"--{name.replace('_', '-')}" for name in _TORUS_ONLY if getattr(arguments, name) is not None]:
-        raise UserError(f"{given[0]} is for Torus; Hex and Y are solved by one search in memory")
-    state = _position(arguments, game)
-    try:
-        check_solvable(game, state)
-    except ValueError as error:
-        raise UserError(str(error)) from None
-    solver, began = ConnectionSolver(game), time.monotonic()
-    line, moves = StatusLine(not arguments.quiet, every_s=10.0), []
-    actions = int(game.legal_actions(state).sum())
-    for number, (action, won) in enumerate(solver.judged(state), 1):
-        moves += [action] if won else []
-        if won and arguments.winner:
-            break
-        if time.monotonic() - began > _SILENT:
-            line.show(f"{time.monotonic() - began:.1f} s; {actions - number} moves left to judge")
-    line.end()
-    found = _Found(1 if moves else -1, moves[0] if moves else -1, moves, solver.nodes, time.monotonic() - began)
-    _print_found(arguments, game, state, found)
-    return 0
 
 
 class _Found(NamedTuple):
@@ -235,9 +212,9 @@ class _Solving:
     def __init__(
         self,
         arguments: argparse.Namespace,
-        game: Torus,
-        state: TorusState,
-        solver: ProofSearch,
+        game: StoneGame[Any],
+        state: StoneState,
+        solver: Any,
     ) -> None:
         self.arguments, self.game, self.state, self.solver = arguments, game, state, solver
         self.line = StatusLine(not arguments.quiet, every_s=10.0)
@@ -266,7 +243,7 @@ class _Solving:
         self.line.end()
         text = self.game.state_to_string(self.state)
         with replacing(self.arguments.proof) as part:
-            write(part, self.game.size, text, winner, moves)
+            write(part, self.game.id.removesuffix("-v0"), self.game.size, text, winner, moves)
         if not self.arguments.json:
             print(f"Proof: {self.arguments.proof}, {len(moves)} moves; check it with --verify")
 
@@ -300,7 +277,7 @@ class _Solving:
         for name in ("table", "solved"):
             if kept := getattr(self.arguments, name):
                 return f"; --{name} {kept} goes on"
-        return "; with --solved FILE or --table FILE it can go on later"
+        return "; with --table FILE it can go on later"
 
     def _seconds(self) -> float:
         return round(time.monotonic() - self.began, 2)

@@ -37,6 +37,8 @@ SOLVED = (3, 4)
 
 _AGENTS = ("gumbel:256", "mcts:1000")  # the first that can search the board
 _MOST_AT_ONCE = 256
+_EXACT_CELLS = 25  # of Hex and Y: larger boards are solved as far as some nodes decide
+_NODES, _UNLIMITED = 50_000, 1 << 62  # for a position; the former take about a second
 _WON = 0.5  # from which on a value counts as a win
 
 Solve: TypeAlias = Callable[[Any], Tensor]
@@ -246,17 +248,23 @@ def torus_world(game: Torus, record: Record, options: Options) -> StonesWorld:
 
 
 def connection_world(game: ConnectionGame, record: Record, options: Options) -> StonesWorld:
-    """Return the world of a record of Hex or Y, solved where few cells are free; the record is checked."""
-    from cellgames.lab.solving.connection_solver import MOST_FREE, is_solvable, solver
+    """Return the world of a record of Hex or Y, solved on small boards; the record is checked."""
+    from cellgames.agents.connection import ConnectionSearch
+    from cellgames.agents.connection.perfect import MOST_CELLS
+
+    solves = game.num_cells <= MOST_CELLS and library(torch.device("cpu")) is not None
+    exact = solves and game.num_cells <= _EXACT_CELLS
+
+    @cache
+    def search() -> ConnectionSearch:
+        return ConnectionSearch(game)
 
     def solve(state: Any) -> Tensor:
-        values = [
-            (1 if solver(game).wins(state[row]) else -1) if is_solvable(game, state[row]) else 0
-            for row in range(len(state))
-        ]
-        return torch.tensor(values, device="cpu")
+        if not solves:
+            return torch.zeros(len(state), dtype=torch.int8, device="cpu")
+        return search().solve(state, _UNLIMITED if exact else _NODES)
 
-    words = ALL if game.num_cells <= MOST_FREE else f"where at most {MOST_FREE} cells are free"
+    words = ALL if exact else f"where {_NODES:,} nodes decide" if solves else ""
     return _world(game, record, options, solve, words)
 
 

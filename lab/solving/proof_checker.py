@@ -1,8 +1,8 @@
-"""Check a proof of who wins a position of Torus, by the rules alone: `cellgames solve --verify FILE`.
+"""Check a proof of who wins a position of Torus, Hex or Y, by the rules alone: `cellgames solve --verify FILE`.
 
 `python proof_checker.py FILE` does the same without the package: this file needs nothing but Python. It shares no code
-with the solver that writes proofs, and works another way: it has its own geometry, plays the moves of the proof, and
-looks for closed paths by a walk through the group of the last stone.
+with the solvers that write proofs: it has its own boards, plays the moves of a proof, and looks for a win by a walk
+through the group of the last stone.
 
 A proof is a line of JSON and the winner's moves, a byte each, packed by LZMA. The loser's moves are not in it. Where
 the loser is to move, all moves must be answered. The checker takes them in the order of cells. An answer that wins has
@@ -10,9 +10,11 @@ a carrier: the free cells that the winner's further play needs. A move outside o
 so it need not be tried; the moves left to try are those in the carriers of all answers so far. A position that was
 there before, or a symmetric one with at most `shared` stones, is not repeated.
 
-Cells: octagon (r, c) is r*n + c, and square (r, c), n^2 + r*n + c, lies between octagons (r, c), (r, c+1), (r+1, c) and
-(r+1, c+1), all modulo n. A closed path that winds h times to the right and v times down wins for Black if h = 0 or
-h*v > 0, and for White if v = 0 or h*v < 0, unless h = v = 0.
+Cells of Torus: octagon (r, c) is r*n + c, and square (r, c), n^2 + r*n + c, lies between octagons (r, c), (r, c+1),
+(r+1, c) and (r+1, c+1), all modulo n. A closed path that winds h times to the right and v times down wins for Black if
+h = 0 or h*v > 0, and for White if v = 0 or h*v < 0, unless h = v = 0. Cells of Hex and Y: row by row, all c < n in Hex
+and c < n - r in Y; (r, c) touches (r, c+1), (r+1, c) and (r+1, c-1). In Hex Black connects top and bottom, White left
+and right; in Y both connect the first row, the first column and the line r + c = n - 1.
 """
 
 from __future__ import annotations
@@ -22,14 +24,15 @@ import lzma
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-FORMAT = "cellgames torus proof 1"
+FORMAT = "cellgames {} proof 1"
+GAMES = ("torus", "hex", "y")
 MOST_MOVES = 1 << 27
 _TOLD = 256  # moves between two calls of who wants to know how far it is
 
-Board: TypeAlias = list[int]  # 0 free, 1 Black, 2 White
-Cells: TypeAlias = int  # a set: bit i is cell i
+Board = list[int]  # 0 free, 1 Black, 2 White
+Cells = int  # a set: bit i is cell i
 
 
 class ProofError(ValueError):
@@ -37,33 +40,37 @@ class ProofError(ValueError):
 
 
 class _Checker:
-    """A proof while it is read."""
+    """A proof while it is read. `near` has the neighbours of each cell, and how often the way there winds around."""
 
-    def __init__(
-        self, size: int, moves: bytes, shared: int, told: Callable[[int, int], None] = lambda read, moves: None
-    ) -> None:
-        self.size, self.cells, self.moves, self.shared, self.read = size, 2 * size * size, moves, shared, 0
-        self.told = told
-        self.near: list[list[tuple[int, int, int]]] = [[] for _ in range(self.cells)]
-        for row in range(size):
-            for col in range(size):
-                for kind, steps in ((0, ((0, 1), (1, 0))), (1, ((0, 0), (0, -1), (-1, 0), (-1, -1)))):
-                    for down, right in steps:
-                        r, c = row + down, col + right
-                        cell, other = row * size + col, kind * size * size + r % size * size + c % size
-                        self.near[cell].append((other, c // size, r // size))
-                        self.near[other].append((cell, -(c // size), -(r // size)))
-        places = [(k, r, c) for k in (0, 1) for r in range(size) for c in range(size)]
-        self.images = [  # translations and half turns, the first of which moves nothing
-            [k * size * size + (r + down) % size * size + (c + right) % size for k, r, c in start]
-            for start in (places, [(k, -r - k, -c - k) for k, r, c in places])
-            for down in range(size)
-            for right in range(size)
-        ]
-        self.known: dict[int, Cells] = {}
+    def __init__(self, game: str, size: int, moves: bytes, shared: int, told: Callable[[int, int], None]) -> None:
+        self.game, self.size, self.moves, self.shared, self.told, self.read = game, size, moves, shared, told, 0
+        n, self.known = size, dict[int, Cells]()
+        kinds = (0, 1) if game == "torus" else (0,)
+        places = [(k, r, c) for k in kinds for r in range(n) for c in range(n - r if game == "y" else n)]
+        number = {place: cell for cell, place in enumerate(places)}
+        self.cells, self.sides = len(places), [[r, n - 1 - r, c, n - 1 - c, n - 1 - r - c] for _, r, c in places]
+        self.near: list[list[tuple[int, int, int]]] = [[] for _ in places]
+        for (kind, row, col), cell in number.items():
+            steps = [(0, 0, 1), (0, 1, 0), (0, 1, -1)] if game != "torus" else [] if kind else [(0, 0, 1), (0, 1, 0)]
+            steps += [(1, r, c) for r in (0, -1) for c in (0, -1)] if game == "torus" and not kind else []
+            for k, down, right in steps:
+                r, c = row + down, col + right
+                other = number.get((k, r % n, c % n) if game == "torus" else (k, r, c))
+                if other is not None:
+                    self.near[cell].append((other, c // n, r // n))
+                    self.near[other].append((cell, -(c // n), -(r // n)))
+        self.images = [list(range(self.cells))]  # symmetries, the first of which moves nothing
+        if game == "torus":
+            turned = [(k, -r - k, -c - k) for k, r, c in places]
+            moves_by = [(down, right) for down in range(n) for right in range(n)]
+            self.images = [
+                [number[k, (r + down) % n, (c + right) % n] for k, r, c in start]
+                for start in (places, turned)
+                for down, right in moves_by
+            ]
 
     def wins(self, board: Board, last: int) -> bool:
-        """Return True if the group of the last stone has a closed path that wins for its owner."""
+        """Return True if the group of the last stone wins for its owner."""
         owner, at, stack, kept = board[last], {last: (0, 0)}, [last], (0, 0)
         while stack:
             cell = stack.pop()
@@ -81,7 +88,8 @@ class _Checker:
                 if ((h == 0 or h * v > 0) if owner == 1 else (v == 0 or h * v < 0)) or h * kept[1] != v * kept[0]:
                     return True
                 kept = (h, v)
-        return False
+        goal = {"torus": (), "hex": (0, 1) if owner == 1 else (2, 3), "y": (0, 2, 4)}[self.game]
+        return bool(goal) and all(any(self.sides[cell][side] == 0 for cell in at) for side in goal)
 
     def answer(self, board: Board, player: int) -> Cells:
         """Play the winner's next move; return the carrier of its win."""
@@ -130,71 +138,58 @@ class _Checker:
 def check(proof: dict[str, Any], moves: bytes, told: Callable[[int, int], None] = lambda read, moves: None) -> int:
     """Check a proof that `read` has returned; return how many positions of the loser's it has.
 
-    `told` is called now and then with how many moves have been checked, and their number.
+    `told` is called now and then with the moves that have been checked, and their number.
 
     Raises:
         ProofError: something is not proved, or wrong.
     """
-    size, text, shared = proof["size"], proof["position"], proof["shared"]
+    game, size, text, winner = proof["format"].split()[1], proof["size"], proof["position"], proof["winner"]
     marks = text.replace("/", "").replace(" ", "")
-    cells, mover_mark = marks[:-1], marks[-1:]
-    if not (2 <= size <= 16 and len(cells) == 2 * size * size and set(cells) <= set(".xo") and mover_mark in "bw"):
+    checker = _Checker(game, size, moves, proof["shared"], told) if 2 <= size <= 16 else None
+    if checker is None or len(marks) != checker.cells + 1 or set(marks[:-1]) - set(".xo") or marks[-1] not in "bw":
         raise ProofError(f"no position of size {size}: {text!r:.200}")
-    board, mover, winner = [".xo".index(mark) for mark in cells], "bw".index(mover_mark) + 1, proof["winner"]
     if winner not in ("black", "white"):
         raise ProofError(f"no winner: {winner!r:.100}")
-    checker = _Checker(size, moves, shared, told)
+    board, mover = [".xo".index(mark) for mark in marks[:-1]], "bw".index(marks[-1]) + 1
     if any(checker.wins(board, cell) for cell in range(len(board)) if board[cell]):
         raise ProofError("the position of the proof is a finished game")
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
-    if mover == ("black", "white").index(winner) + 1:
-        checker.answer(board, mover)
-    else:
-        checker.refute(board, mover)
+    (checker.answer if mover == ("black", "white").index(winner) + 1 else checker.refute)(board, mover)
     if checker.read != len(moves):
         raise ProofError(f"the proof goes on after all moves are answered: {len(moves)} moves, {checker.read} needed")
     return len(checker.known)
 
 
 def read(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return the claim of a proof, and the winner's moves.
-
-    Raises:
-        ProofError: the file is no proof.
-    """
+    """Return the claim of a proof, and the winner's moves; raise a `ProofError` if the file is none."""
     line, _, packed = path.read_bytes().partition(b"\n")
     try:
         proof = json.loads(line)
         kinds = {name: type(proof.get(name)) for name in ("size", "position", "winner", "shared")}
-        if proof.get("format") != FORMAT or kinds != {"size": int, "position": str, "winner": str, "shared": int}:
-            raise ValueError(f"its first line does not say {FORMAT!r}, size, position, winner and shared")
+        known = proof.get("format") in [FORMAT.format(game) for game in GAMES]
+        if not known or kinds != {"size": int, "position": str, "winner": str, "shared": int}:
+            raise ValueError("its first line does not say format, size, position, winner and shared")
         unpacker = lzma.LZMADecompressor()
         moves = unpacker.decompress(packed, MOST_MOVES)
         if not unpacker.eof:
             raise ValueError("its moves break off, or are too many")
     except (ValueError, AttributeError, lzma.LZMAError) as error:
-        raise ProofError(f"{path} is no proof of a position of Torus: {error}") from error
+        raise ProofError(f"{path} is no proof of a position of Torus, Hex or Y: {error}") from error
     return proof, moves
 
 
-def write(path: Path, size: int, position: str, winner: str, moves: bytes, shared: int = 8) -> None:
-    """Write a proof as a file."""
-    proof = {"format": FORMAT, "size": size, "position": position, "winner": winner, "shared": shared}
-    path.write_bytes(json.dumps(proof).encode() + b"\n" + lzma.compress(moves, preset=9))
-
-
 def check_file(path: Path, told: Callable[[int, int], None] = lambda read, moves: None) -> str:
-    """Check a file; return what it proves, in a sentence; `told` as in `check`.
-
-    Raises:
-        ProofError: it proves nothing.
-    """
+    """Check a file, as `check` does; return what it proves, in a sentence."""
     proof, moves = read(path)
     positions = check(proof, moves, told)
-    return (
-        f"proved: {proof['winner']} wins {proof['position']} (size {proof['size']}); "
-        f"{len(moves)} moves in {positions} positions"
-    )
+    claim = f"{proof['winner']} wins {proof['position']} (size {proof['size']})"
+    return f"proved: {claim}; {len(moves)} moves in {positions} positions"
+
+
+def write(path: Path, game: str, size: int, position: str, winner: str, moves: bytes, shared: int = 8) -> None:
+    """Write a proof as a file."""
+    proof = {"format": FORMAT.format(game), "size": size, "position": position, "winner": winner, "shared": shared}
+    path.write_bytes(json.dumps(proof).encode() + b"\n" + lzma.compress(moves, preset=9))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ import torus_reference as ref
 from native_code import native_library
 from slow import slow_except
 
-from cellgames.agents.torus.proof_search import Progress, ProofSearch
+from cellgames.agents.connection import Progress
+from cellgames.agents.torus.proof_search import ProofSearch
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import seeds
 from cellgames.envs.torus.game import Torus
@@ -224,7 +225,7 @@ for _ in search.search(Torus(5).string_to_state({Torus(5).state_to_string(state)
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "search.table"
     path.write_text("no table")
-    with pytest.raises(ValueError, match="is no table of a Torus search"):
+    with pytest.raises(ValueError, match="is no table of such a search"):
         ProofSearch(4, table=path)
     path.unlink()
     ProofSearch(4, memory=1 << 16, table=path)

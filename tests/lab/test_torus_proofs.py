@@ -49,13 +49,13 @@ def test_the_checker_runs_alone() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("proved: black wins")
-    assert "cellgames." not in script.read_text().replace("cellgames torus", "").split('"""', 2)[2]
+    assert "cellgames." not in script.read_text().replace("cellgames {} proof", "").split('"""', 2)[2]
 
 
 def test_its_geometry_and_its_winning_paths_are_those_of_the_reference() -> None:
     rng = random.Random(0)
     for size in (2, 3, 4, 5):
-        checker = proof_checker._Checker(size, b"", 0)
+        checker = proof_checker._Checker("torus", size, b"", 0, lambda read, moves: None)
         for _ in range(40):
             board = [rng.choice((0, 1, 1, 2, 2)) for _ in range(2 * size * size)]
             for owner in (1, 2):

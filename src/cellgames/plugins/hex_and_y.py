@@ -10,7 +10,10 @@ from .shared import MASKABLE_PPO, files
 _EVAL = {"eval_opponents": ("rollout:64", "mcts:30", "greedy")}  # any network beats `random` at once
 
 _SHARED: dict[str, Any] = {
-    "agents": {"greedy": "cellgames.agents.connection.greedy:ConnectionGreedy"},
+    "agents": {
+        "greedy": "cellgames.agents.connection.greedy:ConnectionGreedy",
+        "perfect": "cellgames.agents.connection.perfect:ConnectionPerfect",
+    },
     "networks": {"policy": "cellgames.agents.connection.network:ConnectionNetwork"},
     "transfer_parameters": ("size", "swap"),
     "reader": "cellgames.arena.analyse.stones_reader:ConnectionReader",
