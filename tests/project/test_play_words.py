@@ -11,11 +11,11 @@ import torch
 
 import cellgames
 from cellgames.arena.records.record_lines import read_records
-from cellgames.web.hints import hint
 from cellgames.cli.main import main
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
 from cellgames.web.frames import replay_data
+from cellgames.web.hints import hint
 
 SMALL = ("play", "torus-v0", "--size", "3", "--in-process", "--agents", "arena_bots:Last")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import browser
 import pytest
-from browser import expect, page
+from browser import FORM, expect, page
 from web_records import recorded
 from web_server import served
 
@@ -35,10 +35,11 @@ def lost_game() -> Record:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a page with records of three games."""
+    """The address of a page with records of four games."""
     folder = tmp_path_factory.mktemp("analysis")
     cup = recorded("toroidal-cup-small-v0", max_generations=30)
-    append(folder / "games.jsonl", [lost_game(), recorded("cloth-of-gold-small-v0"), cup])
+    lost = lost_game()
+    append(folder / "games.jsonl", [lost, recorded("cloth-of-gold-small-v0"), cup, replace(lost, opening=1)])
     with served(folder) as address:
         yield address
 
@@ -64,7 +65,7 @@ def test_a_planted_blunder_is_found_and_the_better_move_tried(chromium: Any, sit
         sign = p.locator(".tree .ply b.sign")
         expect(sign).to_have_count(1)
         assert sign.inner_text() == "??"
-        fault = p.locator(".faults button")
+        fault = p.locator(".faults li button")
         expect(fault).to_have_count(1)
         assert "c2" in fault.inner_text()
         fault.click()
@@ -84,6 +85,28 @@ def test_a_planted_blunder_is_found_and_the_better_move_tried(chromium: Any, sit
         assert p.evaluate("() => Cellgames.app.analysis.notes().some(([cell, text, , best]) => cell === 20 && best)")
         p.select_option("select[aria-label='Numbers on the board']", "")
         assert p.evaluate("() => Cellgames.app.analysis.notes().length") == 0
+        assert complaints == []
+
+
+def test_the_player_finds_the_better_move_and_random_openings_are_no_mistakes(chromium: Any, site: str) -> None:
+    with page(chromium) as (p, complaints):
+        p.goto(f"{site}/#/analysis?file=games.jsonl&number=1")
+        p.click("button:has-text('Learn from them')")
+        box = p.locator(".lesson-box")
+        expect(box).to_contain_text("Black played c2. Find a better move.")
+        assert p.locator(".lines li").count() == 0, "what the search says is hidden"
+        assert p.evaluate("() => Cellgames.app.analysis.notes()") == []
+        click(p, 12)
+        expect(box).to_contain_text("Try another move.")
+        assert p.locator(".tree .variation").count() == 0
+        click(p, 20)
+        expect(box).to_contain_text("a5 is the best move.")
+        box.locator("button:has-text('Next')").click()
+        expect(box).to_have_text("You found 1 of 1 better move.")
+        p.goto(f"{site}/#/analysis?file=games.jsonl&number=4")
+        expect(p.locator(".faults")).to_contain_text("none")
+        p.wait_for_function("() => document.querySelector('.curveline + svg').parentElement.dataset.known === '3'")
+        assert p.locator(".sign").count() == 0
         assert complaints == []
 
 
@@ -150,8 +173,10 @@ def test_a_position_is_set_up_linked_and_played_on(chromium: Any, site: str) -> 
         expect(p.locator(".status")).to_contain_text("Black to move")
         assert p.evaluate("() => Cellgames.app.analysis.tree.root.place.position") == RACE
         p.click("summary:has-text('Play from here')")
-        p.select_option("select[aria-label='Opponent']", "random")
-        p.click("details button.main:has-text('Play')")
+        p.click(".tools a:has-text('Play')")
+        p.wait_for_selector(FORM)
+        p.select_option("select.agent", "random")
+        p.click(FORM)
         p.wait_for_selector(".game[data-state=yours]")
         browser.click(p, 20)
         expect(p.locator(".status")).to_contain_text("You win")

@@ -1,4 +1,4 @@
-"""What the hands do: taps on a phone, hints, a game again, agents that are watched, and numbers that a machine can serve."""
+"""What the hands do: taps on a phone, hints, a game again, watched agents, and numbers that a machine can serve."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def test_words_are_said_and_heard_in_grid_adaptation_with_talk(chromium: Any, si
 def test_a_record_is_watched_and_scrubbed_and_hostile_names_are_only_text(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/watch")
-        p.click("text=run/games.jsonl")
+        p.click("a[title='run/games.jsonl']")
         p.wait_for_selector("table.list")
         assert p.locator("table.list tbody tr").count() == 13
         assert "<img src=x" in p.content() or "&lt;img" in p.content()

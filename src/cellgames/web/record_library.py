@@ -69,6 +69,17 @@ def summary(record: Record | CupRecord, number: int) -> dict[str, Any]:
     }
 
 
+def _first(path: Path) -> dict[str, Any]:
+    """Return `game` and `agents` of the first record of a file."""
+    with path.open("rb") as file:
+        line = file.readline(MOST_LINE + 1)
+    try:
+        about = summary(parse(line), 1)
+    except ValueError:
+        return {"game": "", "agents": []}
+    return {name: about[name] for name in ("game", "agents")}
+
+
 @dataclass(frozen=True)
 class GameFilter:
     """A choice of the games of a list; by default all.
@@ -118,14 +129,13 @@ class Library:
         self._lock = threading.Lock()
 
     def files(self) -> list[dict[str, Any]]:
-        """Return the files of records, the newest first, as JSON: `file`, `bytes` and `time` in seconds since 1970."""
-        found = []
-        for path in self._walk(_SUFFIX):
-            about = path.stat()
-            if about.st_size:
-                found.append((-about.st_mtime, self._name(path), about.st_size))
-        newest = sorted(found)[:MOST_FILES]
-        return [{"file": name, "bytes": size, "time": -before} for before, name, size in newest]
+        """Return the files of records, the newest first, as JSON.
+
+        Returns:
+            `file`, `time` in seconds since 1970, and of the first record `game` and `agents` ("" and none without one).
+        """
+        found = sorted((-about.st_mtime, path) for path in self._walk(_SUFFIX) if (about := path.stat()).st_size)
+        return [{"file": self._name(path), "time": -before, **_first(path)} for before, path in found[:MOST_FILES]]
 
     def weights(self) -> dict[str, Path]:
         """Return the files of trained weights and models by the names under which the page offers them."""

@@ -17,7 +17,7 @@ _PARTS = ("standings", "schedule", "bracket", "final")  # files that a season ha
 
 
 def season_list(library: Library) -> list[dict[str, Any]]:
-    """Return the seasons and series, the newest first: `folder`, `kind`, `game`, `players` and `champion` or None."""
+    """Return the seasons and series, the newest first: `folder`, `kind`, `game`, names of `players`, `champion`."""
     found = []
     for path, time in library.named(*_KINDS):
         folder, _, name = path.rpartition("/")
@@ -34,7 +34,9 @@ def season_list(library: Library) -> list[dict[str, Any]]:
                 "folder": folder,
                 "kind": _KINDS[name],
                 "game": str(settings["game"]),
-                "players": len(_players(settings)),
+                "players": [
+                    str(one.get("name") if isinstance(one, dict) else one)[:200] for one in _players(settings)
+                ],
                 "champion": ends.get("champion"),
                 "time": time,
             }

@@ -147,6 +147,7 @@
         this.busy = false;
         this.moves.draw();
         await this.select(node);
+        if (this.lesson) await this.judge(node);
       } catch (error) {
         this.busy = false;
         app.notice(error.message);
@@ -196,11 +197,14 @@
     /** The place in the engine's efforts of the first search; before it there may be what the engine knows without one. */
     get searched() { return this.engine.efforts.findIndex((simulations) => simulations > 0); }
 
+    /** The effort from which on moves are reviewed. */
+    get quick() { return Math.min(this.searched + 1, this.engine.efforts.length - 1); }
+
     /** What to search next: this position quickly, then the main line, then this position for longer. */
     next() {
       const { at } = this.tree, last = this.engine.efforts.length - 1;
       const over = at.place.player === null;
-      const quick = Math.min(this.searched + 1, last); // from there on moves are reviewed
+      const { quick } = this;
       if (this.reached(at) < quick) return [at, over ? quick : this.reached(at) + 1];
       const whole = this.layout.kind === "cells" ? this.searched : quick; // a search that plays Life is slow
       const open = [this.tree.root, ...this.tree.main].find((node) => this.reached(node) < whole && (node.place || node.parent.place));
@@ -237,11 +241,14 @@
       if (this.job !== job) return;
       node.found[name] = { ...data, place };
       const before = node.review && node.review.mark && node.review.mark.sign;
-      if (data.review) node.review = data.review;
-      if ((data.review && data.review.mark && data.review.mark.sign) !== before && data.review) this.moves.draw();
+      if (data.review && !this.dealt(node)) node.review = data.review;
+      if (node.review && (node.review.mark && node.review.mark.sign) !== before) this.moves.draw();
       if (node === this.tree.at) this.show(); else this.drawCurve();
       this.drawFaults();
     }
+
+    /** Whether a move is one of a record's random opening, which is nobody's mistake. */
+    dealt(node) { return node.ply <= this.source.opening && this.tree.isMain(node); }
 
     get found() { return this.engine ? this.tree.at.found[this.engine.name] : null; }
   };

@@ -17,45 +17,11 @@
   };
 
   app.AnalysisTools = class {
-    // --- what decided the game --------------------------------------------------------------------------------
-
-    worthPanel() {
-      if (!this.source.line || !["torus-v0", "cloth-of-gold-v0"].includes(this.info.game)) return null;
-      this.worthBox = el("section", { class: "panel" });
-      const ask = el("button", { type: "button", onclick: async () => {
-        ask.disabled = true;
-        Cellgames.passing(ask, "Playing the game again without each of its parts …");
-        try {
-          this.worth = await api("/api/worth", { record: this.source.line });
-          if (!this.closed) this.showWorth();
-        } catch (error) {
-          clear(this.worthBox, el("p", { class: "hint", role: "alert" }, error.message));
-        }
-      } }, "What decided the game?");
-      return app.add(this.worthBox, [ask]);
-    }
-
-    showWorth() {
-      const list = el("ol", { class: "worths" });
-      const choice = el("select", { "aria-label": "What to value", onchange: () => {
-        this.layer = this.worth.layers[Number(choice.value)] || null;
-        clear(list, (this.layer ? this.layer.effects : [])
-          .map((effect) => el("li", {}, `${effect.worth > 0 ? "+" : ""}${Number(effect.worth.toPrecision(4))} ${effect.name}`,
-          effect.result ? el("small", {}, " the outcome hung on it") : null)));
-        this.show();
-      } }, this.worth.layers.map((layer, place) => el("option", { value: place }, `worth of each ${layer.name}`)),
-        el("option", { value: -1 }, "worth: not shown"));
-      clear(this.worthBox, el("h2", {}, "What decided the game?"), choice, list,
-        el("p", { class: "hint" }, `Worth: ${this.worth.measure}. `, Cellgames.swatch(this.worth.colours[1]), " helped, ",
-        Cellgames.swatch(this.worth.colours[0]), " harmed; framed: the outcome hung on it."));
-      choice.dispatchEvent(new Event("change"));
-    }
-
-    worthCells() {
-      if (!this.layer || this.layer.generation || !this.tree.isMain(this.tree.at)) return [];
-      const [harm, help] = this.worth.colours, { ply } = this.tree.at;
-      return this.layer.cells.filter(([, , , first, last]) => first <= ply && ply <= last)
-        .map(([cell, worth, framed]) => [cell, worth ? (worth > 0 ? help : harm) : "", framed]);
+    /** A link to what decided a record's game: the viewer plays it again without each of its parts. */
+    worthLink() {
+      const { line, key } = this.source;
+      return line && !key.startsWith("opened") && ["torus-v0", "cloth-of-gold-v0"].includes(this.info.game)
+        && el("p", {}, el("a", { class: "button", href: `#/watch?${key}` }, "What decided the game?"));
     }
 
     // --- links, files, positions, games -----------------------------------------------------------------------
@@ -154,40 +120,17 @@
       history.replaceState(null, "", app.analysisLink(id, parameters, place.position));
       tree.root = tree.at = tree.node(null, null);
       tree.root.place = place;
-      if (this.worthBox) this.worthBox.remove();
-      this.layer = null;
       this.moves.draw();
     }
 
-    async offerPlay() {
-      const { play } = this.info, { now: place } = this;
-      if (!play || place.player === null) {
-        clear(this.playBox, el("p", { class: "hint" }, place.player === null ? "The game is over in this position."
-          : "The page does not offer these settings for play."));
-        return;
-      }
-      clear(this.playBox, el("p", { class: "hint" }, "Loading the agents …"));
-      try {
-        const offered = await api(`/api/agents?${new URLSearchParams({ game: play.game, parameters: JSON.stringify(play.parameters) })}`);
-        const agents = el("select", { "aria-label": "Opponent" }, offered.map((agent) => el("option", { value: agent.spec }, agent.spec)));
-        const seats = el("select", { "aria-label": "Your seat" },
-          this.layout.seats.map((id, seat) => el("option", { value: id, selected: seat === place.player }, `You play ${this.name(seat)}`)));
-        const strongest = offered.find((agent) => agent.name === "mcts");
-        if (strongest) agents.value = strongest.spec;
-        const start = el("button", { type: "button", class: "main", onclick: async () => {
-          start.disabled = true;
-          try {
-            await app.begin({ game: play.game, parameters: play.parameters, seat: seats.value, agents: [agents.value],
-              position: this.now.position });
-          } catch (error) {
-            start.disabled = false;
-            app.notice(error.message);
-          }
-        } }, "Play");
-        clear(this.playBox, el("p", { class: "buttons" }, seats, agents, start));
-      } catch (error) {
-        clear(this.playBox, el("p", { class: "hint" }, error.message));
-      }
+    /** A link to a game from here, where the page offers these settings. */
+    offerPlay() {
+      const { play } = this.info, { player, position } = this.now, over = player === null;
+      const seat = this.layout.seats[player];
+      clear(this.playBox, play && !over
+        ? el("a", { class: "button main", href: `#/play/${play.game}?${new URLSearchParams({ ...play.parameters, position, seat })}` },
+        "Play")
+        : el("p", { class: "hint" }, over ? "The game is over in this position." : "The page does not offer these settings for play."));
     }
   };
 })();

@@ -55,7 +55,7 @@
     }
   };
 
-  app.AnalysisView = class extends app.AnalysisTools {
+  app.AnalysisView = class extends app.AnalysisLesson {
     get now() { return this.tree.at.place; }
     build(main) {
       document.title = `Analysis, ${this.layout.title} · Cellgames`;
@@ -98,6 +98,7 @@
       this.promoteButton = el("button", { type: "button", onclick: () => { this.tree.promote(this.tree.at); this.changed(); } }, "Promote");
       this.removeButton = el("button", { type: "button", onclick: () => this.remove() }, "Delete");
       this.faults = el("div", { class: "faults" });
+      this.lessonBox = el("div", { class: "lesson-box" });
       this.progress = el("p", { class: "hint", role: "status" });
       this.shared = el("div", {});
       this.setupBox = el("div", {});
@@ -124,8 +125,8 @@
             this.verdict, this.said, this.lines),
           el("section", { class: "panel" }, el("h2", {}, "Moves"), this.place, this.extra, this.treeBox, this.comment,
             el("p", { class: "buttons small" }, this.promoteButton, this.removeButton)),
-          el("section", { class: "panel" }, el("h2", {}, "Mistakes"), this.progress, this.faults),
-          this.worthPanel()));
+          el("section", { class: "panel" }, el("h2", {}, "Mistakes"), this.lessonBox, this.progress, this.faults),
+          this.worthLink()));
       clear(main, el("h1", { class: "cg-sr" }, `Analysis: ${this.layout.title}`), this.root);
     }
 
@@ -145,7 +146,7 @@
       const words = this.mode === "setup" ? "Put stones on the board, or take them away." : frame.status;
       if (this.status.textContent !== words) this.status.textContent = words;
       const marks = free ? this.controls.marks() : {};
-      board.draw(frame, { ...marks, legal: this.mode === "setup" ? null : marks.legal, notes: this.notes(), worth: this.worthCells(),
+      board.draw(frame, { ...marks, legal: this.mode === "setup" ? null : marks.legal, notes: this.notes(),
         chosen: this.pointed || marks.chosen });
       this.controls.enable(free);
       this.place.hidden = this.extra.hidden = !free;
@@ -159,7 +160,7 @@
 
     notes() {
       const { found } = this, cells = Cellgames.planes(this.frame).cells.length;
-      if (!found || !this.on || !this.numbers || this.mode === "setup" || this.pointed) return [];
+      if (!found || !this.on || !this.numbers || this.secret || this.mode === "setup" || this.pointed) return [];
       const share = (move) => (found.visits ? move.share : move.policy); // before the search: what it would try
       const most = Math.max(...found.moves.map(share), 0.001);
       return found.moves.filter((move) => move.action < cells && (share(move) >= SHARE || move.move === found.chosen)).slice(0, SHOWN)
@@ -180,9 +181,9 @@
       clear(this.verdict, chances ? el("strong", {}, `${this.name(0)} ${percent(chance)} : ${percent(1 - chance)} ${this.name(1)}`)
         : el("strong", {}, searching ? "Searching …" : "–"),
         found && this.now.player !== null && el("span", { class: "hint" }, this.told(found)));
-      clear(this.lines, this.on && found ? found.lines.map((line) => this.line(line)) : []);
+      clear(this.lines, this.on && found && !this.secret ? found.lines.map((line) => this.line(line)) : []);
       clear(this.said);
-      if (!review) return;
+      if (!review || this.secret) return;
       const { mark, best, played, player, chance_best: better, chance_played: worse } = review;
       if (mark) {
         const other = el("button", { type: "button", onclick: () => { this.tree.at = this.tree.at.parent; this.playLine([best]); } }, best);
@@ -268,7 +269,8 @@
       this.faultKey = key;
       clear(this.faults, this.layout.players.map((_, seat) => {
         const own = nodes.filter((node) => node.review.player === seat);
-        return el("div", {}, el("h3", {}, `Mistakes of ${this.name(seat)}`), own.length
+        return el("div", {}, el("h3", {}, `Mistakes of ${this.name(seat)}`),
+          own.length > 0 && el("button", { type: "button", class: "learn", onclick: () => this.learn(own) }, "Learn from them"), own.length
           ? el("ul", {}, own.map((node) =>
           el("li", {}, el("button", { type: "button", title: `Better: ${node.review.best}`, onclick: () => this.go(node) },
             `${node.ply}. ${node.move} `, el("b", { class: `sign ${node.review.mark.name}` }, node.review.mark.sign),

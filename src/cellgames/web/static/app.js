@@ -58,11 +58,8 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
       throw Object.assign(new Error("The server does not answer. Is cellgames serve still running?"), { status: 0 });
     }
     if (answer.ok) return answer.status === 204 ? null : answer.json();
-    let reason = `${answer.status} ${answer.statusText}`;
-    try {
-      reason = (await answer.json()).error || reason;
-    } catch { /* no JSON: the status says it */ }
-    throw Object.assign(new Error(reason), { status: answer.status });
+    const { error } = await answer.json().catch(() => ({})); // without JSON the status says it
+    throw Object.assign(new Error(error || `${answer.status} ${answer.statusText}`), { status: answer.status });
   };
 
   let games = null;
@@ -137,6 +134,24 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
       input.select();
       try { await navigator.clipboard.writeText(input.value); app.notice("Copied."); } catch { app.notice("Press Ctrl+C to copy."); }
     } }, "Copy")];
+  };
+
+  /** Runs and seasons in a list: `game`, `title`, `address`, `name` (of the file or folder), `players`, `result`, and `time`. */
+  app.listed = (games, runs) => {
+    const cell = (...content) => app.el("td", { class: "wrap" }, content), ended = runs.some(({ result }) => result);
+    return app.cards("list", ["", "", "Players", ...(ended ? ["Result"] : []), "Date"], runs.map((run) => [
+      app.el("td", {}, games.some(({ id }) => id === run.game) && app.glyph(run.game)),
+      cell(app.el("a", { href: run.address, title: run.name }, run.title)), cell(app.among(run.players)),
+      ...(ended ? [cell(run.result || "")] : []), cell(app.when(run.time))]));
+  };
+
+  /** A moment, in seconds since 1970. */
+  app.when = (time) => new Date(time * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+
+  /** Names in a line, those of the first if there are many. */
+  app.among = (all) => {
+    const names = [...new Set(all)], more = names.length - 6;
+    return `${names.slice(0, 6).map((name) => app.shortened(name, 24)).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   };
 
   // Save text under a name.

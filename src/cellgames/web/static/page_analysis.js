@@ -24,9 +24,10 @@
     }
     const names = Array.isArray(data.agents) ? data.agents.map(String) : null;
     return {
-      key, title, names, game: data.game, parameters: data.parameters || {}, position: String(data.position || ""),
+      key, title: names ? app.among(names) : title, names, game: data.game, parameters: data.parameters || {},
+        position: String(data.position || ""),
       moves: Array.isArray(data.moves) ? data.moves.map(String) : [], variations: data.variations, seed: seedOf(text),
-      line: names ? text : null, season: Boolean(data.season),
+      opening: Number(data.opening) || 0, line: names ? text : null, season: Boolean(data.season),
     };
   }
 
@@ -85,26 +86,15 @@
     return null;
   }
 
-  // A record of a game in which all act at once: what each part was worth, in the viewer.
-  async function worthOnly(main, source, current) {
-    const data = await api("/api/replay", { record: source.line });
-    if (!current()) return null;
-    const place = el("div", {});
-    clear(main, el("h1", { class: "path" }, source.title), el("p", { class: "hint" },
-      "There is no search for games in which all play at the same time. What each part of the game was worth at its end can be shown."),
-      place);
-    const shown = new Cellgames.Viewer(place, { ...data, explain: () => api("/api/worth", { record: source.line }) });
-    shown.ready.then(() => { const ask = place.querySelector(".cg-ask"); if (ask && current()) ask.click(); });
-    return () => shown.destroy();
-  }
-
   app.route(/^analysis$/, async (main, _, query, current) => {
     document.title = "Analysis · Cellgames";
     if (!["game", "file", "store", "opened"].some((name) => query.has(name))) return overview(main, current);
     const source = await recordSource(query);
     const games = await app.games(), known = games.find((one) => one.game === source.game);
     if (!current()) return null;
-    if (source.season || (known && known.simultaneous)) return worthOnly(main, source, current);
+    if (source.season || (known && known.simultaneous)) {
+      throw new Error("There is no search for games in which all act at once. Watch shows what each part of such a game was worth.");
+    }
     return begin(main, source, current);
   });
 

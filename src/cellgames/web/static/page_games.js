@@ -33,7 +33,7 @@
   const link = (game, ...words) => el("a", { href: `#/game/${game.id}` }, ...words);
   const rivals = (game) => game.names.map((name) => (name === null ? "a person" : app.shortened(name, 24)))
     .filter((name, seat, all) => all.indexOf(name) === seat).join(" – ");
-  const when = (game) => new Date(game.time * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  const when = (game) => app.when(game.time);
   const ended = (game) => {
     if (!game.outcome) return "goes on";
     const won = game.players.filter((_, seat) => game.outcome[seat] === "win");

@@ -5,19 +5,8 @@
   const { el, clear, api } = app;
 
   const key = (game) => `cellgames.guide.${game}`;
-  const read = (game) => {
-    try {
-      return JSON.parse(localStorage.getItem(key(game))) || [];
-    } catch { // no storage, or another's text in it
-      return [];
-    }
-  };
-  const write = (game, actions) => {
-    try {
-      if (actions.length) localStorage.setItem(key(game), JSON.stringify(actions));
-      else localStorage.removeItem(key(game));
-    } catch { /* no storage: the game cannot be taken up again */ }
-  };
+  const read = (game) => app.kept(key(game)) || [];
+  const write = (game, actions) => app.keep(key(game), actions);
 
   app.learnLinks = (game) => el("p", { class: "buttons" }, el("a", { class: "button", href: `#/learn/${game}` }, "How to play"),
     el("a", { class: "button", href: `#/guide/${game}` }, read(game).length ? "Go on with your guided game" : "Guided first game"));

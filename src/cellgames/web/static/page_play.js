@@ -3,9 +3,6 @@
 (() => {
   const app = Cellgames.app;
   const { el, add, clear, api } = app;
-  const TITLES = { "torus-v0": "Torus", "cloth-of-gold-v0": "Cloth of Gold", "grid-adaptation-v0": "Grid Adaptation",
-    "toroidal-cup-v0": "Toroidal Cup" };
-
   const SEVERAL = "*"; // in the place of a seat
 
   const CLOCKS = [
@@ -35,7 +32,7 @@
         el("span", { class: "hint" }, "A guided game of Torus, move by move.")),
       el("div", { class: "cards" }, whole.map((game) => {
         const small = games.find((other) => other.game === game.game && other.preset);
-        return el("section", { class: "card panel" }, app.glyph(game.id), el("h2", {}, TITLES[game.id] || game.title),
+        return el("section", { class: "card panel" }, app.glyph(game.id), el("h2", {}, game.title),
           Cellgames.goal({ goals: game.goals, players: game.people }, null) || el("p", {}, game.rules[0]),
             el("p", { class: "credit" }, game.credit),
           el("p", { class: "buttons" }, el("a", { class: "button main", href: `#/play/${game.id}` }, "Play"),
@@ -80,9 +77,10 @@
 
     const inputs = game.settings.map((setting) => {
       const yes = typeof setting.default === "boolean"; // a yes/no option
-      const input = yes ? el("input", { type: "checkbox", checked: setting.default }) : setting.choices.length
-        ? el("select", {}, setting.choices.map((choice) => el("option", { value: choice, selected: choice === setting.default }, choice)))
-        : numberInput(setting.default, setting.low, setting.high, setting.step);
+      const first = query.get(setting.name) ?? String(setting.default); // what a link asks for
+      const input = yes ? el("input", { type: "checkbox", checked: first === "true" }) : setting.choices.length
+        ? el("select", {}, setting.choices.map((choice) => el("option", { value: choice, selected: String(choice) === first }, choice)))
+        : numberInput(first, setting.low, setting.high, setting.step);
       input.addEventListener("change", changed);
       settings.set(setting.name, [setting, input]);
       return yes ? el("label", { class: "check option" }, input, ` ${setting.label}`) : field(setting.label, input);
@@ -129,7 +127,7 @@
     }
 
     function drawSeats() {
-      const before = seats.options.length ? seats.value : players[0];
+      const before = seats.options.length ? seats.value : query.get("seat") || players[0];
       clear(seats, players.map((name, seat) => el("option", { value: name }, game.people[seat])),
         el("option", { value: SEVERAL }, "several people"), el("option", { value: "" }, "none: agents play all seats"));
       if ([...seats.options].some((option) => option.value === before)) seats.value = before;
@@ -227,6 +225,7 @@
       if (!wish.agents.length) wish.agents = ["random"]; // nobody's
       if (seats.value === SEVERAL && apart.checked) wish.invite = true;
       if (clock.value) wish.clock = clock.value;
+      if (query.has("position")) wish.position = query.get("position");
       if (seed.value !== "") wish.seed = Number(seed.value);
       await app.begin(wish);
     }
@@ -235,7 +234,7 @@
       el("details", { class: "more" }, el("summary", {}, "Board and seed"),
         el("div", { class: "fields" }, inputs.filter((one) => one.matches(".field")), field("Seed", seed)),
         inputs.filter((one) => one.matches(".option"))), submit]);
-    clear(main, el("h1", {}, game.title), el("div", { class: "two" }, form,
+    clear(main, el("h1", {}, query.has("position") ? `${game.title}, from a position` : game.title), el("div", { class: "two" }, form,
       el("section", { class: "panel" }, game.lesson && app.learnLinks(game.game), el("h2", {}, "Rules in brief"), rulesOf(game))));
     submit.disabled = true;
     await changed();

@@ -127,31 +127,32 @@
     const champion = (ended || final || {}).champion;
     const count = (settings.teams || settings.players || []).length || Object.keys(settings.players || {}).length;
     return el("p", { class: "lead" }, [
-      `${text(settings.game)}, ${app.plural(count, kind === "season" ? "team" : "player")}, seed ${text(settings.seed)}.`,
+      `${app.plural(count, kind === "season" ? "team" : "player")}, seed ${text(settings.seed)}.`,
       champion ? ` ${text(champion)} is the champion.` : kind === "season" ? " It is not over yet." : "",
     ].join(""));
   };
 
   app.route(/^seasons$/, async (main, _, query, current) => {
     document.title = "Seasons · Cellgames";
-    const found = await api("/api/seasons");
+    const [found, games] = await Promise.all([api("/api/seasons"), app.games()]);
     if (!current()) return null;
     clear(main, el("h1", {}, "Seasons and series"), el("section", { class: "panel" }, found.length
-      ? el("ul", { class: "files" },
-      found.map((one) => el("li", {}, el("a", { href: address(one.folder) }, one.folder || "the results folder"),
-        el("small", {}, ` ${one.kind} of ${one.game}, ` +
-          `${app.plural(one.players, one.kind === "season" ? "team" : "player")}${one.champion ? `; champion: ${one.champion}` : ""}`))))
+      ? app.listed(games, found.map((one) =>
+      ({ ...one, title: `${one.kind === "season" ? "Season" : "Series"} of ${app.titleOf(games, one.game)}`,
+        address: address(one.folder), name: one.folder, result: one.champion && `Champion: ${one.champion}` })))
       : el("p", {}, "There is none in the results folder yet. ", el("code", {}, "cellgames season torus-small-v0 --agents random greedy"),
       " plays one.")));
     return null;
   });
 
   app.route(/^season$/, async (main, _, query, current) => {
-    const season = await api(`/api/season?${new URLSearchParams({ folder: query.get("folder") || "" })}`);
+    const [season, games] = await Promise.all([api(`/api/season?${new URLSearchParams({ folder: query.get("folder") || "" })}`),
+      app.games()]);
     if (!current()) return null;
     document.title = "Season · Cellgames";
     clear(main, el("p", {}, el("a", { href: "#/seasons" }, "← All seasons and series")),
-      el("h1", { class: "path" }, season.folder || "The results folder"),
+      el("h1", { title: season.folder },
+        `${season.kind === "season" ? "Season" : "Series"} of ${app.titleOf(games, text(season.settings.game))}`),
       about(season), season.bracket && bracket(season), season.final && finale(season), leagues(season), orders(season),
         season.games.length || season.schedule ? schedule(season) : null);
     return null;

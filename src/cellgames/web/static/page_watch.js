@@ -9,23 +9,20 @@
 
   const words = { win: "won", draw: "drew", loss: "lost" };
 
-  const row = (game, href) => {
-    if (game.error) return el("tr", { class: "bad" }, el("td", {}, game.number), el("td", { colspan: 4 }, `Not a record: ${game.error}`));
-    const players = game.agents.map((agent, seat) => {
-      const how = game.outcome[seat];
-      return el("span", { class: `player ${how}`, title: agent }, `${app.shortened(agent, 30)} `, el("small", {}, words[how] || ""));
-    });
-    return el("tr", {},
-      el("td", {}, el("a", { href }, `Game ${game.number}`)), el("td", { class: "name" }, game.game),
-      el("td", { class: "wrap" }, players), el("td", { class: "number" }, game.scores.join(" : ")),
-      el("td", { class: "number turns" }, el("span", { class: "count" }, game.turns),
-        game.late ? " (lost on time)" : game.resigned ? " (resigned)" : game.forfeit ? " (forfeit)" : ""));
+  const results = (game) => game.agents.map((agent, seat) => el("span", { class: `player ${game.outcome[seat]}`, title: agent },
+    `${app.shortened(agent, 30)} `, el("small", {}, words[game.outcome[seat]] || "")));
+
+  // The cells of a game in a list.
+  const row = (games, game, href) => {
+    const cell = (name, ...content) => el("td", { class: name }, content);
+    if (game.error) return [cell("", game.number), el("td", { colspan: 4, class: "wrap" }, `Not a record: ${game.error}`)];
+    const ended = game.late ? " (lost on time)" : game.resigned ? " (resigned)" : game.forfeit ? " (forfeit)" : "";
+    return [cell("", el("a", { href }, `Game ${game.number}`)), cell("wrap", app.titleOf(games, game.game)), cell("wrap", results(game)),
+      cell("number", game.scores.join(" : ")), cell("number", game.turns, ended)];
   };
 
-  const gameTable = (games, href) => el("div", { class: "scroll" }, el("table", { class: "list" },
-    el("thead", {}, el("tr", {}, ["", "game", "agents", "score", "turns"].map((name, place) =>
-      el("th", { scope: "col", class: place > 2 ? "number" : "" }, name)))),
-    el("tbody", {}, games.map((game) => row(game, href(game.number))))));
+  const gameTable = (games, found, href) => app.cards("list", ["", "game", "", "score", "turns"],
+    found.map((game) => row(games, game, href(game.number))));
 
   const pager = (total, first, href) => total > PAGE && el("p", { class: "buttons" },
     first > 1 && el("a", { class: "button", href: href(Math.max(1, first - PAGE)) }, "← Previous"),
@@ -77,18 +74,15 @@
   };
 
   async function overview(main, current) {
-    const found = await api("/api/records");
+    const [found, games] = await Promise.all([api("/api/records"), app.games()]);
     if (!current()) return;
-    const size = (bytes) => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
     clear(main, el("h1", {}, "Watch"), chooser(),
       found.store > 0 && el("section", { class: "panel" }, el("h2", {}, "The store"),
         el("p", {}, el("a", { href: address({ list: "store" }) }, app.plural(found.store, "game")), ", the newest first.")),
-      el("section", { class: "panel" }, el("h2", {}, `Runs in ${found.folder}`),
-        found.files.length
-          ? el("ul", { class: "files" },
-          found.files.map((file) => el("li", {}, el("a", { href: address({ file: file.file }) }, file.file),
-            el("small", {}, ` ${size(file.bytes)}, ${new Date(file.time * 1000).toLocaleString()}`))))
-          : el("p", {}, "No records yet. ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy"),
+      el("section", { class: "panel" }, el("h2", {}, "Runs"), found.files.length
+        ? app.listed(games, found.files.map((run) => ({ ...run, title: app.titleOf(games, run.game), address: address({ file: run.file }),
+          name: run.file, players: run.agents })))
+        : el("p", {}, "No records yet. ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy"),
           " plays some.")));
   }
 
@@ -135,10 +129,12 @@
       el("button", { type: "submit" }, "Filter"));
   };
 
-  async function list(main, title, games, total, first, href, page, current, query) {
+  async function list(main, title, found, total, first, href, page, current, query) {
+    const games = await app.games();
     if (!current()) return;
     clear(main, el("p", {}, el("a", { href: "#/watch" }, "← All records")), el("h1", { class: "path" }, title),
-      el("section", { class: "panel" }, query && chooserOf(query), games.length ? gameTable(games, href) : el("p", {}, "No game fits."),
+      el("section", { class: "panel" }, query && chooserOf(query), found.length ? gameTable(games, found, href)
+        : el("p", {}, "No game fits."),
         pager(total, first, page)));
   }
 
@@ -163,8 +159,9 @@
     const save = (path) => el("a", { class: "button", href: path, download: "" }, "Save as HTML");
     if (query.has("game")) {
       const path = `/api/play/${encodeURIComponent(query.get("game"))}`;
+      const explain = async () => api("/api/worth", await api(`/api/analysis/record?${new URLSearchParams({ game: query.get("game") })}`));
       return viewer(main, "The game just played", api(`${path}/replay`), save(`${path}/record.html`), `#/game/${query.get("game")}`,
-        current);
+        current, explain);
     }
     if (query.has("own") || query.get("list") === "own") {
       if (!own) {
