@@ -34,9 +34,7 @@ def season_list(library: Library) -> list[dict[str, Any]]:
                 "folder": folder,
                 "kind": _KINDS[name],
                 "game": str(settings["game"]),
-                "players": [
-                    str(one.get("name") if isinstance(one, dict) else one)[:200] for one in _players(settings)
-                ],
+                "players": [str(one.get("name") if isinstance(one, dict) else one)[:200] for one in _players(settings)],
                 "champion": ends.get("champion"),
                 "time": time,
             }

@@ -8,6 +8,7 @@
     /** Ask for a better move than each of these nodes. */
     learn(nodes) {
       this.lesson = { nodes, place: -1, found: 0 };
+      this.lessonBox.hidden = false;
       this.pose();
     }
 
@@ -23,6 +24,7 @@
       this.teach(`Mistake ${lesson.place + 1} of ${lesson.nodes.length}: ${this.name(node.review.player)} played ${node.move}. Find a ` +
         `better move.`);
       this.select(node.parent);
+      this.root.scrollIntoView();
     }
 
     /** Whether what the search says is hidden, so that the player finds it. */
@@ -47,6 +49,7 @@
     leave(words) {
       this.lesson = null;
       clear(this.lessonBox, words && el("p", { role: "status" }, words));
+      this.lessonBox.hidden = !words;
       this.select(this.tree.at);
     }
 

@@ -98,7 +98,7 @@
       this.promoteButton = el("button", { type: "button", onclick: () => { this.tree.promote(this.tree.at); this.changed(); } }, "Promote");
       this.removeButton = el("button", { type: "button", onclick: () => this.remove() }, "Delete");
       this.faults = el("div", { class: "faults" });
-      this.lessonBox = el("div", { class: "lesson-box" });
+      this.lessonBox = el("div", { class: "lesson-box", hidden: true });
       this.progress = el("p", { class: "hint", role: "status" });
       this.shared = el("div", {});
       this.setupBox = el("div", {});
@@ -106,8 +106,8 @@
       const names = this.source.names;
       this.root = el("div", { class: "game analysis" },
         el("div", { class: "stage" },
-          el("p", { class: "hint path" }, this.source.title,
-            names && `: ${names.map((name, seat) => `${this.name(seat)} ${app.shortened(name, 24)}`).join(", ")}`),
+          el("p", { class: "hint path" }, names ? names.map((name, seat) => `${this.name(seat)} ${app.shortened(name, 24)}`).join(", ")
+            : this.source.title), this.lessonBox,
           this.status, el("div", { class: "evaluated" }, this.meter, el("div", { class: "board" }, this.canvas)),
           el("div", { class: "steps", role: "group", "aria-label": "Go to" },
             button("|◀", "To the start (Home)", () => this.go(this.tree.root)), button("◀", "Back (left)", () => this.back()),
@@ -125,7 +125,7 @@
             this.verdict, this.said, this.lines),
           el("section", { class: "panel" }, el("h2", {}, "Moves"), this.place, this.extra, this.treeBox, this.comment,
             el("p", { class: "buttons small" }, this.promoteButton, this.removeButton)),
-          el("section", { class: "panel" }, el("h2", {}, "Mistakes"), this.lessonBox, this.progress, this.faults),
+          el("section", { class: "panel" }, el("h2", {}, "Mistakes"), this.progress, this.faults),
           this.worthLink()));
       clear(main, el("h1", { class: "cg-sr" }, `Analysis: ${this.layout.title}`), this.root);
     }
