@@ -88,7 +88,7 @@ def test_a_planted_blunder_is_found_and_the_better_move_tried(chromium: Any, sit
         assert complaints == []
 
 
-def test_the_player_finds_the_better_move_and_random_openings_are_no_mistakes(chromium: Any, site: str) -> None:
+def test_mistakes_are_learnt_from_and_become_puzzles_but_random_openings_do_not(chromium: Any, site: str) -> None:
     with page(chromium) as (p, complaints):
         p.goto(f"{site}/#/analysis?file=games.jsonl&number=1")
         p.click("button:has-text('Learn from them')")
@@ -103,6 +103,18 @@ def test_the_player_finds_the_better_move_and_random_openings_are_no_mistakes(ch
         expect(box).to_contain_text("a5 is the best move.")
         box.locator("button:has-text('Next')").click()
         expect(box).to_have_text("You found 1 of 1 better move.")
+        p.goto(f"{site}/#/puzzles")
+        expect(box).to_contain_text("Black to move: find the only move that wins.")
+        click(p, 12)
+        expect(box).to_contain_text("Try another move.")
+        click(p, 20)
+        expect(box).to_contain_text("a5 is the best move.")
+        box.locator("button:has-text('Next')").click()
+        expect(p.locator(".path")).to_contain_text("your rating is 1184, 0 of 1 solved at the first try.")
+        expect(box).to_contain_text("find the only move that wins.")
+        click(p, 20)
+        expect(box).to_contain_text("a5 is the best move.")
+        assert p.evaluate("() => Cellgames.kept('cellgames.puzzles').solved") == 1
         p.goto(f"{site}/#/analysis?file=games.jsonl&number=4")
         expect(p.locator(".faults")).to_contain_text("none")
         p.wait_for_function("() => document.querySelector('.curveline + svg').parentElement.dataset.known === '3'")

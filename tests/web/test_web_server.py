@@ -709,7 +709,7 @@ def test_connections_with_unfinished_requests_are_closed(
 
 
 def test_answers_carry_headers_that_keep_foreign_scripts_out(client: Any) -> None:
-    for path in ("/", "/docs", "/static/app.js", "/api/games", "/nothing", "/api/play/x"):
+    for path in ("/", "/static/app.js", "/api/games", "/nothing", "/api/play/x"):
         answer = client.get(path)
         assert answer.headers["content-security-policy"].startswith("default-src 'self';"), path
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -717,14 +717,10 @@ def test_answers_carry_headers_that_keep_foreign_scripts_out(client: Any) -> Non
 
 
 def test_the_interface_is_documented(client: Any) -> None:
-    schema, page = client.get("/api/openapi.json").json(), client.get("/docs").text
+    schema = client.get("/api/openapi.json").json()
     assert "/api/play/{id}/move" in schema["paths"]
     for path, methods in schema["paths"].items():
-        assert path in page
         assert all(operation.get("description") for operation in methods.values()), path
-    assert "<script" not in page
-    assert "http://" not in page
-    assert "https://" not in page
 
 
 def test_the_page_is_small_and_needs_nothing_from_elsewhere() -> None:

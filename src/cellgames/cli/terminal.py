@@ -24,6 +24,7 @@ from cellgames.utils.foreign_text import shown
 from cellgames.utils.progress import waiting
 from cellgames.utils.version import __version__
 from cellgames.web.hints import hint
+from cellgames.web.views.view import player_goals, player_names
 
 from .board_colours import print_board
 from .console import read_line, wrapped_lines
@@ -374,12 +375,10 @@ def rules_in_brief(game: Game, seats: Sequence[int]) -> list[str]:
     page = registry.plugin_of(game).page
     if page is None or not page.rules:
         return [f"{game.info.title} has no rules in brief."]
-    goals = []
-    if page.goals:
-        found = [(page.person(seat) if page.people else game.info.players[seat], page.goal(seat)) for seat in seats]
-        alike = len({goal for _, goal in found}) == 1
-        goals = [f"Goal: {found[0][1]}"] if alike else [f"Goal of {person}: {goal}" for person, goal in found]
-    return [*goals, *page.rules]
+    names, goals = player_names(game), player_goals(game)
+    if goals and len({goals[seat] for seat in seats}) == 1:
+        return [f"Goal: {goals[seats[0]]}", *page.rules]
+    return [*(f"Goal of {names[seat]}: {goals[seat]}" for seat in seats if goals), *page.rules]
 
 
 def _nothing(words: Sequence[str]) -> str:

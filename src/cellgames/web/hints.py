@@ -45,14 +45,10 @@ def hint(game: Game, state: State, seat: int) -> Hint:
 def _searched(game: Game, state: State) -> Analysis | None:
     if game.info.simultaneous or not game.info.perfect_information:
         return None
-    if "turns" not in registry.plugin_of(game).networks:
-        try:
-            return analyse(game, state, default_agent(game))
-        except ValueError:  # a game that no search plays
-            return None
+    living = "turns" in registry.plugin_of(game).networks
     try:
-        return analyse(game, state, load(_IN_LIFE, game))
-    except (ValueError, ImportError):  # no weights for the game, or nothing that reads them
+        return analyse(game, state, load(_IN_LIFE, game) if living else default_agent(game))
+    except (ValueError, ImportError):  # a game that no search plays, no weights, or nothing that reads them
         return None
 
 

@@ -68,7 +68,6 @@ class _Kind(Generic[R]):
         ending: the lines after the last position.
         animate: writes a GIF or an MP4.
         last: the last position as a picture.
-        html: writes a page.
         compared: name of the checked things.
     """
 
@@ -81,7 +80,6 @@ class _Kind(Generic[R]):
     ending: Callable[[R], Sequence[str]]
     animate: Callable[[R, Path], None]
     last: Callable[[R], Any]
-    html: Callable[[R, Path], None]
     compared: str
 
 
@@ -119,7 +117,6 @@ def _kind(first: bytes) -> _Kind[Any]:
     from cellgames.arena.records import replays
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season import cup_replays
-    from cellgames.web.export import export_html
 
     if cup_replays.recognises(first):
         return _Kind(
@@ -132,7 +129,6 @@ def _kind(first: bytes) -> _Kind[Any]:
             ending=lambda record: (),
             animate=partial(cup_replays.animate, progress=True),
             last=cup_replays.last,
-            html=export_html,
             compared="scores, generations and winners",
         )
     return _Kind(
@@ -145,7 +141,6 @@ def _kind(first: bytes) -> _Kind[Any]:
         ending=_ending,
         animate=partial(replays.animate, progress=True),
         last=lambda record: replays.game_of(record).draw(replays.replay(record)[-1]),
-        html=export_html,
         compared="moves and results",
     )
 
@@ -160,7 +155,8 @@ def _replay(arguments: argparse.Namespace, path: Path, kind: _Kind[R]) -> int:
         raise UserError(f"{path} holds no records")
     numbers = _chosen(arguments, kind, records)
     if arguments.list:
-        print_columns([(str(n), f"{_described(kind, records[n - 1])}") for n in numbers])
+        chosen = [(str(n), records[n - 1]) for n in numbers]
+        print_columns([(n, f"{' - '.join(kind.names(r))}, seed {kind.seed(r)}, {kind.line(r)}") for n, r in chosen])
         return 0
     one = [f"--{name}" for name in ("show", "step", "out") if getattr(arguments, name) not in (None, False)]
     if one and len(numbers) > 1:
@@ -212,12 +208,8 @@ def _chosen(arguments: argparse.Namespace, kind: _Kind[R], records: Sequence[R])
 
 def _failed(kind: _Kind[R], records: Sequence[R], numbers: Sequence[int]) -> list[tuple[int, str]]:
     """Return the number and the error of each game that does not play as it is recorded."""
-    from cellgames.utils.progress import progress, waiting
+    from cellgames.utils.progress import progress
 
-    if len(numbers) <= _AT_ONCE:
-        with waiting("Playing again"):
-            found = list(kind.verify([records[number - 1] for number in numbers]))  # played in here, not below
-        return sorted((numbers[place], str(error)) for place, error in found)
     failed = []
     with progress(len(numbers), label="replay", after_s=2.0) as advance:
         for start in range(0, len(numbers), _AT_ONCE):
@@ -228,11 +220,7 @@ def _failed(kind: _Kind[R], records: Sequence[R], numbers: Sequence[int]) -> lis
     return sorted(failed)
 
 
-def _described(kind: _Kind[R], record: R) -> str:
-    return f"{' - '.join(kind.names(record))}, seed {kind.seed(record)}, {kind.line(record)}"
-
-
-def _save(kind: _Kind[R], record: R, out: Path) -> None:
+def _save(kind: _Kind[Any], record: Any, out: Path) -> None:
     from cellgames.utils.progress import waiting
 
     suffix = out.suffix.lower()
@@ -243,9 +231,11 @@ def _save(kind: _Kind[R], record: R, out: Path) -> None:
         with waiting("Drawing the position"):
             write_atomic(out, to_png(kind.last(record)))
     elif suffix == ".html":
+        from cellgames.web.export import export_html
+
         try:
             with waiting("Making the page"):
-                kind.html(record, out)
+                export_html(record, out)
         except ValueError as error:  # too large for a page; it has been played again before
             raise UserError(str(error)) from None
     else:

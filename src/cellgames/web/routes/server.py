@@ -69,7 +69,6 @@ def create_app(
     from cellgames.web.analysis_board import AnalysisBoard
 
     from .analysis_routes import analysis_routes
-    from .api_page import api_page
     from .app_state import AppState
     from .play_routes import play_routes, session_of
     from .record_routes import record_routes
@@ -129,10 +128,6 @@ def create_app(
     @app.get("/", include_in_schema=False)
     async def index() -> Response:
         return HTMLResponse(page, headers={"cache-control": "no-cache"})
-
-    @app.get("/docs", include_in_schema=False)
-    async def documentation() -> Response:
-        return HTMLResponse(api_page(app.openapi()))
 
     app.mount("/static", KeptFiles(directory=STATIC), name="static")
 

@@ -179,6 +179,7 @@
 
     remember() {
       const { source, tree } = this;
+      if (source.puzzle) return;
       const hash = source.line || source.position || location.hash.includes("?") ? location.hash : `#/analysis/${source.game}`;
       keep(app.KEPT + source.key, { list: tree.toList(), at: tree.where(), time: Date.now(), title: source.title, hash,
         ...(/(^|&)game=/.test(source.key) && { line: source.line }) });
@@ -242,6 +243,7 @@
       node.found[name] = { ...data, place };
       const before = node.review && node.review.mark && node.review.mark.sign;
       if (data.review && !this.dealt(node)) node.review = data.review;
+      if (this.source.line && node.review && node.parent.found[name]) app.keepPuzzle(this.source, node.parent, node.review, name);
       if (node.review && (node.review.mark && node.review.mark.sign) !== before) this.moves.draw();
       if (node === this.tree.at) this.show(); else this.drawCurve();
       this.drawFaults();

@@ -5,9 +5,9 @@
   const { el, clear } = app;
 
   app.AnalysisLesson = class extends app.AnalysisTools {
-    /** Ask for a better move than each of these nodes. */
-    learn(nodes) {
-      this.lesson = { nodes, place: -1, found: 0 };
+    /** Ask for a better move than each of these nodes; `told` hears whether the first try was one. */
+    learn(nodes, told) {
+      this.lesson = { nodes, told, place: -1, found: 0 };
       this.lessonBox.hidden = false;
       this.pose();
     }
@@ -15,33 +15,40 @@
     /** The next mistake; after the last one, how many better moves were found. */
     pose() {
       const { lesson } = this, node = lesson.nodes[++lesson.place];
-      if (!node) {
-        this.leave(`You found ${lesson.found} of ${app.plural(lesson.nodes.length, "better move")}.`);
-        return;
-      }
+      if (!node) return lesson.told ? app.open()
+        : this.leave(`You found ${lesson.found} of ${app.plural(lesson.nodes.length, "better move")}.`);
       lesson.node = node;
       lesson.over = false;
-      this.teach(`Mistake ${lesson.place + 1} of ${lesson.nodes.length}: ${this.name(node.review.player)} played ${node.move}. Find a ` +
-        `better move.`);
-      this.select(node.parent);
+      lesson.first = true;
+      const { place, nodes } = lesson, mistake = node.move && `Mistake ${place + 1} of ${nodes.length}: ` +
+        `${this.name(node.review.player)} played ${node.move}.`;
+      this.teach(mistake ? `${mistake} Find a better move.` : `${this.name(this.now.player)} to move: find the only move that wins.`);
       this.root.scrollIntoView();
+      return this.select(node.parent);
     }
 
     /** Whether what the search says is hidden, so that the player finds it. */
     get secret() { return Boolean(this.lesson) && !this.lesson.over; }
 
     teach(words) {
-      const { lesson } = this, button = (text, act, main) => el("button", { type: "button", class: main ? "main" : "", onclick: act },
-        text);
+      const { lesson } = this, button = (text, act) => el("button", { type: "button", onclick: act }, text);
       clear(this.lessonBox, el("p", { role: "status" }, words), el("p", { class: "buttons small" },
-        lesson.over ? button("Next", () => this.pose(), true) : button("Show it", () => this.reveal()),
+        lesson.over ? button("Next", () => this.pose()) : button("Show it", () => this.reveal()),
         button("Leave", () => this.leave(""))));
+    }
+
+    /** Note how the first try at a node ended. */
+    tried(found) {
+      const { first, told } = this.lesson;
+      this.lesson.first = false;
+      if (first && told) told(found);
     }
 
     reveal() {
       const { lesson } = this;
+      this.tried(false);
       lesson.over = true;
-      this.teach(`${lesson.node.review.best} was better.`);
+      this.teach(`It was ${lesson.node.review.best}.`);
       this.go(lesson.node.parent);
       this.show();
     }
@@ -68,11 +75,13 @@
       if (this.closed || this.lesson !== lesson || lesson.node.parent !== parent || !(best || node.review)) return;
       if (best || !node.review.mark) {
         lesson.found++;
+        this.tried(true);
         lesson.over = true;
         this.teach(`${node.move} is ${best ? "the best move" : "good, too"}.`);
         this.show();
         return;
       }
+      this.tried(false);
       this.teach(`${node.move} ${node.move === move ? "was played" : "loses value, too"}. Try another move.`);
       if (node !== lesson.node) this.tree.remove(node);
       this.moves.draw();

@@ -11,27 +11,8 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
   let leave = null; // what the page that is shown wants to do before another one is
   let shown = 0; // counts pages, so that a slow answer does not draw over the next page
 
-  // An element. Properties that begin with "on" are listeners, "class" and "data-..." attributes; others are set.
-  app.el = (tag, properties = {}, ...children) => {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties)) {
-      if (value === null || value === undefined || value === false) continue;
-      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-      else if (name === "class") made.className = value;
-      else if (name.includes("-") || ["for", "role", "colspan", "scope", "list"].includes(name)) made.setAttribute(name, value);
-      else made[name] = value;
-    }
-    app.add(made, children);
-    if (made.className === "scroll") Cellgames.reachable.observe(made);
-    return made;
-  };
-
-  app.add = (parent, children) => {
-    for (const child of children.flat(Infinity)) {
-      if (child !== null && child !== undefined && child !== false) parent.append(child);
-    }
-    return parent;
-  };
+  const el = app.el = Cellgames.element;
+  app.add = Cellgames.add;
 
   app.clear = (parent, ...children) => {
     parent.replaceChildren();
@@ -75,22 +56,20 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
       .map(({ name, label }) => (values[name] === true ? label : `${label}: ${values[name]}`)).join(" · ");
   };
 
-  // What the browser keeps; a full or forbidden store loses nothing that is on the screen.
-  app.kept = (name) => { try { return JSON.parse(localStorage.getItem(name)); } catch { return null; } };
+  app.kept = Cellgames.kept;
   app.keep = (name, value) => {
-    try {
-      localStorage.setItem(name, JSON.stringify(value));
-      const names = Object.keys(localStorage).filter((one) => one.startsWith(app.KEPT));
-      const aged = names.map((one) => [(app.kept(one) || {}).time || 0, one]).sort((a, b) => b[0] - a[0]);
-      for (const [, one] of aged.slice(MOST_KEPT)) localStorage.removeItem(one);
-    } catch { /* private windows have none */ }
+    Cellgames.keep(name, value);
+    if (!name.startsWith(app.KEPT) || app.kept(name) === null) return;
+    const names = Object.keys(localStorage).filter((one) => one.startsWith(app.KEPT));
+    const aged = names.map((one) => [(app.kept(one) || {}).time || 0, one]).sort((a, b) => b[0] - a[0]);
+    for (const [, one] of aged.slice(MOST_KEPT)) localStorage.removeItem(one);
   };
 
   // A message that goes away.
   app.notice = (text) => {
     const place = document.getElementById("notices");
-    const note = app.el("div", { class: "notice" }, app.el("span", {}, text),
-      app.el("button", { type: "button", "aria-label": "Close", onclick: () => note.remove() }, "×"));
+    const note = el("div", { class: "notice" }, el("span", {}, text),
+      el("button", { type: "button", "aria-label": "Close", onclick: () => note.remove() }, "×"));
     app.clear(place, note);
     setTimeout(() => note.remove(), 9000);
   };
@@ -98,18 +77,18 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
   // Ask a question with two answers; the answer is true for the first one.
   app.ask = (question, yes, no) => (document.querySelector("dialog[open]") ? Promise.resolve(false) : new Promise((answered) => {
     const close = (answer) => () => box.close(answer);
-    const box = app.el("dialog", { class: "panel ask", onclose: () => { box.remove(); answered(box.returnValue === "yes"); } },
-      app.el("p", {}, question), app.el("p", { class: "buttons" },
-        app.el("button", { type: "button", class: "main", onclick: close("yes") }, yes),
-          app.el("button", { type: "button", autofocus: true, onclick: close("no") }, no)));
+    const box = el("dialog", { class: "panel ask", onclose: () => { box.remove(); answered(box.returnValue === "yes"); } },
+      el("p", {}, question), el("p", { class: "buttons" },
+        el("button", { type: "button", class: "main", onclick: close("yes") }, yes),
+          el("button", { type: "button", autofocus: true, onclick: close("no") }, no)));
     document.body.append(box);
     box.showModal();
   }));
 
   app.quiet = () => document.getElementById("notices").replaceChildren();
 
-  app.alert = (text, again) => app.el("div", { class: "panel error", role: "alert" }, app.el("p", {}, text),
-    again && app.el("button", { type: "button", onclick: again }, "Try again"));
+  app.alert = (text, again) => el("div", { class: "panel error", role: "alert" }, el("p", {}, text),
+    again && el("button", { type: "button", onclick: again }, "Try again"));
 
   app.route = (pattern, page) => routes.push([pattern, page]);
 
@@ -120,17 +99,17 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
   // A table whose rows are cards on a phone, where each cell says its column's name; `rows` are lists of cells.
   app.cards = (name, heads, rows, caption = null) => {
     for (const cells of rows) cells.forEach((cell, place) => { cell.dataset.label = heads[place]; });
-    return app.el("div", { class: "scroll" }, app.el("table", { class: `${name} stacked` }, caption && app.el("caption", {}, caption),
-      app.el("thead", {}, app.el("tr", {},
-        heads.map((head, place) => app.el("th", { scope: "col", class: rows.length && rows[0][place].classList.contains("number")
+    return el("div", { class: "scroll" }, el("table", { class: `${name} stacked` }, caption && el("caption", {}, caption),
+      el("thead", {}, el("tr", {},
+        heads.map((head, place) => el("th", { scope: "col", class: rows.length && rows[0][place].classList.contains("number")
         ? "number" : "" }, head)))),
-      app.el("tbody", {}, rows.map((cells) => app.el("tr", {}, cells)))));
+      el("tbody", {}, rows.map((cells) => el("tr", {}, cells)))));
   };
 
   /** A line of text to copy: its input, and the button. */
   app.copied = (label, value) => {
-    const input = app.el("input", { class: "sharelink", readOnly: true, value, "aria-label": label, onfocus: () => input.select() });
-    return [input, app.el("button", { type: "button", onclick: async () => {
+    const input = el("input", { class: "sharelink", readOnly: true, value, "aria-label": label, onfocus: () => input.select() });
+    return [input, el("button", { type: "button", onclick: async () => {
       input.select();
       try { await navigator.clipboard.writeText(input.value); app.notice("Copied."); } catch { app.notice("Press Ctrl+C to copy."); }
     } }, "Copy")];
@@ -138,10 +117,10 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
 
   /** Runs and seasons in a list: `game`, `title`, `address`, `name` (of the file or folder), `players`, `result`, and `time`. */
   app.listed = (games, runs) => {
-    const cell = (...content) => app.el("td", { class: "wrap" }, content), ended = runs.some(({ result }) => result);
+    const cell = (...content) => el("td", { class: "wrap" }, content), ended = runs.some(({ result }) => result);
     return app.cards("list", ["", "", "Players", ...(ended ? ["Result"] : []), "Date"], runs.map((run) => [
-      app.el("td", {}, games.some(({ id }) => id === run.game) && app.glyph(run.game)),
-      cell(app.el("a", { href: run.address, title: run.name }, run.title)), cell(app.among(run.players)),
+      el("td", {}, games.some(({ id }) => id === run.game) && app.glyph(run.game)),
+      cell(el("a", { href: run.address, title: run.name }, run.title)), cell(app.among(run.players)),
       ...(ended ? [cell(run.result || "")] : []), cell(app.when(run.time))]));
   };
 
@@ -157,7 +136,7 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
   // Save text under a name.
   app.save = (name, text, type) => {
     const address = URL.createObjectURL(new Blob([text], { type }));
-    const link = app.el("a", { href: address, download: name });
+    const link = el("a", { href: address, download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
@@ -190,7 +169,7 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     for (const [pattern, page] of routes) {
       const match = pattern.exec(path);
       if (!match) continue;
-      const line = app.el("p", { class: "loading" });
+      const line = el("p", { class: "loading" });
       app.clear(main, line);
       Cellgames.passing(line, "Loading …");
       const current = () => number === shown;
@@ -199,19 +178,15 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
         if (current()) leave = left || null; else if (left) left();
         if (current() && number > 1) main.focus({ preventScroll: true });
       } catch (error) {
-        if (current()) app.clear(main, app.alert(error.message, app.open), app.el("p", {},
-          app.el("a", { href: "#/play" }, "To the games")));
+        if (current()) app.clear(main, app.alert(error.message, app.open), el("p", {},
+          el("a", { href: "#/play" }, "To the games")));
       }
       return;
     }
     location.replace("#/play");
   };
 
-  app.svg = (tag, attributes) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    return made;
-  };
+  app.svg = Cellgames.svg;
 
   app.glyph = (id) => { // a small picture of each game
     const { svg } = app;

@@ -53,17 +53,10 @@
 
     /** For boards whose cells are too small for a finger. */
     buttons() {
-      const row = Cellgames.element("div", { class: "cg-zoom", role: "group", "aria-label": "Zoom" });
-      for (const [sign, label, act] of [
-        ["−", "Zoom out", () => this.zoom(1 / 1.6)],
-        ["⤢", "Whole board", () => this.reset()],
-        ["+", "Zoom in", () => this.zoom(1.6)],
-      ]) {
-        const made = Cellgames.element("button", { type: "button", title: label, "aria-label": label }, sign);
-        made.addEventListener("click", act);
-        row.append(made);
-      }
-      return row;
+      const acts = [["−", "Zoom out", () => this.zoom(1 / 1.6)], ["⤢", "Whole board", () => this.reset()],
+        ["+", "Zoom in", () => this.zoom(1.6)]];
+      return Cellgames.element("div", { class: "cg-zoom", role: "group", "aria-label": "Zoom" }, acts.map(([sign, label, act]) =>
+        Cellgames.element("button", { type: "button", title: label, "aria-label": label, onclick: act }, sign)));
     }
 
     listen() {

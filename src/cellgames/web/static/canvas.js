@@ -31,16 +31,27 @@
     return Cellgames.painters[layout.kind === "torus" ? "torus" : layout.paint](layout);
   };
 
-  /** An element; text becomes text nodes, never markup. */
-  Cellgames.element = function (tag, attributes, ...children) {
+  // An element; text becomes text nodes, never markup. Properties that begin with "on" are listeners, "class" and "data-..."
+  // attributes; others are set.
+  Cellgames.element = (tag, properties = {}, ...children) => {
     const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (name === "class") made.className = value;
-      else if (value === true) made.setAttribute(name, "");
-      else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+    for (const [name, value] of Object.entries(properties)) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+      else if (name === "class") made.className = value;
+      else if (name.includes("-") || ["for", "role", "colspan", "scope", "list"].includes(name)) made.setAttribute(name, value);
+      else made[name] = value;
     }
-    for (const child of children) if (child !== null && child !== undefined) made.append(child);
+    Cellgames.add(made, children);
+    if (/^(cg-)?scroll$/.test(made.className)) Cellgames.reachable.observe(made);
     return made;
+  };
+
+  Cellgames.add = (parent, children) => {
+    for (const child of children.flat(Infinity)) {
+      if (child !== null && child !== undefined && child !== false) parent.append(child);
+    }
+    return parent;
   };
 
   /** A canvas of so many CSS pixels, sharp on every screen; returns its context, which counts in CSS pixels. */

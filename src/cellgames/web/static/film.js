@@ -16,24 +16,12 @@
     last: "M16 5h2v14h-2zM4 5v14l11-7z",
   };
 
-  Cellgames.icon = function (name) {
-    const space = "http://www.w3.org/2000/svg";
-    const svg = document.createElementNS(space, "svg");
-    svg.setAttribute("viewBox", "0 0 24 24");
-    svg.setAttribute("aria-hidden", "true");
-    const path = document.createElementNS(space, "path");
-    path.setAttribute("d", ICONS[name]);
-    svg.append(path);
-    return svg;
-  };
+  Cellgames.icon = (name) => Cellgames.svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" },
+    Cellgames.svg("path", { d: ICONS[name] }));
 
   /** A button with an icon, as all players of films have it. */
-  Cellgames.iconButton = function (name, label, act) {
-    const made = element("button", { type: "button", class: "cg-button", "aria-label": label, title: label });
-    made.append(Cellgames.icon(name));
-    made.addEventListener("click", act);
-    return made;
-  };
+  Cellgames.iconButton = (name, label, act) =>
+    element("button", { type: "button", class: "cg-button", "aria-label": label, title: label, onclick: act }, Cellgames.icon(name));
 
   /** A button that shows another icon from now on. */
   Cellgames.relabel = function (button, name, label) {

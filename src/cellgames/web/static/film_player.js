@@ -9,14 +9,6 @@
   const CALM_S = 4;
   const FEW = 24; // generations of a film that a quick pace would hide
 
-  const kept = () => {
-    try {
-      return Number(localStorage.getItem("cellgames.pace"));
-    } catch {
-      return 0;
-    }
-  };
-
   /** A film on a board of a page: play, pause, step, scrub, pace, and a button that leaves it. */
   Cellgames.Film = class {
     /**
@@ -29,7 +21,7 @@
     constructor(place, packed, options) {
       Object.assign(this, { place, options, at: -1, over: false, frames: [] });
       const calm = PACES.filter((pace) => pace <= USUAL && pace * CALM_S <= packed.count).at(-1) || PACES[0];
-      const chosen = packed.count > FEW && PACES.includes(kept()) ? kept() : calm;
+      const kept = Cellgames.kept("cellgames.pace"), chosen = packed.count > FEW && PACES.includes(kept) ? kept : calm;
       this.pace = Math.max(chosen, options.seconds ? PACES.find((pace) => pace * options.seconds >= packed.count) || PACES.at(-1) : 0);
       this.clock = new Cellgames.Clock(() => 1000 / this.pace, (pictures) => this.go(pictures));
       this.build(packed.count);
@@ -46,23 +38,17 @@
       this.toggle = Cellgames.iconButton("pause", "Pause", () => (this.clock.running ? this.pause() : this.play()));
       this.toggle.classList.add("cg-main");
       this.range = element("input", { type: "range", class: "cg-range", min: 0, max: count - 1, step: 1, value: 0,
-        "aria-label": "Generation" });
-      this.range.addEventListener("input", () => {
-        const to = Number(this.range.value); // a pause writes the generation that is shown
-        this.pause();
-        this.seek(to);
-      });
+        "aria-label": "Generation", oninput: () => {
+          const to = Number(this.range.value); // a pause writes the generation that is shown
+          this.pause();
+          this.seek(to);
+        } });
       this.count = element("span", { class: "cg-count" });
-      const pace = element("select", { class: "cg-speed", "aria-label": "Generations a second" });
-      for (const value of PACES) pace.append(element("option", { value, selected: value === this.pace }, `${value} / s`));
-      pace.addEventListener("change", () => {
+      const pace = element("select", { class: "cg-speed", "aria-label": "Generations a second", onchange: () => {
         this.pace = Number(pace.value);
-        try {
-          localStorage.setItem("cellgames.pace", pace.value);
-        } catch { /* a browser that keeps nothing */ }
-      });
-      this.exit = element("button", { type: "button" }, this.options.leave);
-      this.exit.addEventListener("click", () => this.leave());
+        Cellgames.keep("cellgames.pace", this.pace);
+      } }, PACES.map((value) => element("option", { value, selected: value === this.pace }, `${value} / s`)));
+      this.exit = element("button", { type: "button", onclick: () => this.leave() }, this.options.leave);
       const row = element("div", { class: "cg-buttons" },
         Cellgames.iconButton("back", "One generation back", jump(-1)), this.toggle,
         Cellgames.iconButton("next", "One generation on", jump(1)), this.count, pace);

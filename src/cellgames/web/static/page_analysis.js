@@ -79,7 +79,8 @@
       })),
       chooser(),
       el("p", { class: "hint" }, "Every record under ", el("a", { href: "#/watch" }, "Watch"),
-        " has a button Analyse, and so has every game when it is over."),
+        " has a button Analyse, and so has every game when it is over. Wins that were missed become ",
+        el("a", { href: "#/puzzles" }, "puzzles"), "."),
       recent.length > 0 && el("section", { class: "panel" }, el("h2", {}, "Your last analyses"),
         el("ul", { class: "files" }, recent.map((one) => el("li", {}, el("a", { href: one.hash }, one.title),
           el("small", {}, ` ${app.plural(one.list.length, "move")}, ${new Date(one.time).toLocaleString()}`))))));
@@ -95,7 +96,7 @@
     if (source.season || (known && known.simultaneous)) {
       throw new Error("There is no search for games in which all act at once. Watch shows what each part of such a game was worth.");
     }
-    return begin(main, source, current);
+    return app.analysed(main, source, current);
   });
 
   app.route(/^analysis\/([^/]+)$/, async (main, [id], query, current) => {
@@ -111,16 +112,18 @@
         title: game ? `${game.title}${position ? ", a position" : ""}` : id,
       game: id, parameters, position, moves, seed: query.get("seed") || "0", names: null, line: null,
     };
-    return begin(main, source, current);
+    return app.analysed(main, source, current);
   });
 
-  async function begin(main, source, current) {
+  /** Open the analysis board; `ready` gets it. */
+  app.analysed = async (main, source, current, ready) => {
     const { game, parameters, position, seed } = source;
     const first = await api("/api/analysis/positions", { game, parameters, position, seed });
     if (!current()) return null;
     const page = new app.Analysis(main, source, first);
     await page.start();
+    if (ready && current()) ready(page);
     if (!current()) { page.close(); return null; }
     return () => page.close();
-  }
+  };
 })();

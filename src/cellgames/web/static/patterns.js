@@ -4,11 +4,7 @@
 (() => {
   const { el, plural } = Cellgames.app;
 
-  const svg = (name, attributes) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    return made;
-  };
+  const { svg } = Cellgames;
 
   /** A small picture of cells, pairs of row and column from 0 on. */
   function picture(cells, colour) {

@@ -13,10 +13,20 @@
       "18l1.4-1.4 2 2-1.4 1.4zM16.6 6l2-2L20 5.4l-2 2zM4 18.6l2-2L7.4 18l-2 2z",
     dark: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 20 14.5z",
   };
-  let choice = "system";
-  try {
-    choice = localStorage.getItem(KEY) || choice;
-  } catch { /* a browser that remembers nothing */ }
+
+  /** What the browser keeps; a full or forbidden store loses nothing that is on the screen. */
+  Cellgames.kept = (name) => { try { return JSON.parse(localStorage.getItem(name)); } catch { return null; } };
+  Cellgames.keep = (name, value) => { try { localStorage.setItem(name, JSON.stringify(value)); } catch { /* until the page is closed */ } };
+
+  /** An SVG element. */
+  Cellgames.svg = (tag, attributes, ...children) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+
+  let choice = Cellgames.kept(KEY);
 
   function apply() {
     if (!(choice in THEMES)) choice = "system";
@@ -54,30 +64,18 @@
 
   /** A button that goes through the themes. */
   Cellgames.themeSwitch = function () {
-    const space = "http://www.w3.org/2000/svg";
-    const button = document.createElement("button");
-    const svg = document.createElementNS(space, "svg");
-    const path = document.createElementNS(space, "path");
-    button.type = "button";
-    button.className = "cg-theme";
-    svg.setAttribute("viewBox", "0 0 24 24");
-    svg.setAttribute("aria-hidden", "true");
-    path.setAttribute("fill-rule", "evenodd");
-    svg.append(path);
-    button.append(svg);
+    const { svg, element } = Cellgames, path = svg("path", { "fill-rule": "evenodd" });
+    const button = element("button", { type: "button", class: "cg-theme", onclick: () => {
+      const names = Object.keys(THEMES);
+      choice = names[(names.indexOf(choice) + 1) % names.length];
+      Cellgames.keep(KEY, choice);
+      apply();
+    } }, svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, path));
     const show = () => {
       path.setAttribute("d", ICONS[choice]);
       button.title = `Colours: ${THEMES[choice]}`;
       button.setAttribute("aria-label", button.title);
     };
-    button.addEventListener("click", () => {
-      const names = Object.keys(THEMES);
-      choice = names[(names.indexOf(choice) + 1) % names.length];
-      try {
-        localStorage.setItem(KEY, choice);
-      } catch { /* it holds until the page is closed */ }
-      apply();
-    });
     window.addEventListener("cg-theme", show);
     show();
     return button;
@@ -86,7 +84,7 @@
   system.addEventListener("change", () => choice === "system" && apply());
   window.addEventListener("storage", (event) => {
     if (event.key !== KEY) return;
-    choice = event.newValue || "system";
+    choice = Cellgames.kept(KEY);
     apply();
   });
   apply();

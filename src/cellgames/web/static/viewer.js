@@ -169,11 +169,8 @@
     heading() {
       const { record } = this.data;
       const line = Object.entries(record.parameters).map(([name, value]) => `${name} ${value}`);
-      const facts = element("details", { class: "cg-facts" });
-      facts.append(
-        element("summary", {}, this.layout.credit || this.layout.title),
-        element("p", {}, `Seed ${record.seed}; ${line.join(", ")}; cellgames ${record.version}`),
-      );
+      const facts = element("details", { class: "cg-facts" }, element("summary", {}, this.layout.credit || this.layout.title),
+        element("p", {}, `Seed ${record.seed}; ${line.join(", ")}; cellgames ${record.version}`));
       return element("header", { class: "cg-head" }, element("h2", {}, this.layout.title),
         this.data.alone ? Cellgames.themeSwitch() : null, facts);
     }
@@ -191,17 +188,17 @@
       this.toggle.classList.add("cg-main");
       this.range = element("input", {
         type: "range", class: "cg-range", min: 0, max: this.frames.length - 1, step: 1, value: 0, "aria-label": "Moment",
-      });
-      this.range.addEventListener("input", () => {
-        const to = Number(this.range.value); // a pause writes the frame that is shown
-        this.pause();
-        this.seek(to);
+        oninput: () => {
+          const to = Number(this.range.value); // a pause writes the frame that is shown
+          this.pause();
+          this.seek(to);
+        },
       });
       this.count = element("span", { class: "cg-count" });
       const life = this.frames.some((frame) => frame.life);
-      const speed = element("select", { class: "cg-speed", "aria-label": "Speed", title: life ? "1×: 30 generations a second" : "" });
-      for (const value of SPEEDS) speed.append(element("option", { value, selected: value === 1 }, `${value}×`));
-      speed.addEventListener("change", () => (this.speed = Number(speed.value)));
+      const speed = element("select", { class: "cg-speed", "aria-label": "Speed", title: life ? "1×: 30 generations a second" : "",
+        onchange: () => { this.speed = Number(speed.value); } },
+      SPEEDS.map((value) => element("option", { value, selected: value === 1 }, `${value}×`)));
       const jump = (to) => () => {
         this.pause();
         this.seek(to());
@@ -226,8 +223,7 @@
       this.worthBox = element("section", { class: "cg-worth", "aria-label": "Worth" });
       if (this.data.worth) this.showLayers();
       else {
-        const ask = element("button", { type: "button", class: "cg-ask" }, "What decided the game?");
-        ask.addEventListener("click", async () => {
+        const ask = element("button", { type: "button", class: "cg-ask", onclick: async () => {
           ask.disabled = true;
           Cellgames.passing(ask, "Playing the game again without each of its parts …");
           try {
@@ -236,7 +232,7 @@
           } catch (error) {
             this.worthBox.replaceChildren(element("p", { class: "cg-pale", role: "alert" }, error.message));
           }
-        });
+        } }, "What decided the game?");
         this.worthBox.append(ask);
       }
       return this.worthBox;
@@ -244,12 +240,12 @@
 
     showLayers() {
       const { worth } = this.data;
-      const choice = element("select", { class: "cg-speed", "aria-label": "What to value" });
-      choice.append(element("option", { value: -1 }, "worth: not shown"));
-      worth.layers.forEach((layer, i) => choice.append(element("option", { value: i }, `worth of each ${layer.name}`)));
+      const choice = element("select", { class: "cg-speed", "aria-label": "What to value",
+        onchange: () => this.showLayer(worth.layers[Number(choice.value)] || null) },
+      element("option", { value: -1 }, "worth: not shown"),
+      worth.layers.map((layer, i) => element("option", { value: i }, `worth of each ${layer.name}`)));
       this.worthList = element("ol", { class: "cg-moves cg-effects" });
       const note = element("p", { class: "cg-pale" }, `Worth: ${worth.measure}. Framed: the outcome hung on it.`);
-      choice.addEventListener("change", () => this.showLayer(worth.layers[Number(choice.value)] || null));
       const details = element("details", { class: "cg-facts" }, element("summary", {}, "What stays the same"),
         element("p", {}, worth.kept));
       this.worthBox.replaceChildren(choice, note, this.worthList, details);
@@ -267,10 +263,10 @@
       if (!layer) return void this.seek(this.at);
       const [harm, help] = this.worthColours();
       for (const { name, worth, result, first } of layer.effects) {
-        const button = element("button", { type: "button" }, Cellgames.swatch(worth ? (worth > 0 ? help : harm) : "#ffffff"));
-        button.append(element("span", { class: "cg-ply" }, signed(worth)), element("span", {}, name));
-        if (result) button.append(element("span", { class: "cg-pale" }, "the outcome hung on it"));
-        button.addEventListener("click", () => this.seek(this.frameOf(first)));
+        const button = element("button", { type: "button", onclick: () => this.seek(this.frameOf(first)) },
+          Cellgames.swatch(worth ? (worth > 0 ? help : harm) : "#ffffff"),
+          element("span", { class: "cg-ply" }, signed(worth)), element("span", {}, name),
+          result && element("span", { class: "cg-pale" }, "the outcome hung on it"));
         this.worthList.append(element("li", { class: "cg-all" }, button));
       }
       const worthy = layer.effects.filter(({ worth }) => worth);
@@ -317,9 +313,8 @@
       const { layout } = this;
       const { agents } = this.data.record;
       this.columns = layout.columns.filter(({ name }) => this.frames.some(({ infos }) => known(infos[name])));
-      const head = element("tr", {}, element("th", { scope: "col" }, "player"));
-      for (const column of this.columns) head.append(element("th", { scope: "col", class: "cg-number" }, column.label));
-      const body = element("tbody");
+      const head = element("tr", {}, element("th", { scope: "col" }, "player"),
+        this.columns.map((column) => element("th", { scope: "col", class: "cg-number" }, column.label)));
       this.rows = layout.players.map((player, seat) => {
         const result = element("span", { class: "cg-result" });
         const agent = element("span", { class: "cg-agent" }, agents[seat]);
@@ -327,11 +322,10 @@
         const who = element("th", { scope: "row" }, element("div", {}, Cellgames.swatch(Cellgames.seatColour(layout, seat)), name));
         const cells = this.columns.map(() => element("td", { class: "cg-number" }));
         const row = element("tr", {}, who, ...cells);
-        body.append(row);
         return { row, result, cells, values: [] };
       });
-      const scroll = element("div", { class: "cg-scroll" }, element("table", { class: "cg-table" }, element("thead", {}, head), body));
-      Cellgames.reachable.observe(scroll);
+      const scroll = element("div", { class: "cg-scroll" }, element("table", { class: "cg-table" }, element("thead", {}, head),
+        element("tbody", {}, this.rows.map(({ row }) => row))));
       return scroll;
     }
 
@@ -340,17 +334,16 @@
       this.list = element("ol", { class: "cg-moves", "aria-label": "Moves" });
       this.items = record.words.map((seats, number) => {
         const mover = record.movers[number];
-        const button = element("button", { type: "button", "data-move": number + 1 });
-        button.append(element("span", { class: "cg-ply" }, `${number + 1}`));
         const times = (record.seconds || [])[number] || [];
         const parts = seats.map((part, seat) => {
           const colour = Cellgames.seatColour(this.layout, mover === null ? seat : mover);
           const time = mover === null && times[seat] !== undefined && element("span", { class: "cg-time" }, took(times[seat]));
           return element("span", { class: "cg-part" }, Cellgames.swatch(colour), part, time || "");
         });
-        button.append(element("span", { class: "cg-parts" }, ...parts));
-        if (mover !== null && times.length) button.append(element("span", { class: "cg-pale" }, took(times[0])));
-        if (number < record.opening) button.append(element("span", { class: "cg-pale" }, "opening"));
+        const button = element("button", { type: "button", "data-move": number + 1 }, element("span", { class: "cg-ply" }, number + 1),
+          element("span", { class: "cg-parts" }, parts),
+          mover !== null && times.length > 0 && element("span", { class: "cg-pale" }, took(times[0])),
+          number < record.opening && element("span", { class: "cg-pale" }, "opening"));
         this.list.append(element("li", { class: mover === null ? "cg-all" : "" }, button));
         return button;
       });
