@@ -199,6 +199,7 @@ def _draw_fitness(figure: Figure, *, families: Mapping[str, FamilyRun]) -> None:
             axes.axvline(number, color=INK, linewidth=0.8, alpha=0.5)
     axes.set_xlabel("iteration; lines where a round begins", fontsize=9, color=INK)
     axes.set_ylabel("best fitness", fontsize=9, color=INK)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.tick_params(labelsize=8)
     axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), labelcolor=INK)
     draw_title(figure, "Fitness by round")

@@ -103,7 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     app = create_app(arguments.results, store, games=games, agents=agents, hosts=hosts, origin=origin)
     server = uvicorn.Server(uvicorn_config(app, log_level="warning", timeout_graceful_shutdown=2))
     print(f"Cellgames is at {address} (Ctrl-C stops it)", flush=True)
-    threading.Thread(target=app.state.shared.warm_up, daemon=True, name="warm up").start()
+    warming = threading.Thread(target=app.state.shared.warm_up, daemon=True, name="warm up")
+    warming.start()
     if arguments.open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     try:
@@ -114,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         listening.close()
     print("\nStopped.", flush=True)
     searched = app.state.analysis.close(0.5)
-    if not (app.state.sessions.close(0.5) and searched):
+    if not (app.state.sessions.close(0.5) and searched) or warming.is_alive():
         os._exit(0)  # a thread that torch is at work in cannot be ended otherwise without an abort
     return 0
 

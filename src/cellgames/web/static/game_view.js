@@ -43,8 +43,6 @@
       this.again = el("button", { type: "button", onclick: () => this.restart() }, "New game");
       this.hintButton = el("button", { type: "button", title: "Key H", onclick: () => this.advise() }, "Hint");
       this.resignButton = el("button", { type: "button", onclick: () => this.resign() }, "Resign");
-      this.row = el("p", { class: "buttons" }, this.hintButton, this.trialButton, this.undoButton, this.watchButton, this.resignButton,
-        this.again);
       this.curtain = new app.Curtain(this);
       this.bots = this.about.people.length ? null : new app.Bots(this);
       this.table = el("div", { class: "scroll" });
@@ -62,6 +60,8 @@
       this.banner = el("p", { class: "trial", hidden: true }, el("span", {}));
       this.trialButton = el("button", { type: "button", title: "Key T", hidden: !this.layout.trials || !this.about.people.length,
         onclick: () => this.tryOut() }, "Trial run");
+      this.row = el("p", { class: "buttons" }, this.hintButton, this.trialButton, this.undoButton, this.watchButton, this.resignButton,
+        this.again);
       this.root = el("div", { class: long ? "game wide" : "game" },
         el("div", { class: "stage" }, this.spoken, Cellgames.goal(this.layout, this.several ? null : this.person), this.status,
           this.clocks, this.banner, el("div", { class: "board" }, this.canvas), this.films,
