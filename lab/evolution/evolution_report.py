@@ -181,6 +181,8 @@ def _data(family: FamilyRun, starts: tuple[float, int] | None) -> dict[str, Any]
 
 
 def _draw_fitness(figure: Figure, *, families: Mapping[str, FamilyRun]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     from cellgames.utils.report.plots import COLOURS, FAINT, INK, draw_title, line_style, remove_frame, shorten
 
     shown = list(families.items())[:_SHOWN]
@@ -199,7 +201,7 @@ def _draw_fitness(figure: Figure, *, families: Mapping[str, FamilyRun]) -> None:
             axes.axvline(number, color=INK, linewidth=0.8, alpha=0.5)
     axes.set_xlabel("iteration; lines where a round begins", fontsize=9, color=INK)
     axes.set_ylabel("best fitness", fontsize=9, color=INK)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.tick_params(labelsize=8)
     axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), labelcolor=INK)
     draw_title(figure, "Fitness by round")

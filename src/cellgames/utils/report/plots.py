@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, FAINT = "#262626", "#b8b8b8"
+SCORES = ("#d55e00", "#ffffff", "#0072b2")
+"""The colours of scores, from 0 to 1, as the page has them."""
+
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
 """The colours of Okabe and Ito, with a grey for yellow, which is too light for lines."""
 AMOUNT, DIFFERENCE = "cividis", "PuOr_r"
@@ -151,14 +154,14 @@ class Scale:
         factor: What values are multiplied with where they are written.
         digits: Digits after the point there.
         unit: Text after the numbers of the colour bar.
-        palette: A colour map of matplotlib.
+        palette: A colour map of matplotlib, or colours from low to high.
     """
 
     high: float = 1.0
     factor: float = 100.0
     digits: int = 0
     unit: str = " %"
-    palette: str = AMOUNT
+    palette: str | tuple[str, ...] = AMOUNT
 
 
 def matrix(
@@ -182,6 +185,7 @@ def matrix(
         below: A second line in each cell.
     """
     import matplotlib
+    from matplotlib.colors import LinearSegmentedColormap
 
     scale = scale or Scale()
     left, top = [shorten(name) for name in rows], [shorten(name) for name in columns]
@@ -192,7 +196,9 @@ def matrix(
     width, height = max(label + wide + beside, 5.2, 0.8 + 0.1 * len(title)), above + tall + 0.3
     figure.set_size_inches(width, height)
     axes = figure.add_axes((label / width, 0.3 / height, wide / width, tall / height))
-    palette = matplotlib.colormaps[scale.palette].with_extremes(bad=_MISSING)
+    given = scale.palette
+    palette = matplotlib.colormaps[given] if isinstance(given, str) else LinearSegmentedColormap.from_list("", given)
+    palette = palette.with_extremes(bad=_MISSING)
     image = axes.imshow(values, cmap=palette, vmin=0, vmax=scale.high, aspect="auto")
     for row, column in product(range(len(left)), range(len(top))):
         if not math.isnan(value := float(values[row, column])):
@@ -215,7 +221,7 @@ def heat_map(
     title: str,
     counts: str,
 ) -> None:
-    """Draw the scores of agents against each other, orange below one half and purple above.
+    """Draw the scores of agents against each other, orange below one half and blue above, as on the page.
 
     Args:
         figure: Empty.
@@ -227,7 +233,7 @@ def heat_map(
     """
     small = len(agents) > 12
     legend = f"{title}{' in %' if small else f', {counts}'}"
-    matrix(figure, legend, agents, agents, np.asarray(scores), Scale(palette="PuOr"), () if small else below)
+    matrix(figure, legend, agents, agents, np.asarray(scores), Scale(palette=SCORES), () if small else below)
 
 
 def _ink_on(colour: Sequence[float], light: float) -> str:
