@@ -103,7 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     app = create_app(arguments.results, store, games=games, agents=agents, hosts=hosts, origin=origin)
     server = uvicorn.Server(uvicorn_config(app, log_level="warning", timeout_graceful_shutdown=2))
     print(f"Cellgames is at {address} (Ctrl-C stops it)", flush=True)
-    warming = threading.Thread(target=app.state.shared.warm_up, daemon=True, name="warm up")
+    stopped = threading.Event()
+    warming = threading.Thread(target=app.state.shared.warm_up, args=(stopped,), daemon=True, name="warm up")
     warming.start()
     if arguments.open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
@@ -114,6 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         listening.close()
     print("\nStopped.", flush=True)
+    stopped.set()
+    warming.join(5.0)
     searched = app.state.analysis.close(0.5)
     if not (app.state.sessions.close(0.5) and searched) or warming.is_alive():
         os._exit(0)  # a thread that torch is at work in cannot be ended otherwise without an abort

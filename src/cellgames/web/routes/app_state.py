@@ -94,9 +94,11 @@ class AppState:
             except StoreError:
                 raise LookupError(f"the store has no game {number}") from None
 
-    def warm_up(self) -> None:
-        """Compute what the first visitors would wait for: the games, their agents, and the leaderboards."""
+    def warm_up(self, stopped: threading.Event) -> None:
+        """Compute what the first visitors would wait for, until it is stopped: games, agents, and leaderboards."""
         for offer in games():
+            if stopped.is_set():
+                return
             offered(check_parameters(offer["id"], {}), self.agents())
         with suppress(StoreError, OSError):  # whoever asks for them reads why
             self.leaderboards()
