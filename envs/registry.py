@@ -47,6 +47,11 @@ VARIABLE = "CELLGAMES_GAMES"
 """The environment variable that names such modules, too."""
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-v[0-9]+")
+_FOREIGN = re.compile(r"(pettingzoo|openspiel):\S.*|.+\.py:[A-Za-z_]\w*|module:[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+"""Names of games of other libraries, which `foreign.simulators` explains."""
+
+_LIBRARIES = ("openspiel:", "pettingzoo:pettingzoo.")
+"""The beginnings of names that import no other modules than the libraries' own."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ def register(game: type[Game] | GamePlugin, *, id: str | None = None, summary: s
         for each in (plugin, plugin.extension) if plugin.extension is not None else (plugin,):
             entries += [GameSpec(id, each, given.summary, given.parameters) for id, given in each.variants.items()]
     for entry in entries:
-        if _ID.fullmatch(entry.id) is None:
+        if _ID.fullmatch(entry.id) is None and not is_foreign(entry.id):
             raise InputError("id", "an id such as 'strip-v0', lowercase and with a version", shown(entry.id))
         if entry.id in REGISTRY and REGISTRY[entry.id].entry_point != entry.entry_point:
             raise ValueError(f"{shown(entry.id)} is taken by {REGISTRY[entry.id].entry_point}, got {entry.entry_point}")
@@ -160,8 +165,18 @@ def _completed(plugin: GamePlugin) -> GamePlugin:
     )
 
 
+def is_foreign(id: object) -> bool:
+    """Return True if an id is the name of a game of another library."""
+    return isinstance(id, str) and _FOREIGN.fullmatch(id) is not None
+
+
 def spec(id: str) -> GameSpec:
-    """Return the entry of `id`; a `ValueError` names the known ones."""
+    """Return the entry of `id`; a `ValueError` names the known ones.
+
+    Games of OpenSpiel, and those that PettingZoo itself has, are found by their names, also those in records.
+    """
+    if isinstance(id, str) and id.startswith(_LIBRARIES):
+        import_games(id)
     if not isinstance(id, str) or id not in REGISTRY:
         check_one_of("game", id, REGISTRY)
     return REGISTRY[id]
@@ -228,7 +243,7 @@ def load_plugins() -> None:
         _find_modules_here()
     for module in [*(point.module for point in entry_points(group=ENTRY_POINTS)), *named]:
         try:
-            importlib.import_module(module)
+            import_games(module) if is_foreign(module) else importlib.import_module(module)
         except Exception as error:
             text = f"the games of {module!r} are missing: importing it failed with {type(error).__name__}: {error}"
             warnings.warn(text, stacklevel=2)
@@ -237,6 +252,8 @@ def load_plugins() -> None:
 def import_games(id: str) -> str:
     """Import the module in front of an id, such as `my_games:strip-v0` (Gymnasium's syntax); return the id alone.
 
+    A game of another library, such as `pettingzoo:pettingzoo.classic.tictactoe_v3`, is registered by its whole name.
+
     The processes that this one starts import the module, too. Only what a user typed may go in here: an id that a
     record or a file of weights names imports nothing.
 
@@ -244,6 +261,15 @@ def import_games(id: str) -> str:
         ValueError: the module cannot be imported, or does not register the id.
     """
     if not isinstance(id, str) or ":" not in id:  # `make` refuses what is no text
+        return id
+    if is_foreign(id):
+        if id not in REGISTRY:
+            from .foreign.game import foreign_class
+
+            _find_modules_here()
+            register(foreign_class(id))
+            if not id.startswith(_LIBRARIES):
+                _tell_processes(id)
         return id
     module, _, name = id.partition(":")
     _find_modules_here()
@@ -261,14 +287,19 @@ def import_games(id: str) -> str:
     if name not in REGISTRY:
         expected = f"an id that {module} registers ({', '.join(games) or 'it registers none'})"
         raise InputError(shown(id), expected, shown(name))
-    if module not in _named_modules():
-        os.environ[VARIABLE] = ",".join([*_named_modules(), module])
+    _tell_processes(module)
     return name
 
 
+def _tell_processes(module: str) -> None:
+    """Let the processes that this one starts import a module, or register a game of another library."""
+    if module not in _named_modules():
+        os.environ[VARIABLE] = ",".join([*_named_modules(), module])
+
+
 def _named_modules() -> list[str]:
-    """Return the modules that the environment variable names."""
-    return [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
+    """Return the modules that the environment variable names; commas in parentheses are part of a name."""
+    return [name.strip() for name in re.split(r",(?![^(]*\))", os.environ.get(VARIABLE, "")) if name.strip()]
 
 
 def _find_modules_here() -> None:

@@ -9,7 +9,7 @@ before an environment is made. Entry points and arguments are strings and number
 
 from __future__ import annotations
 
-from cellgames.envs.registry import GameSpec, follow
+from cellgames.envs.registry import GameSpec, follow, is_foreign
 
 NAMESPACE = "cellgames"
 _AEC = "cellgames.envs.adapters.pettingzoo_aec:make_aec"
@@ -35,13 +35,15 @@ def _add_to_gymnasium(entry: GameSpec) -> None:
     import gymnasium
 
     id = f"{NAMESPACE}/{entry.id}"
-    if id not in gymnasium.registry:
+    if id not in gymnasium.registry and not is_foreign(entry.id):
         gymnasium.register(id, _SINGLE, vector_entry_point=_VECTOR, kwargs={"game": entry.id})  # "id" is make's own
 
 
 def _add_to_pettingzoo(entry: GameSpec) -> None:
     import pettingzoo
 
+    if is_foreign(entry.id):
+        return
     id, arguments = f"{NAMESPACE}/{entry.id}", {"id": entry.id}
     if id not in pettingzoo.aec_registry:
         pettingzoo.register("aec", id, _AEC, kwargs=arguments)

@@ -44,6 +44,7 @@ LONG = {
 NEEDS = {  # libraries without which a page is not run
     "data.md": ("pandas",),
     "datasets.md": ("pyarrow",),
+    "other_games.md": ("pyspiel", "pygame"),
     "policies.md": ("stable_baselines3", "torchrl"),
 }
 
@@ -174,6 +175,7 @@ def check_command(words: list[str]) -> None:
         assert taken_by_script(ROOT / rest[0], rest[1:]), f"refused: {shlex.join(words)}"
 
 
+@pytest.mark.usefixtures("clean")
 @every_page
 def test_commands_are_accepted(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for language, _, text in blocks(page):

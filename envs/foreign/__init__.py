@@ -1,0 +1,1 @@
+"""Games of other libraries: PettingZoo, OpenSpiel, and environments of one's own."""

@@ -1,0 +1,381 @@
+"""Single games of other libraries behind one protocol, from which `game.ForeignGame` makes batches.
+
+A name is `pettingzoo:MODULE`, such as `pettingzoo:pettingzoo.classic.tictactoe_v3`, `openspiel:GAME`, such as
+`openspiel:havannah(board_size=4)`, or `FILE.py:FUNCTION` for a function of one's own that returns an environment of
+PettingZoo. Nothing is imported before such a name is typed.
+
+Letters: `P` players, `A` actions.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import importlib.util
+import inspect
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+
+from cellgames.envs.core import chance
+from cellgames.utils.errors import InputError, shown
+from cellgames.utils.extras import install
+
+Array = npt.NDArray[Any]
+
+_PERFECT = ("tictactoe", "connect_four", "chess", "go")
+"""Games of PettingZoo's classic ones in which nothing is hidden; the library itself does not say so."""
+
+
+class Simulator(ABC):
+    """One game, from its start on.
+
+    Attributes:
+        title: the game's name for people.
+        players: names of the seats.
+        actions: the number of actions, `A`.
+        simultaneous: True if all players act at once.
+        perfect: True if every player sees the whole position.
+        stochastic: True if chance plays a part.
+        copies: True if `copy` takes about as long as a step.
+    """
+
+    title: str
+    players: tuple[str, ...]
+    actions: int
+    simultaneous: bool = False
+    perfect: bool = False
+    stochastic: bool = True
+    copies: bool = False
+
+    @abstractmethod
+    def reset(self, seed: int) -> None:
+        """Begin a new game."""
+
+    @abstractmethod
+    def step(self, actions: Sequence[int]) -> None:
+        """Play a step: the mover's action, or those of all players."""
+
+    @property
+    @abstractmethod
+    def mover(self) -> int:
+        """The seat of the player who acts next; 0 where all do."""
+
+    @property
+    @abstractmethod
+    def scores(self) -> Sequence[float]:
+        """The sum of the rewards of each player so far."""
+
+    @property
+    @abstractmethod
+    def ends(self) -> tuple[bool, bool]:
+        """Whether the game has been ended by its rules, and by a limit."""
+
+    @abstractmethod
+    def legal(self, seat: int) -> npt.NDArray[np.bool_]:
+        """Return the mask of a player's legal actions, bool [A]."""
+
+    @abstractmethod
+    def observe(self, seat: int) -> Array:
+        """Return a player's observation; its shape is the same in all positions."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """Return the position for people, "" where the game has no text."""
+
+    def copy(self) -> Simulator:
+        """Return a game that goes on from here without this one."""
+        return copy.deepcopy(self)
+
+
+def simulator(name: str) -> Simulator:
+    """Return a game by its name; a `ValueError` says what cannot be found or played."""
+    library, _, rest = name.partition(":")
+    if library == "openspiel":
+        return OpenSpielGame(rest)
+    made = _made(name, *_factory(name, library, rest))
+    return AECGame(made) if hasattr(made, "agent_iter") else ParallelGame(made)
+
+
+def _factory(name: str, library: str, rest: str) -> tuple[Callable[..., Any], bool]:
+    """Return the function that makes an environment, and whether it may take `render_mode`."""
+    if library == "pettingzoo":
+        module = _imported(name, rest)
+        for function in ("env", "parallel_env"):
+            if callable(found := getattr(module, function, None)):
+                return found, True
+        raise InputError(shown(name), "a module with env or parallel_env", rest)
+    if library.endswith(".py"):
+        path = Path(library)
+        if not path.is_file():
+            raise InputError(shown(name), "a file", library)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    else:
+        module = _imported(name, library)
+    if not callable(found := getattr(module, rest, None)):
+        raise InputError(shown(name), f"a function of {library} that makes an environment", shown(rest))
+    return found, False
+
+
+def _imported(name: str, module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except Exception as error:  # whatever the module does
+        raise InputError(shown(name), "a module that can be imported", f"{type(error).__name__}: {error}") from error
+
+
+def _made(name: str, function: Callable[..., Any], rendering: bool) -> Any:
+    takes = rendering and "render_mode" in str(inspect.signature(function)) + "**"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return function(render_mode="ansi") if takes else function()
+            except (TypeError, ValueError, KeyError):
+                return function()
+    except Exception as error:
+        raise InputError(shown(name), "an environment", f"{type(error).__name__}: {error}") from error
+
+
+def _only_first(actions: int) -> npt.NDArray[np.bool_]:
+    """Return the mask of players who have no choice: action 0."""
+    mask = np.zeros(actions, np.bool_)
+    mask[0] = True
+    return mask
+
+
+class _PettingZoo(Simulator):
+    """What environments of PettingZoo in turns and with all at once have in common."""
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+        self.title = str(getattr(env, "metadata", {}).get("name", type(env.unwrapped).__name__))
+        self.perfect = self.title.split("_v")[0] in _PERFECT
+        self.stochastic = not self.perfect
+        agents = self.players = tuple(map(str, env.possible_agents))
+        spaces = {agent: env.action_space(agent) for agent in env.possible_agents}
+        numbers = {int(space.n) for space in spaces.values() if hasattr(space, "n") and not space.shape}
+        if any(not hasattr(space, "n") or space.shape for space in spaces.values()) or len(agents) < 1:
+            raise InputError(self.title, "discrete actions of every player", str(next(iter(spaces.values()))))
+        self.actions = max(numbers)
+        self._own = {agent: int(spaces[agent].n) for agent in env.possible_agents}
+        self._totals = np.zeros(len(agents))
+
+    def _array(self, seen: Any) -> Array:
+        """Return an observation as an array, without its mask."""
+        if isinstance(seen, dict):
+            seen = seen.get("observation", next((value for name, value in seen.items() if name != "action_mask"), 0))
+        if isinstance(seen, dict | tuple | list):
+            parts = seen.values() if isinstance(seen, dict) else seen
+            seen = np.concatenate([np.ravel(self._array(part)) for part in parts])
+        found: Array = np.asarray(seen)
+        return found.astype(np.int8) if found.dtype == np.bool_ else found
+
+    def _mask(self, agent: str, seen: Any, info: Any) -> npt.NDArray[np.bool_]:
+        given = seen.get("action_mask") if isinstance(seen, dict) else None
+        given = info.get("action_mask") if given is None and isinstance(info, dict) else given
+        mask = np.zeros(self.actions, np.bool_)
+        mask[: self._own[agent]] = True if given is None else np.asarray(given, bool)
+        return mask if mask.any() else ~mask
+
+    @property
+    @override
+    def scores(self) -> Sequence[float]:
+        return self._totals.tolist()
+
+    @override
+    def text(self) -> str:
+        try:
+            found = self.env.render()
+        except Exception:  # many environments render only to a window
+            return ""
+        return found if isinstance(found, str) else ""
+
+
+class AECGame(_PettingZoo):
+    """An environment of PettingZoo in which players act in turns."""
+
+    @override
+    def reset(self, seed: int) -> None:
+        self.env.reset(seed=seed & 0x7FFFFFFF)
+        self._totals[:] = 0
+
+    @override
+    def step(self, actions: Sequence[int]) -> None:
+        self.env.step(int(actions[0]))
+        for seat, agent in enumerate(self.env.possible_agents):
+            self._totals[seat] += float(self.env.rewards.get(agent, 0.0))
+        while self.env.agents and self._is_over(self.env.agent_selection):
+            self.env.step(None)
+
+    def _is_over(self, agent: str) -> bool:
+        return bool(self.env.terminations.get(agent) or self.env.truncations.get(agent))
+
+    @property
+    @override
+    def mover(self) -> int:
+        return self.players.index(self.env.agent_selection) if self.env.agents else 0
+
+    @property
+    @override
+    def ends(self) -> tuple[bool, bool]:
+        over = not self.env.agents
+        return over and not self._cut, over and self._cut
+
+    @property
+    def _cut(self) -> bool:
+        return any(self.env.truncations.values()) and not any(self.env.terminations.values())
+
+    @override
+    def legal(self, seat: int) -> npt.NDArray[np.bool_]:
+        agent = self.env.possible_agents[seat]
+        return self._mask(agent, self.env.observe(agent), self.env.infos.get(agent))
+
+    @override
+    def observe(self, seat: int) -> Array:
+        return self._array(self.env.observe(self.env.possible_agents[seat]))
+
+
+class ParallelGame(_PettingZoo):
+    """An environment of PettingZoo in which all players act at once; who is out of it plays action 0 unheard."""
+
+    simultaneous = True
+
+    @override
+    def reset(self, seed: int) -> None:
+        self._seen, self._infos = self.env.reset(seed=seed & 0x7FFFFFFF)
+        self._first = dict(self._seen)
+        self._ended = False, False
+        self._totals[:] = 0
+
+    @override
+    def step(self, actions: Sequence[int]) -> None:
+        given = {a: int(actions[seat]) for seat, a in enumerate(self.env.possible_agents) if a in self.env.agents}
+        self._seen, rewards, terminated, truncated, self._infos = self.env.step(given)
+        for seat, agent in enumerate(self.env.possible_agents):
+            self._totals[seat] += float(rewards.get(agent, 0.0))
+        over = not self.env.agents or all(terminated.get(a) or truncated.get(a) for a in given)
+        cut = any(truncated.values()) and not any(terminated.values())
+        self._ended = over and not cut, over and cut
+
+    @property
+    @override
+    def mover(self) -> int:
+        return 0
+
+    @property
+    @override
+    def ends(self) -> tuple[bool, bool]:
+        return self._ended
+
+    @override
+    def legal(self, seat: int) -> npt.NDArray[np.bool_]:
+        agent = self.env.possible_agents[seat]
+        if agent not in self.env.agents:
+            return _only_first(self.actions)
+        return self._mask(agent, self._seen.get(agent), self._infos.get(agent))
+
+    @override
+    def observe(self, seat: int) -> Array:
+        agent = self.env.possible_agents[seat]
+        seen = self._array(self._seen[agent] if agent in self._seen else self._first[agent])
+        return seen if agent in self._seen else np.zeros_like(seen)
+
+
+class OpenSpielGame(Simulator):
+    """A game of OpenSpiel, in turns or with all at once; its chance is drawn from the seed."""
+
+    copies = True
+
+    def __init__(self, name: str) -> None:
+        try:
+            import pyspiel
+        except ImportError as error:
+            raise ImportError(f"games of OpenSpiel need OpenSpiel: {install('openspiel')}") from error
+        try:
+            self.rules = pyspiel.load_game(name)
+        except Exception as error:
+            raise InputError(f"openspiel:{name}", "a game of OpenSpiel", str(error).splitlines()[0]) from None
+        kind = self.rules.get_type()
+        self.title = kind.long_name
+        self.players = tuple(f"player_{seat}" for seat in range(self.rules.num_players()))
+        self.actions = self.rules.num_distinct_actions()
+        if kind.dynamics == kind.Dynamics.MEAN_FIELD or self.actions < 1:
+            raise InputError(f"openspiel:{name}", "a game of moves in turns or at once", str(kind.dynamics))
+        self.simultaneous = kind.dynamics == kind.Dynamics.SIMULTANEOUS
+        self.perfect = kind.information == kind.Information.PERFECT_INFORMATION
+        self.stochastic = kind.chance_mode != kind.ChanceMode.DETERMINISTIC
+        self._seen = "observation" if kind.provides_observation_tensor else "information_state"
+        if not (kind.provides_observation_tensor or kind.provides_information_state_tensor):
+            self._seen = ""
+
+    @override
+    def copy(self) -> Simulator:
+        twin = copy.copy(self)
+        twin._state = self._state.clone()
+        return twin
+
+    @override
+    def reset(self, seed: int) -> None:
+        self._seed, self._draws, self._state = seed, 0, self.rules.new_initial_state()
+        self._after_chance()
+
+    def _after_chance(self) -> None:
+        """Let chance act as long as it is its turn."""
+        while self._state.is_chance_node():
+            actions, weights = zip(*self._state.chance_outcomes(), strict=True)
+            lot = (chance.draw_one(self._seed, chance.USER, self._draws) >> 10) / float(1 << 53)
+            place = int(np.searchsorted(np.cumsum(weights), lot * sum(weights), side="right"))
+            self._state.apply_action(actions[min(place, len(actions) - 1)])
+            self._draws += 1
+
+    @override
+    def step(self, actions: Sequence[int]) -> None:
+        if self._state.is_simultaneous_node():
+            self._state.apply_actions([int(action) for action in actions])
+        else:
+            self._state.apply_action(int(actions[self._state.current_player() if self.simultaneous else 0]))
+        self._after_chance()
+
+    @property
+    @override
+    def mover(self) -> int:
+        return 0 if self.simultaneous else max(0, self._state.current_player())
+
+    @property
+    @override
+    def scores(self) -> Sequence[float]:
+        found: list[float] = self._state.returns()
+        return found
+
+    @property
+    @override
+    def ends(self) -> tuple[bool, bool]:
+        return self._state.is_terminal(), False
+
+    @override
+    def legal(self, seat: int) -> npt.NDArray[np.bool_]:
+        mask = np.zeros(self.actions, np.bool_)
+        mask[self._state.legal_actions(seat)] = True
+        return mask if mask.any() else _only_first(self.actions)
+
+    @override
+    def observe(self, seat: int) -> Array:
+        if not self._seen:
+            return np.zeros(1, np.float32)
+        shape = getattr(self.rules, f"{self._seen}_tensor_shape")()
+        return np.array(getattr(self._state, f"{self._seen}_tensor")(seat), np.float32).reshape(shape)
+
+    @override
+    def text(self) -> str:
+        return str(self._state)

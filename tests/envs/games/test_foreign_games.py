@@ -1,0 +1,194 @@
+"""Games of other libraries: the contract, tournaments that go on and replay, agents, and names that are refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from refusals import refused
+
+import cellgames
+from cellgames.agents import PolicyAgent
+from cellgames.arena.play.match_options import RoundRobinOptions
+from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.replays import verify
+from cellgames.cli.main import main
+from cellgames.envs import registry
+from cellgames.envs.checking import check_game
+from cellgames.envs.core import Game, seeds
+from cellgames.envs.foreign.game import ForeignGame
+
+TICTACTOE = "pettingzoo:pettingzoo.classic.tictactoe_v3"
+OPENSPIEL = [
+    *("tic_tac_toe", "kuhn_poker", "breakthrough(rows=4,columns=4)", "goofspiel(num_cards=4,imp_info=True)"),
+    *("matrix_rps", "leduc_poker", "pig(winscore=10)"),
+]
+
+PARALLEL = """
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from pettingzoo import ParallelEnv
+
+class Matching(ParallelEnv):
+    metadata = {"name": "matching_v0"}
+    possible_agents = ["even", "odd", "third"]
+    def observation_space(self, agent): return Box(-1, 9, (2,), np.float32)
+    def action_space(self, agent): return Discrete(3)
+    def reset(self, seed=None, options=None):
+        self.agents, self.turn, self.chance = self.possible_agents[:], 0, np.random.default_rng(seed)
+        return self._seen(), {a: {} for a in self.agents}
+    def _seen(self): return {a: np.array([self.turn, self.chance.integers(9)], np.float32) for a in self.agents}
+    def step(self, actions):
+        self.turn += 1
+        total = sum(actions.values())
+        rewards = {a: float(total % 3 == i) for i, a in enumerate(self.possible_agents) if a in self.agents}
+        over = {a: self.turn == 3 or (a == "third" and self.turn == 2) for a in self.agents}
+        playing, self.agents = self.agents, [a for a in self.agents if not over[a]]
+        seen = {a: np.array([self.turn, 0], np.float32) for a in playing}
+        return seen, rewards, over, {a: False for a in playing}, {a: {} for a in playing}
+
+def env(): return Matching()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Other tests know only the games of the suite."""
+    monkeypatch.setenv(registry.VARIABLE, "")
+    before = dict(registry.REGISTRY)
+    yield
+    registry.REGISTRY.clear()
+    registry.REGISTRY.update(before)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a parallel environment of one's own."""
+    (tmp_path / "my_env.py").write_text(PARALLEL)
+    monkeypatch.chdir(tmp_path)
+    return "my_env.py:env"
+
+
+def openspiel(name: str) -> Game:
+    pytest.importorskip("pyspiel")
+    return cellgames.make(f"openspiel:{name}", max_turns=40)
+
+
+@pytest.mark.parametrize("name", OPENSPIEL)
+def test_games_of_openspiel_keep_the_contract(name: str) -> None:
+    check_game(openspiel(name), max_steps=40)
+
+
+@pytest.mark.parametrize("name", ["tictactoe_v3", "rps_v2", "connect_four_v3"])
+def test_games_of_pettingzoo_keep_the_contract(name: str) -> None:
+    pytest.importorskip("pygame")
+    check_game(cellgames.make(f"pettingzoo:pettingzoo.classic.{name}", max_turns=12), max_steps=12)
+
+
+def test_environments_of_ones_own_keep_the_contract_and_play_as_they_do(own: str) -> None:
+    game = cellgames.make(own, max_turns=12)
+    check_game(game, max_steps=12)
+    state = game.init(seeds(4, 2))
+    for actions in ([[1, 0, 0], [2, 2, 2]], [[1, 0, 0], [2, 2, 2]], [[1, 0, 0], [2, 1, 0]]):  # the third is out by then
+        state = game.step(state, torch.tensor(actions))
+    assert state.done.all()
+    assert state.scores.tolist() == [[0.0, 3.0, 0.0], [3.0, 0.0, 0.0]]
+    assert game.outcome(state).tolist() == [[-1, 1, -1], [1, -1, -1]]
+
+
+def test_results_are_those_of_the_library() -> None:
+    """Random games of both, move for move."""
+    import pyspiel
+
+    game = openspiel("tic_tac_toe")
+    state, generator = game.init(seeds(1, 8)), torch.Generator().manual_seed(1)
+    theirs = [pyspiel.load_game("tic_tac_toe").new_initial_state() for _ in range(8)]
+    while not state.done.all():
+        legal = game.legal_actions(state)
+        for row, one in enumerate(theirs):
+            assert one.is_terminal() or legal[row].nonzero().flatten().tolist() == one.legal_actions()
+        actions = game.random_actions(state, generator)
+        for row, one in enumerate(theirs):
+            if not one.is_terminal():
+                one.apply_action(int(actions[row]))
+        state = game.step(state, actions)
+    assert state.scores.tolist() == [one.returns() for one in theirs]
+    assert game.text(state[0]) == str(theirs[0]).rstrip()
+
+
+def test_a_round_robin_goes_on_with_the_same_bytes_and_replays(tmp_path: Path) -> None:
+    game = openspiel("tic_tac_toe")
+
+    def first_free(seen: dict[str, object]) -> int:
+        return int(seen["action_mask"].argmax())  # type: ignore[attr-defined]  # an array
+
+    def run(folder: Path) -> bytes:
+        options = RoundRobinOptions(games=8, chunk=4, opening_plies=2, gif=False, seed=3)
+        round_robin(game, [PolicyAgent(first_free), "random", "mcts:10"], options, out=folder)
+        return (folder / "games.jsonl").read_bytes()
+
+    whole = run(tmp_path / "whole")
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "run.json").write_bytes((tmp_path / "whole" / "run.json").read_bytes())
+    (tmp_path / "cut" / "games.jsonl").write_bytes(whole[: len(whole) // 2])
+    assert run(tmp_path / "cut") == whole
+    records = [Record.from_json(line) for line in whole.splitlines()]
+    assert len(records) == 24
+    assert not list(verify(records))
+
+
+def test_the_command_plays_and_replays_a_game_of_pettingzoo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pygame")
+    words = ["--games", "2", "--opening-plies", "1", "--out", str(tmp_path / "run"), "--no-store", "--no-gif"]
+    assert main(["round-robin", TICTACTOE, "--agents", "random", "mcts:4", *words]) == 0
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["game"] == TICTACTOE
+    capsys.readouterr()
+    assert main(["replay", str(tmp_path / "run")]) == 0
+    assert "All 2 games were played again" in capsys.readouterr().out
+
+
+def test_a_position_is_its_seed_and_its_actions() -> None:
+    game = openspiel("pig(winscore=10)")
+    assert isinstance(game, ForeignGame)
+    state = game.init(seeds(7, 1))
+    for _ in range(3):
+        state = game.step(state, game.random_actions(state, torch.Generator().manual_seed(2)))
+    again = game.string_to_state(game.state_to_string(state))
+    assert again.equal(state)
+    assert pickle.loads(pickle.dumps(game)) == game
+    game._live.clear()  # it is played again from its start
+    assert torch.equal(game.observe(again, 0), game.observe(state, 0))
+    with pytest.raises(ValueError, match="expected a seed and legal actions"):
+        game.string_to_state("[1,99]")
+
+
+def test_searches_refuse_what_is_hidden(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="information is hidden"):
+        round_robin(openspiel("kuhn_poker"), ["random", "mcts:4"], RoundRobinOptions(games=2), out=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["openspiel:no_such_game", "pettingzoo:no.such.module", "nothing.py:env", "pettingzoo:json"]
+)
+def test_what_cannot_be_found_is_refused(name: str) -> None:
+    pytest.importorskip("pyspiel")
+    with pytest.raises(ValueError, match="expected"):
+        cellgames.make(name)
+
+
+def test_names_in_records_import_no_files(own: str) -> None:
+    with refused("game", None):
+        registry.make(f"{own}_2")
+
+
+def test_nothing_is_imported_unless_asked() -> None:
+    code = "import sys, cellgames; cellgames.make('torus-v0')\n"
+    code += "assert not {'pyspiel', 'pettingzoo.classic'} & sys.modules.keys()"
+    subprocess.run([sys.executable, "-c", code], check=True)
