@@ -47,7 +47,7 @@ VARIABLE = "CELLGAMES_GAMES"
 """The environment variable that names such modules, too."""
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-v[0-9]+")
-_FOREIGN = re.compile(r"(pettingzoo|openspiel):\S.*|.+\.py:[A-Za-z_]\w*|module:[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_FOREIGN = re.compile(r"(pettingzoo|openspiel):\S.*|.+\.py:[A-Za-z_]\w*")
 """Names of games of other libraries, which `foreign.simulators` explains."""
 
 _LIBRARIES = ("openspiel:", "pettingzoo:pettingzoo.")

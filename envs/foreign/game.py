@@ -146,10 +146,10 @@ class ForeignGame(Game[ForeignState]):
             if any(over):
                 continue
             game = self._at(state, row)
-            if game.copies:
-                game = game.copy()
-            else:
+            twin = game.copy()
+            if twin is None:
                 del self._live[keys[row]]
+            game = game if twin is None else twin
             game.step(given[row])
             keys[row] = _named(keys[row], *given[row])
             self._keep(keys[row], game)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import copy
 import importlib
 import importlib.util
-import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -43,7 +42,6 @@ class Simulator(ABC):
         simultaneous: True if all players act at once.
         perfect: True if every player sees the whole position.
         stochastic: True if chance plays a part.
-        copies: True if `copy` takes about as long as a step.
     """
 
     title: str
@@ -52,7 +50,6 @@ class Simulator(ABC):
     simultaneous: bool = False
     perfect: bool = False
     stochastic: bool = True
-    copies: bool = False
 
     @abstractmethod
     def reset(self, seed: int) -> None:
@@ -89,9 +86,9 @@ class Simulator(ABC):
     def text(self) -> str:
         """Return the position for people, "" where the game has no text."""
 
-    def copy(self) -> Simulator:
-        """Return a game that goes on from here without this one."""
-        return copy.deepcopy(self)
+    def copy(self) -> Simulator | None:
+        """Return a game that goes on from here without this one; None where that takes longer than to play it again."""
+        return None
 
 
 def simulator(name: str) -> Simulator:
@@ -103,28 +100,22 @@ def simulator(name: str) -> Simulator:
     return AECGame(made) if hasattr(made, "agent_iter") else ParallelGame(made)
 
 
-def _factory(name: str, library: str, rest: str) -> tuple[Callable[..., Any], bool]:
-    """Return the function that makes an environment, and whether it may take `render_mode`."""
+def _factory(name: str, library: str, rest: str) -> tuple[Callable[..., Any], tuple[dict[str, str], ...]]:
+    """Return the function that makes an environment, and the arguments to try in turn."""
     if library == "pettingzoo":
         module = _imported(name, rest)
         for function in ("env", "parallel_env"):
             if callable(found := getattr(module, function, None)):
-                return found, True
+                return found, ({"render_mode": "ansi"}, {})
         raise InputError(shown(name), "a module with env or parallel_env", rest)
-    if library.endswith(".py"):
-        path = Path(library)
-        if not path.is_file():
-            raise InputError(shown(name), "a file", library)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    else:
-        module = _imported(name, library)
+    spec = importlib.util.spec_from_file_location(Path(library).stem, library)
+    if spec is None or spec.loader is None or not Path(library).is_file():
+        raise InputError(shown(name), "a file", library)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     if not callable(found := getattr(module, rest, None)):
         raise InputError(shown(name), f"a function of {library} that makes an environment", shown(rest))
-    return found, False
+    return found, ({},)
 
 
 def _imported(name: str, module: str) -> Any:
@@ -134,17 +125,17 @@ def _imported(name: str, module: str) -> Any:
         raise InputError(shown(name), "a module that can be imported", f"{type(error).__name__}: {error}") from error
 
 
-def _made(name: str, function: Callable[..., Any], rendering: bool) -> Any:
-    takes = rendering and "render_mode" in str(inspect.signature(function)) + "**"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                return function(render_mode="ansi") if takes else function()
-            except (TypeError, ValueError, KeyError):
-                return function()
-    except Exception as error:
-        raise InputError(shown(name), "an environment", f"{type(error).__name__}: {error}") from error
+def _made(name: str, function: Callable[..., Any], attempts: Sequence[dict[str, str]]) -> Any:
+    """Return an environment, made with the first arguments that it takes."""
+    for place, arguments in enumerate(attempts, 1):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return function(**arguments)
+        except Exception as error:  # whatever the function does
+            if place == len(attempts):
+                raise InputError(shown(name), "an environment", f"{type(error).__name__}: {error}") from error
+    raise AssertionError("there is an attempt")
 
 
 def _only_first(actions: int) -> npt.NDArray[np.bool_]:
@@ -294,8 +285,6 @@ class ParallelGame(_PettingZoo):
 
 class OpenSpielGame(Simulator):
     """A game of OpenSpiel, in turns or with all at once; its chance is drawn from the seed."""
-
-    copies = True
 
     def __init__(self, name: str) -> None:
         try:
