@@ -170,7 +170,7 @@ def test_what_a_step_returns_is_not_overwritten_by_later_steps(game: Game) -> No
 @pytest.mark.slow
 @pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
 @pytest.mark.parametrize("num_envs", [256, 1024])
-@pytest.mark.parametrize("id", ["torus-small-v0", "toy-race-v0", "toy-sealed-v0", "grid-adaptation-small-v0"])
+@pytest.mark.parametrize("id", ["torus-small-v0", "toy-race-v0", "toy-sealed-v0"])
 def test_a_size_does_not_change_what_a_loop_means(id: str, num_envs: int) -> None:
     """From 1,024 envs on steps are compiled, and a compiled step overwrites its memory."""
     game, steps = GAMES[id], 12
