@@ -14,11 +14,11 @@ from cellgames.agents.playouts.random_agent import random_actions
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.connection.state import ConnectionState
 from cellgames.envs.core import Game
-from cellgames.envs.native import library, status
 from cellgames.utils.errors import InputError
 
 from .greedy import ConnectionGreedy
 from .proof_search import ConnectionSearch
+from .solving import native_problem
 
 MOST_CELLS = 36
 """The cells of the largest boards: Hex of size 6, Y of size 8."""
@@ -48,8 +48,8 @@ class ConnectionPerfect(GameAgent[ConnectionGame]):
             raise InputError(f"agent {self.name!r}", "hex-v0 or y-v0", game.id)
         if (cells := game.layout.cells) > MOST_CELLS:
             raise InputError(f"agent {self.name!r}", f"a board that is solved, of at most {MOST_CELLS} cells", cells)
-        if library(torch.device("cpu")) is None:
-            raise ValueError(f"agent {self.name!r} needs the native library: {status().problem or 'it is off here'}")
+        if problem := native_problem():
+            raise ValueError(f"agent {self.name!r} needs the native library, but {problem}")
 
     def act_on_state(self, state: ConnectionState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose the best moves, int64 [L]."""

@@ -20,10 +20,10 @@ from torch import Tensor
 from cellgames.envs.connection.boards import Board
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.connection.state import ConnectionState
-from cellgames.envs.native import library, status
+from cellgames.envs.native import library
 from cellgames.utils.errors import InputError
 
-from .solving import Progress, proof_moves, table_file
+from .solving import Progress, native_problem, proof_moves, table_file
 
 MOST_CELLS = 64
 """The cells of the largest boards."""
@@ -60,7 +60,7 @@ class ConnectionSearch:
             raise InputError("memory", f"at least {4 * _ENTRY} bytes for the table", memory)
         native = library(torch.device("cpu"))
         if native is None:
-            raise RuntimeError(f"solving {game.id} needs the native library: {status().problem or 'it is off here'}")
+            raise RuntimeError(f"solving {game.id} needs the native library, but {native_problem()}")
         self.game, self.nodes = game, 0
         self._native, self._rules = native, _rules(game.layout)
         entries = 1 << (memory // _ENTRY).bit_length() - 1
@@ -109,14 +109,17 @@ class ConnectionSearch:
         """
         legal = self.game.legal_actions(state)
         values, known = torch.zeros(legal.shape, dtype=torch.int8, device="cpu"), dict[Any, int]()
-        for row, action in legal.nonzero().tolist():
-            if self.game.swap and int(state.turn[row]) == 0:
-                values[row, action] = -1
+        for row in range(len(state)):
+            one = state[row : row + 1]
+            if self.game.swap and int(one.turn) == 0:
+                values[row][legal[row]] = -1
                 continue
-            key = self._canonical(*self._after(state[row], action))  # symmetric positions are searched once
-            if key not in known:
-                known[key] = -self._solve(*key, nodes)[0]
-            values[row, action] = known[key]
+            position = self._position(one)
+            for action in legal[row].nonzero().flatten().tolist():
+                key = self._canonical(*self._after(position, action, int(one.last)))  # symmetric ones are searched once
+                if key not in known:
+                    known[key] = -self._solve(*key, nodes)[0]
+                values[row, action] = known[key]
         return values
 
     def _canonical(self, own: int, other: int, seat: int) -> tuple[int, int, int]:
@@ -124,11 +127,11 @@ class ConnectionSearch:
         images = self.game.layout.symmetries
         return min((_moved(own, image), _moved(other, image), seat) for image in images)
 
-    def _after(self, state: ConnectionState, action: int) -> tuple[int, int, int]:
-        """Return the position after a move, seen by the other player."""
-        own, other, seat = self._position(state)
+    def _after(self, position: tuple[int, int, int], action: int, last: int) -> tuple[int, int, int]:
+        """Return the position after a move, seen by the other player; `last` is the cell of the last stone."""
+        own, other, seat = position
         if action == self.game.num_cells:  # the stone alone becomes the mover's, on the cell where the swap puts it
-            own, other = 1 << self.game.layout.swapped[int(state.last)], 0
+            own, other = 1 << self.game.layout.swapped[last], 0
         else:
             own |= 1 << action
         return other, own, 1 - seat
@@ -162,18 +165,18 @@ class ConnectionSearch:
 
     def _solve(self, own: int, other: int, seat: int, nodes: int) -> list[int]:
         """Return value, move, nodes, proof and disproof number."""
-        found = np.zeros(6, np.int64)
+        found = np.zeros(5, np.int64)
         sets = _signed(own), _signed(other)
         table, size = self._table.ctypes.data, len(self._table) // _ENTRY
         self._native.cellgames_connection_solve(
             self._rules.ctypes.data, table, size, *sets, seat, nodes, found.ctypes.data
         )
         self.nodes += int(found[2])
-        return [int(number) for number in found[:5]]
+        return [int(number) for number in found]
 
 
 def _kind(game: ConnectionGame) -> dict[str, Any]:
-    """Return what a table depends on: the board, since the swap is no part of positions."""
+    """Return the facts that a table depends on: the board, since the swap is no part of positions."""
     return {"shape": game.shape, "tiling": game.tiling, "size": game.size}
 
 

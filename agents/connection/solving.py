@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from cellgames.envs.native import pointer
+from cellgames.envs.native import library, pointer, status
 from cellgames.runs.run_folder import exclusive
 from cellgames.utils.files import replacing
 
@@ -42,6 +42,11 @@ class Progress:
     nodes: int
     proof: int
     disproof: int
+
+
+def native_problem() -> str:
+    """Return the reason why there is no native code on the CPU, "" if there is."""
+    return "" if library(torch.device("cpu")) is not None else status().problem or "it is turned off here"
 
 
 _HEADER = 4096

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from .perfect import TorusGreedy as TorusGreedy
+    from .greedy import TorusGreedy as TorusGreedy
     from .network import TorusNetwork as TorusNetwork
     from .perfect import TorusPerfect as TorusPerfect
     from .proof_search import ProofSearch as ProofSearch

@@ -1,4 +1,4 @@
-"""`greedy` and `perfect` in Torus: where cheap winning cycles meet, and boards of size 2 to 5 as solved.
+"""`perfect`: Torus by what is solved: boards of size 2 to 5.
 
 Letters: `L` games, `N` cells.
 """
@@ -12,39 +12,18 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent, GameAgent
-from cellgames.agents.connection.distance import greatest, values
+from cellgames.agents.base import GameAgent
+from cellgames.agents.connection.solving import native_problem
 from cellgames.agents.playouts.random_agent import random_actions
 from cellgames.envs.core import Game
-from cellgames.envs.native import library, status
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState
 from cellgames.envs.torus.threats import winning_cells
 from cellgames.utils.errors import InputError
 
-from .distance import cycle_costs
+from .greedy import TorusGreedy
 from .proof_search import ProofSearch
 from .solver import SOLVED_SIZES, solver
-
-
-class TorusGreedy(BaseAgent):
-    """An agent that wins at once if one stone does it, else stops an opponent who could, else plays by potentials.
-
-    The potential of a cell counts all kinds of winning cycles through it, by their costs (`cycle_costs`,
-    `connection.potentials`). The agent plays the cell with the greatest sum of both players' potentials: what helps
-    itself and hurts the opponent most. Counting all kinds of cycles beats looking at the cheapest alone in 8 or 9 of 10
-    games. It keeps no memory; ties are broken by the generator, and a game does not depend on the batch around it.
-    """
-
-    memoryless = True
-
-    def __init__(self, name: str = "greedy") -> None:
-        super().__init__(name)
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose one cell in each game, int64 [L]."""
-        return greatest(values(*cycle_costs(observation), action_mask), generator)
-
 
 PERFECT_SIZES = (2, 3, 4, 5)
 """The boards on which `perfect` plays."""
@@ -84,8 +63,7 @@ class TorusPerfect(GameAgent[Torus]):
             raise InputError(f"agent {self.name!r}", f"torus-v0 of size {sizes}", game.id)
         if game.size not in PERFECT_SIZES:
             raise InputError(f"agent {self.name!r}", f"a size that is solved, {sizes}", game.size)
-        if game.size not in SOLVED_SIZES and library(torch.device("cpu")) is None:
-            problem = status().problem or "it is turned off here"
+        if game.size not in SOLVED_SIZES and (problem := native_problem()):
             raise ValueError(f"agent {self.name!r} needs the native library for size {game.size}, but {problem}")
 
     def act_on_state(self, state: TorusState, env_ids: Tensor, generator: torch.Generator) -> Tensor:

@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.agents.connection.solving import Progress, proof_moves, table_file
-from cellgames.envs.native import library, pointer, status
+from cellgames.agents.connection.solving import Progress, native_problem, proof_moves, table_file
+from cellgames.envs.native import library, pointer
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
@@ -70,8 +70,7 @@ class ProofSearch:
             raise InputError("memory", f"at least {least} bytes for the table", memory)
         native = library(torch.device("cpu"))
         if native is None:
-            problem = status().problem or "it is turned off here"
-            raise RuntimeError(f"solving Torus of size {size} needs the native library, but {problem}")
+            raise RuntimeError(f"solving Torus of size {size} needs the native library, but {native_problem()}")
         self._native = native
         entries = 1 << (memory // (8 * self._numbers)).bit_length() - 1
         longest, place = _LONGEST[size], None

@@ -2,9 +2,9 @@
 
 Torus of size 3, 4 and 5 is judged by `cellgames.agents.torus`: by a table of all positions of size 3, and by
 proof-number search on larger boards, at size 5 in positions with 16 stones or more. Hex and Y (`--game hex-v0`) are
-judged where at most 16 cells are free, after the swap. Every agent is asked for its move in the same positions, in each
-of which some moves win and some lose, and the moves that win are counted. A page and its numbers go to
-results/strength/torus-n3.md and torus-n3.json, hex-n4.md and so on.
+judged by proof-number search on boards that it solves, after the swap. Every agent is asked for its move in the same
+positions, in each of which some moves win and some lose, and the moves that win are counted. A page and its numbers go
+to results/strength/torus-n3.md and torus-n3.json, hex-n4.md and so on.
 
 Judging positions of Torus of size 4 and 5, and of Hex and Y, takes minutes. So they are kept beside the page, as
 torus-n4-positions.json, and read from there the next time: a list of {"position": text, "winning": [actions]}.

@@ -103,7 +103,7 @@ class ForeignGame(Game[ForeignState]):
     def info(self) -> GameInfo:
         first = self._first
         seen = torch.from_numpy(np.ascontiguousarray(first.observe(first.mover)))
-        shown = Space(tuple(seen.shape), seen.dtype, *_bounds(seen.dtype))
+        space = Space(tuple(seen.shape), seen.dtype, *_bounds(seen.dtype))
         return GameInfo(
             id=self.id,
             title=first.title,
@@ -116,8 +116,8 @@ class ForeignGame(Game[ForeignState]):
             max_turns=self.max_turns,
             reward_range=(-float("inf"), float("inf")),
             action_nvec=(first.actions,),
-            observation=shown,
-            board=shown,
+            observation=space,
+            board=space,
         )
 
     # --- the game -------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class ForeignGame(Game[ForeignState]):
             ),
             actions=torch.full(shape, -1, dtype=torch.int32, device=seeds.device),
         )
-        movers = [self._at(state, row).mover for row in range(batch)]
+        movers = [self._at(state, row, key).mover for row, key in enumerate(state.key.tolist())]
         return state.replace(current_player=torch.tensor(movers, dtype=torch.int64, device=seeds.device))
 
     @override
@@ -145,7 +145,7 @@ class ForeignGame(Game[ForeignState]):
         for row, over in enumerate(ends):
             if any(over):
                 continue
-            game = self._at(state, row)
+            game = self._at(state, row, keys[row])
             twin = game.copy()
             if twin is None:
                 del self._live[keys[row]]
@@ -170,9 +170,8 @@ class ForeignGame(Game[ForeignState]):
             actions=played,
         )
 
-    def _at(self, state: ForeignState, row: int) -> Simulator:
-        """Return the live game of a row; one that is not kept is played again."""
-        key = int(state.key[row])
+    def _at(self, state: ForeignState, row: int, key: int) -> Simulator:
+        """Return the live game of a row, whose position is `key`; one that is not kept is played again."""
         game = self._live.get(key)
         if game is None:
             game = simulator(self.id)
@@ -193,9 +192,9 @@ class ForeignGame(Game[ForeignState]):
         first = self._first
         seats = range(len(first.players)) if first.simultaneous else [0]
         mask = np.ones((len(state), len(seats), first.actions), np.bool_)
-        for row, done in enumerate(state.done.tolist()):
+        for row, (key, done) in enumerate(zip(state.key.tolist(), state.done.tolist(), strict=True)):
             if not done:
-                game = self._at(state, row)
+                game = self._at(state, row, key)
                 for place in seats:
                     mask[row, place] = game.legal(place if first.simultaneous else game.mover)
         legal = torch.from_numpy(mask).to(state.device)
@@ -209,8 +208,8 @@ class ForeignGame(Game[ForeignState]):
         seats = torch.as_tensor(player).expand(len(state)).tolist()
         space = self.info.observation
         seen = torch.zeros((len(state), *space.shape), dtype=space.dtype)
-        for row, seat in enumerate(seats):
-            seen[row] = torch.from_numpy(np.ascontiguousarray(self._at(state, row).observe(seat)))
+        for row, (key, seat) in enumerate(zip(state.key.tolist(), seats, strict=True)):
+            seen[row] = torch.from_numpy(np.ascontiguousarray(self._at(state, row, key).observe(seat)))
         return seen.to(state.device)
 
     @override
@@ -252,7 +251,7 @@ class ForeignGame(Game[ForeignState]):
     @override
     def text(self, state: ForeignState) -> str:
         """Return the library's own text of the first game, or its observation."""
-        return self._at(state, 0).text().rstrip() or super().text(state)
+        return self._at(state, 0, int(state.key[0])).text().rstrip() or super().text(state)
 
     @override
     def draw(self, state: ForeignState) -> Picture:

@@ -15,6 +15,7 @@ import importlib.util
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,7 @@ def simulator(name: str) -> Simulator:
     return AECGame(made) if hasattr(made, "agent_iter") else ParallelGame(made)
 
 
+@cache
 def _factory(name: str, library: str, rest: str) -> tuple[Callable[..., Any], tuple[dict[str, str], ...]]:
     """Return the function that makes an environment, and the arguments to try in turn."""
     if library == "pettingzoo":
@@ -238,7 +240,7 @@ class AECGame(_PettingZoo):
 
 
 class ParallelGame(_PettingZoo):
-    """An environment of PettingZoo in which all players act at once; who is out of it plays action 0 unheard."""
+    """An environment of PettingZoo in which all act at once; it does not hear action 0 of players who are out."""
 
     simultaneous = True
 

@@ -112,7 +112,7 @@ def _lived(game: GridAdaptation, state: GridState, spaces: Tensor) -> GridState:
 
 
 def _scored(game: GridAdaptation, state: GridState) -> GridState:
-    """Return the matches with the points of the round, and rewards for them; there are none in the voting step."""
+    """Return the matches with the points of the round, and rewards for them; the vote gives neither."""
     tiles, *ones = game.grid.count(state.planes.movedim(0, -1)).unbind(0)
     playing = (state.round <= game.rounds)[:, None]
     earned = torch.stack(rules.bits_matched(tiles, ones), 1)

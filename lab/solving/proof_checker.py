@@ -161,7 +161,7 @@ def check(proof: dict[str, Any], moves: bytes, told: Callable[[int, int], None] 
 
 
 def read(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return the claim of a proof, and the winner's moves; raise a `ProofError` if the file is none."""
+    """Return the claim of a proof, and the winner's moves; raise a `ProofError` for other files."""
     line, _, packed = path.read_bytes().partition(b"\n")
     try:
         proof = json.loads(line)

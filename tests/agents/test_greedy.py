@@ -16,7 +16,7 @@ from cellgames.agents import load, random_openings
 from cellgames.agents.connection.distance import CLOSED
 from cellgames.agents.play_loop import play
 from cellgames.agents.torus.distance import stones_to_win
-from cellgames.agents.torus.perfect import TorusGreedy
+from cellgames.agents.torus.greedy import TorusGreedy
 from cellgames.envs.core import seeds
 
 Board = list[int]

@@ -14,11 +14,9 @@
 
 #include "portable.h"
 
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif
-
 namespace {
+
+using namespace cellgames;
 
 using Set = uint64_t;  // of cells
 
@@ -27,22 +25,6 @@ constexpr int kConnections = 6, kHalves = 12, kWins = 48;  // kept of each kind
 constexpr int kJoined = 4;                                 // half connections that make a connection, at most
 constexpr uint8_t kFar = 20;  // the cost of a cell that cannot be reached
 constexpr uint32_t kInfinite = 1u << 30;
-
-inline int lowest(Set set) {
-#if defined(_MSC_VER)
-    unsigned long index;
-    _BitScanForward64(&index, set);
-    return static_cast<int>(index);
-#else
-    return __builtin_ctzll(set);
-#endif
-}
-
-inline int size_of(Set set) {
-    set -= set >> 1 & 0x5555555555555555;
-    set = (set & 0x3333333333333333) + (set >> 2 & 0x3333333333333333);
-    return static_cast<int>(((set + (set >> 4)) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56);
-}
 
 inline Set bit(int cell) { return Set{1} << cell; }
 
@@ -64,7 +46,7 @@ struct Board {
 
     Set around(Set cells_of) const {
         Set found = 0;
-        for (Set left = cells_of; left; left &= left - 1) found |= near[lowest(left)];
+        for (Set left = cells_of; left; left &= left - 1) found |= near[lowest_bit64(left)];
         return found;
     }
 };
@@ -88,8 +70,8 @@ struct Carriers {
         }
         int largest = 0;
         for (int i = 1; i < kMost; ++i)
-            if (size_of(all[i]) > size_of(all[largest])) largest = i;
-        if (size_of(all[largest]) <= size_of(carrier)) return false;
+            if (count_bits(all[i]) > count_bits(all[largest])) largest = i;
+        if (count_bits(all[largest]) <= count_bits(carrier)) return false;
         all[largest] = carrier;
         return true;
     }
@@ -135,7 +117,7 @@ class Connections {
         }
         groups_ = count_;
         for (Set left = free_; left; left &= left - 1) {
-            const int cell = lowest(left);
+            const int cell = lowest_bit64(left);
             stones_[count_] = bit(cell);
             nodes_[count_++] = {bit(cell), board_.near[cell] & free_, 0, 0};
         }
@@ -224,46 +206,33 @@ class Connections {
     void judge() {
         Carriers<kWins> ways;
         for (int node = 0; node < count_ && !wins; ++node) combine(node, 0, nodes_[node].self, ways);
-        if (wins) return;
-        for (int i = 0; i < ways.count; ++i) {
-            must &= ways.all[i];
-            if (!wins_first || size_of(ways.all[i]) < size_of(half)) half = ways.all[i];
-            wins_first = true;
+        if (wins) {
+            wins_first = false;
+            return;
         }
         // Those that make the common part what it is, the smaller ones first.
-        std::sort(ways.all, ways.all + ways.count, [](Set one, Set other) { return size_of(one) < size_of(other); });
-        Set common = free_;
-        for (int i = 0; i < ways.count && common != must; ++i)
-            if (common & ~ways.all[i]) common &= ways.all[i], halves |= ways.all[i];
+        std::sort(ways.all, ways.all + ways.count, [](Set one, Set other) { return count_bits(one) < count_bits(other); });
+        for (int i = 0; i < ways.count; ++i)
+            if (must & ~ways.all[i]) must &= ways.all[i], halves |= ways.all[i];
         if (wins_first && !must) wins = true, win = halves;
-        if (wins_first) find_key();
     }
 
+    // Join carriers to all sides, of which no two share a cell.
     void combine(int node, int side, Set carrier, Carriers<kWins>& ways) {
         if (side == goals_) {
-            if (nodes_[node].self) {
+            const Set self = nodes_[node].self;
+            if (!self) {
+                if (!wins || count_bits(carrier) < count_bits(win)) wins = true, win = carrier;
+            } else {
                 ways.add(carrier);
-            } else if (!wins || size_of(carrier) < size_of(win)) {
-                wins = true, win = carrier;
+                if (!wins_first || count_bits(carrier) < count_bits(half)) half = carrier, key = lowest_bit64(self);
+                wins_first = true;
             }
             return;
         }
         const Carriers<kConnections>& found = to_side_[node][side];
         for (int i = 0; i < found.count; ++i)
             if (!(found.all[i] & carrier)) combine(node, side + 1, carrier | found.all[i], ways);
-    }
-
-    void find_key() {
-        for (int node = groups_; node < count_; ++node) {
-            Carriers<kWins> ways;
-            if (!(nodes_[node].self & half)) continue;
-            combine(node, 0, nodes_[node].self, ways);
-            for (int i = 0; i < ways.count; ++i)
-                if (ways.all[i] == half) {
-                    key = lowest(nodes_[node].self);
-                    return;
-                }
-        }
     }
 
     static constexpr int kMost = 64;
@@ -288,14 +257,14 @@ class Inferior {
         for (bool changed = true; changed;) {
             changed = false;
             for (Set left = free(); left; left &= left - 1) {
-                const int cell = lowest(left);
+                const int cell = lowest_bit64(left);
                 if (is_dead(cell)) {
                     dead |= bit(cell), changed = true;
                     continue;
                 }
                 for (int player = 0; player < 2 && (free() & bit(cell)); ++player) {
                     for (Set others = board_.near[cell] & free(); others; others &= others - 1) {
-                        const int other = lowest(others);
+                        const int other = lowest_bit64(others);
                         if (other > cell && dies(cell, other, player) && dies(other, cell, player)) {
                             const Set pair = bit(cell) | bit(other);
                             captured[player] |= pair, stones_[player] |= pair, changed = true;
@@ -432,11 +401,11 @@ class Search {
         if (mine.wins || mine.wins_first) {
             const Set carrier = mine.wins_first ? mine.half : mine.win;
             settle(entry, 1, carrier | own);
-            entry.move = static_cast<uint8_t>(mine.wins_first ? mine.key : lowest(carrier | own | bit(63)));
+            entry.move = static_cast<uint8_t>(mine.wins_first ? mine.key : lowest_bit64(carrier | own | bit(63)));
         } else {
             const Connections theirs(board_, at.other | other | inferior.dead, free, 1 - at.seat);
             entry.must = theirs.must, entry.carrier = theirs.halves | other;
-            entry.delta = static_cast<uint32_t>(size_of(entry.must));
+            entry.delta = static_cast<uint32_t>(count_bits(entry.must));
             if (theirs.wins) settle(entry, -1, theirs.win | other);
         }
         keep(entry);
@@ -462,11 +431,11 @@ class Search {
                     while (grown) grown = board_.around(stones) & own & ~stones & ~seen, stones |= grown;
                     seen |= stones;
                     const Set cells = (front | board_.around(stones)) & free & ~seen;
-                    for (Set left = cells; left; left &= left - 1) total[lowest(left)] += cost;
+                    for (Set left = cells; left; left &= left - 1) total[lowest_bit64(left)] += cost;
                     seen |= cells;
                     front = board_.around(cells) & (own | free) & ~seen;
                 }
-                for (Set left = free & ~seen; left; left &= left - 1) total[lowest(left)] += kFar;
+                for (Set left = free & ~seen; left; left &= left - 1) total[lowest_bit64(left)] += kFar;
             }
         }
     }
@@ -478,7 +447,7 @@ class Search {
         uint8_t cost[64], order[64];
         costs(at, cost);
         int count = 0;
-        for (Set left = entry.must; left; left &= left - 1) order[count++] = static_cast<uint8_t>(lowest(left));
+        for (Set left = entry.must; left; left &= left - 1) order[count++] = static_cast<uint8_t>(lowest_bit64(left));
         std::stable_sort(order, order + count, [&](uint8_t one, uint8_t other) { return cost[one] < cost[other]; });
         for (int i = 0; i < count && !entry.work; ++i) {  // judge all moves once
             if (!(entry.must & bit(order[i]))) continue;
@@ -561,7 +530,7 @@ class Prover {
         if (const auto found = known_.find({at.own, at.other}); found != known_.end()) return found->second;
         Set region = board_.all & ~(at.own | at.other), united = 0;
         while (region && !*stop_) {
-            const Set carrier = answer(at.after(lowest(region)));
+            const Set carrier = answer(at.after(lowest_bit64(region)));
             region &= carrier, united |= carrier;
         }
         return known_[{at.own, at.other}] = united;
@@ -592,15 +561,13 @@ class Prover {
 }  // namespace
 
 // Search a position of an unfinished game. table: 48 bytes an entry, zeros at first, a power of two of at least 4.
-// found: value (1 the player to move wins, -1 it loses, 0 open), move or the best one, nodes, proof and disproof number,
-// and the carrier of the win.
+// found: value (1 the player to move wins, -1 it loses, 0 open), move or the best one, nodes, proof and disproof number.
 CELLGAMES_EXPORT void cellgames_connection_solve(const uint64_t* rules, void* table, int64_t entries, int64_t own,
                                                  int64_t other, int64_t seat, int64_t nodes, int64_t* found) {
     const Board board(rules);
     Search search(board, static_cast<Entry*>(table), entries, nodes);
     const Entry entry = search.solve({static_cast<Set>(own), static_cast<Set>(other), static_cast<int>(seat)});
-    const int64_t all[6] = {entry.value,        entry.move, search.nodes, entry.phi, entry.delta,
-                            static_cast<int64_t>(entry.carrier)};
+    const int64_t all[5] = {entry.value, entry.move, search.nodes, entry.phi, entry.delta};
     std::memcpy(found, all, sizeof all);
 }
 

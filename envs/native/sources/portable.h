@@ -12,6 +12,10 @@
 #include <unistd.h>
 #endif
 
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
 #if defined(_WIN32)
 #define CELLGAMES_EXPORT extern "C" __declspec(dllexport)
 #else
@@ -48,6 +52,29 @@
 #define CELLGAMES_POPCNT 0
 
 namespace cellgames {
+
+// The place of the lowest bit of a number that has one.
+CELLGAMES_INLINE int lowest_bit(uint32_t bits) {
+#if defined(_MSC_VER)
+    unsigned long place;
+    _BitScanForward(&place, bits);
+    return static_cast<int>(place);
+#else
+    return __builtin_ctz(bits);
+#endif
+}
+
+CELLGAMES_INLINE int lowest_bit64(uint64_t bits) {
+    return static_cast<uint32_t>(bits) ? lowest_bit(static_cast<uint32_t>(bits))
+                                       : 32 + lowest_bit(static_cast<uint32_t>(bits >> 32));
+}
+
+// The number of bits set, by no instruction that a processor may lack.
+CELLGAMES_INLINE int count_bits(uint64_t x) {
+    x = x - (x >> 1 & 0x5555555555555555);
+    x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+    return static_cast<int>(((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56);
+}
 
 // Threads that wait for work; they last as long as the process, since starting one takes as long as a small batch.
 class Workers {

@@ -1,10 +1,6 @@
 // The rules of Torus on one board: `envs/torus/rules.py`, `geometry.py` and `filling.py`, whose words this uses.
 #pragma once
 
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif
-
 #include "stones.h"
 
 namespace cellgames::torus {
@@ -123,16 +119,6 @@ CELLGAMES_INLINE bool place(const Geometry& board, int32_t* codes, int32_t& losi
 CELLGAMES_INLINE bool wins_at(const Geometry& board, const int32_t* codes, int32_t losing, int cell, int colour) {
     const Cycles cycles = frames(board, codes, cell, colour).closed();
     return cycles.any() && cycles.win(losing, colour);
-}
-
-CELLGAMES_INLINE int lowest_bit(uint32_t bits) {
-#if defined(_MSC_VER)
-    unsigned long place;
-    _BitScanForward(&place, bits);
-    return static_cast<int>(place);
-#else
-    return __builtin_ctz(bits);
-#endif
 }
 
 CELLGAMES_INLINE int highest_bit(uint32_t bits) {

@@ -31,9 +31,7 @@ CELLGAMES_INLINE int ones_in(uint64_t x) {
 #if defined(__GNUC__) && defined(__x86_64__) && (CELLGAMES_LANES >= 4)
     return static_cast<int>(__builtin_popcountll(x));
 #else
-    x = x - (x >> 1 & 0x5555555555555555);
-    x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
-    return static_cast<int>(((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56);
+    return count_bits(x);
 #endif
 }
 

@@ -45,11 +45,6 @@ struct Cells {
     }
 };
 
-inline int lowest_bit64(uint64_t bits) {
-    return static_cast<uint32_t>(bits) ? lowest_bit(static_cast<uint32_t>(bits))
-                                       : 32 + lowest_bit(static_cast<uint32_t>(bits >> 32));
-}
-
 // A board of a size from 3 to 6 as sets.
 template <int W>
 struct SolvedBoard {

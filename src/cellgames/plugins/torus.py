@@ -14,7 +14,7 @@ TORUS = GamePlugin(
     parameters={"size": 8},
     variants={"torus-small-v0": Variant("Torus, small enough to train on a laptop", {"size": 5})},
     agents={
-        "greedy": "cellgames.agents.torus.perfect:TorusGreedy",
+        "greedy": "cellgames.agents.torus.greedy:TorusGreedy",
         "perfect": "cellgames.agents.torus.perfect:TorusPerfect",
     },
     networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},

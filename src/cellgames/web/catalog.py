@@ -204,7 +204,7 @@ def _offered(game: Game, names: tuple[tuple[str, str], ...]) -> list[dict[str, A
 
 @lru_cache(256)
 def most_playouts(game: Game, name: str) -> int:
-    """Return how many playouts a move of an agent may have here, so that it needs half of `MOVE_S` at most.
+    """Return the most playouts that a move of an agent may have here, so that it needs half of `MOVE_S` at most.
 
     The first call for a game measures the agent's first move with a few playouts.
 
