@@ -29,9 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# ---------------------------------------------------------------- the grammar
-
-
 @pytest.mark.parametrize(
     ("text", "name", "spec"),
     [
@@ -125,9 +122,6 @@ def test_a_loaded_agent_has_its_name_and_keeps_its_identity() -> None:
         load("me=greddy", GAME)
 
 
-# ---------------------------------------------------------------- runs
-
-
 def test_a_round_robin_of_names(folder: Path) -> None:
     """By texts and by a mapping the files are the same."""
     out = round_robin(
@@ -164,6 +158,3 @@ def test_a_run_goes_on_under_its_names_and_by_identities(folder: Path, monkeypat
         round_robin(GAME, ["you=one_bots:Bot", "random"], PAIR, out=folder / "run")
     grown = round_robin(GAME, ["me=one_bots:Bot", "random", "last=arena_bots:Last"], PAIR, out=folder / "run")
     assert grown.played == 8
-
-
-# ---------------------------------------------------------------- the command line

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from every_game import generator
 from refusals import refused
 from torch import Tensor
 from toy_games import Race, Sealed, TwoPartRace
@@ -22,10 +23,6 @@ from cellgames.agents.playouts.random_agent import RandomAgent, random_actions
 from cellgames.envs.core import Game, State, seeds
 
 TORUS = cellgames.make("torus-v0", size=3)
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def generators(count: int, seed: int = 0) -> list[torch.Generator]:
@@ -84,9 +81,6 @@ def run(agents: Sequence[AnyAgent], seats: Sequence[Sequence[int]], game: Game =
     return play(game, agents, torch.tensor(seats), seeds(0, len(seats)), generators(len(agents)), **options)
 
 
-# ---------------------------------------------------------------- the loop
-
-
 def test_agents_sit_where_seats_say_and_are_asked_once_a_turn_about_their_envs_that_go_on() -> None:
     first, last = First(), Last()
     played = run([first, last], [[0, 1], [1, 0], [0, 0]])
@@ -142,9 +136,6 @@ def test_no_games_and_bad_arguments() -> None:
         play(TORUS, [First(), Last()], torch.tensor([[0, 1]]), seeds(0, 1), [one, one])
 
 
-# ---------------------------------------------------------------- other kinds of games
-
-
 def test_simultaneous_games_ask_for_every_seat_once_with_its_own_observation() -> None:
     game = Sealed()
     first, last = First(), RandomAgent()
@@ -196,9 +187,6 @@ def test_impossible_openings_are_explained() -> None:
         random_openings(Race(goal=2, limit=30), 1, 25, generator())
     assert random_openings(TORUS, 5, 0, generator()).shape == (5, 0)
     assert random_openings(TORUS, 0, 99, generator()).shape == (0, 99)
-
-
-# ---------------------------------------------------------------- the protocol
 
 
 def test_what_an_agent_does_to_its_arguments_changes_no_game() -> None:
@@ -277,9 +265,6 @@ def test_random_plays_every_legal_action_equally_often() -> None:
     assert (counts[[1, 5, 17]] - 1333).abs().max() < 150  # five standard deviations
 
 
-# ---------------------------------------------------------------- policies
-
-
 def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
     given = []
 
@@ -302,9 +287,6 @@ def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
 def test_a_policys_bad_answer_is_explained(answer: Any) -> None:
     with pytest.raises(ValueError, match=r"'mine' failed: must give a whole number as its action, got "):
         run([PolicyAgent(lambda seen: answer, "mine")], [[0, 0]])
-
-
-# ---------------------------------------------------------------- specs
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,6 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return listed
 
 
-# ---------------------------------------------------------------- delegation
-
-
 def test_it_is_the_agent_of_the_table_until_another_game_is_asked_for(listed: Callable[..., None]) -> None:
     listed(torus="Last", cup="First")
     agent: Any = by_game("mine")
@@ -108,9 +105,6 @@ def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
     assert select(agent, TORUS, state, torch.tensor([0, 2]), generator()).tolist() == [TORUS.info.num_actions - 1] * 2
     state = CLOTH.init(seeds(0, 3))
     assert select(agent, CLOTH, state, torch.tensor([1]), generator()).tolist() == [0]
-
-
-# ---------------------------------------------------------------- the agents of the suite
 
 
 @pytest.mark.parametrize("spec", ["random", "rollout:3", "greedy", "perfect"])

@@ -72,9 +72,6 @@ def planned(agent: TurnAgent, game: ClothOfGold, state: ClothState, seed: int = 
     return agent.turns(state, generator(seed))
 
 
-# ---------------------------------------------------------------- what all of them must do
-
-
 def test_greedys_turn_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when there is memory for some games at a time only."""
     state, agent = midway(TINY, 6, 2), ClothGreedy(candidates=5)
@@ -83,9 +80,6 @@ def test_greedys_turn_depends_on_its_row_alone_and_not_on_the_games_beside(monke
     monkeypatch.setattr("cellgames.agents.cloth_of_gold.greedy._WORLDS", 5 * TINY.cells * 4)
     assert torch.equal(planned(agent, TINY, state), whole)
     assert len(planned(agent, TINY, state[[0] * 20]).unique(dim=0)) > 5, "twins have chances of their own"
-
-
-# ---------------------------------------------------------------- greedy
 
 
 @every_family
@@ -179,9 +173,6 @@ def test_greedy_beats_random_from_both_seats() -> None:
     assert won[4:].sum() >= 3
 
 
-# ---------------------------------------------------------------- rollouts
-
-
 @pytest.mark.parametrize("player", [A, B])
 def test_rollout_finds_a_turn_that_wins(player: int) -> None:
     """In the last round; player_b's playouts are over when they begin."""
@@ -197,9 +188,6 @@ def test_rollout_finds_a_turn_that_wins(player: int) -> None:
     chosen = planned(ClothRollout(150 if player == A else 60, candidates=24), game, batch)
     ends = finish_turns(game, game.play_turn(batch, chosen)[[0, 1, 2, 3, 4, 5] * 5], generator(4))
     assert (ends[:, player] == 1).float().mean() > (0.95 if player == B else anyhow.float().mean() + 0.15)
-
-
-# ---------------------------------------------------------------- sequential halving
 
 
 def constant(values: Tensor, log: list[tuple[Tensor, Tensor]]) -> Callable[[Tensor, Tensor], Tensor]:

@@ -19,8 +19,6 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import seeds
 
-# ---------------------------------------------------------------- shapes
-
 # 8 turned and mirrored forms, over the number of those that look alike.
 FORMS = {
     **{"block": 1, "tub": 1, "boat": 4, "ship": 2, "beehive": 2, "loaf": 4, "pond": 1, "eater": 8},
@@ -48,8 +46,6 @@ def test_a_shape_has_as_many_forms_as_its_symmetry_leaves(name: str) -> None:
     drawn = {(r, c) for r, row in enumerate(SHAPES[name].split("/")) for c, sign in enumerate(row) if sign == "o"}
     assert drawn in forms
 
-
-# ---------------------------------------------------------------- turns of chance
 
 GAMES: dict[str, dict[str, Any]] = {
     "small": {"height": 8, "width": 8, "generations": 2, "radius": 3, "max_units": 10, "max_rounds": 8},
@@ -155,8 +151,6 @@ def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts
     assert sizes.min() >= must
     assert sizes.max() <= max(int(must), min(acts_left, max_units - acts % 2))
 
-
-# ---------------------------------------------------------------- agents that plan a turn
 
 OPEN = make(height=12, width=12, radius=32, max_units=3)
 

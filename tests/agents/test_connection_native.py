@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from every_game import generator
 from native_code import native_library
 
 from cellgames.agents.search import UCTSearch
@@ -22,10 +23,6 @@ BOARDS: list[ConnectionGame] = [
     Y(size=4, tiling="octagons", swap=False),
 ]
 every_board = pytest.mark.parametrize("game", BOARDS, ids=lambda game: f"{game.title}-{game.tiling}-{game.size}")
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 @every_board

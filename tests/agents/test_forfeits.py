@@ -117,8 +117,6 @@ def same_env(one: Played, other: Played, env_id: int) -> bool:
     )
 
 
-# ---------------------------------------------------------------- every way to play, everything that goes wrong
-
 WAYS = ("in process", "isolated", "sandboxed", "exec", "gtp")
 
 # What a bot does in the game of that number: a step, or what it makes of the right action; and the reason, by way.
@@ -250,9 +248,6 @@ def test_an_exception_in_this_process_forfeits_the_games_of_the_call(deed: str) 
     assert all(same_env(played, clean, env_id) for env_id in range(4) if env_id not in played.failures)
 
 
-# ---------------------------------------------------------------- the loop
-
-
 def test_without_forfeits_errors_end_all_games() -> None:
     with pytest.raises(ArithmeticError, match="lost my way"):
         run(TORUS, [Always("bad"), Steady("other")], forfeits=False)
@@ -359,9 +354,6 @@ def test_reasons_are_one_short_line(fault: Any, reason: str) -> None:
     assert reason.encode()
 
 
-# ---------------------------------------------------------------- records
-
-
 def test_a_match_goes_on_and_names_who_failed() -> None:
     played = match(TORUS, Third("bad", 3), Steady("other"), MatchOptions(games=20, chunk=10))
     failed = [record for record in played.records if record.result.forfeit]
@@ -410,9 +402,6 @@ def test_a_finished_game_cannot_be_forfeited() -> None:
     (record, *_) = match(TORUS, Steady("a"), Steady("b"), MatchOptions(games=2)).records
     with pytest.raises(ReplayError, match="forfeited by seat 1, but the game is over"):
         replay(replace(record, result=replace(record.result, forfeit=Forfeit(0, "x"))))
-
-
-# ---------------------------------------------------------------- tables and runs
 
 
 def test_a_round_robin_ends_names_the_bot_and_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 import torus_reference as ref
+from every_game import generator
 from torch import Tensor
 
 import cellgames
@@ -20,10 +21,6 @@ from cellgames.agents.torus.greedy import TorusGreedy
 from cellgames.envs.core import seeds
 
 Board = list[int]
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def observe(boards: Sequence[Board], size: int, player: int) -> Tensor:
@@ -73,9 +70,6 @@ def cheapest_walk(board: Board, size: int, player: int, most_windings: int = 4) 
     return best
 
 
-# ---------------------------------------------------------------- distances
-
-
 @pytest.mark.parametrize(("size", "count", "most_free"), [(2, 400, 8), (3, 150, 11)])
 def test_stones_to_win_is_the_true_number_on_small_boards(size: int, count: int, most_free: int) -> None:
     boards = random_boards(size, count, most_free)
@@ -92,8 +86,6 @@ def test_stones_to_win_is_the_cheapest_walk_on_larger_boards(size: int) -> None:
     found = stones_to_win(observe(boards, size, 0)).int().clamp(max=CLOSED).tolist()
     assert found == [[cheapest_walk(board, size, player) for player in (0, 1)] for board in boards]
 
-
-# ---------------------------------------------------------------- moves
 
 # Black has the ring of column b but for one octagon; White has nothing near.
 RING = """

@@ -71,9 +71,6 @@ def ask(agent: GridPlayer, game: GridAdaptation, state: GridState, seat: int, se
     return select(agent, game, state, rows, generator(seed), players)
 
 
-# ---------------------------------------------------------------- what all of them must do
-
-
 def test_greedys_action_depends_on_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also beside matches in other rounds, and when there is memory for some boards at a time only."""
     mixed = midway(SMALL, 5, 2).put(torch.arange(2), midway(SMALL, 2, 0, 5))
@@ -116,12 +113,6 @@ def test_where_hardly_a_space_is_free_it_is_taken(make_agent: Callable[[], GridP
     named = {int(space) for space in action[[0, RESERVE]] if space != game.spaces}
     assert named <= set(range(holes))
     assert (int(action[0]) < game.spaces) == (holes > 0)
-
-
-# ---------------------------------------------------------------- seen
-
-
-# ---------------------------------------------------------------- looking ahead
 
 
 @pytest.mark.parametrize("size", [7, 16])
@@ -181,12 +172,6 @@ def test_native_code_tries_tiles_as_torch_does(game: GridAdaptation, shared: boo
         assert torch.equal(tried(game.grid, base, own, 3), found)
 
 
-# ---------------------------------------------------------------- shapes and others
-
-
-# ---------------------------------------------------------------- imagined
-
-
 @every_family
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_an_imagined_match_looks_as_the_true_one_does(game: GridAdaptation, steps: int) -> None:
@@ -209,9 +194,6 @@ def test_an_imagined_match_looks_as_the_true_one_does(game: GridAdaptation, step
     assert not torch.equal(again.sequence, imagined.sequence)
     some = determinize(game, view[env_ids[3:5]], players[3:5], remembered[env_ids[3:5]], seeds(5, 12)[3:5])
     assert torch.equal(some.sequence, imagined.sequence[3:5])
-
-
-# ---------------------------------------------------------------- beliefs and strategies
 
 
 def test_beliefs_are_the_posterior_that_enumeration_gives() -> None:
@@ -246,8 +228,6 @@ def test_beliefs_are_the_posterior_that_enumeration_gives() -> None:
         assert share == pytest.approx(weight / total, abs=0.02), pair
     assert float((drawn == shown).any(1).float().mean()) > 0.97
 
-
-# ---------------------------------------------------------------- good actions
 
 # Before the last round, seen by 111 on a board of 7 x 7: two tiles of its own that die unless a third one comes; and
 # two pairs of 000 that bear others unless they are crowded out.

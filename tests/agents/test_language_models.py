@@ -75,9 +75,6 @@ def failure(agent: LanguageModelAgent, game: Game = TORUS) -> str:
     return caught.value.failures[0]
 
 
-# ---------------------------------------------------------------- prompts
-
-
 @pytest.mark.parametrize("id", GAMES)
 def test_every_game_is_told_with_rules_position_and_legal_moves(id: str) -> None:
     game = cellgames.make(id)
@@ -111,9 +108,6 @@ def test_answers_are_read_strictly() -> None:
     ):
         with pytest.raises(MoveError):
             read_answer(text, view)
-
-
-# ---------------------------------------------------------------- options
 
 
 def test_options_stand_after_the_name_of_the_model(serve: Serve) -> None:
@@ -150,9 +144,6 @@ def test_without_an_address_or_a_key_it_says_what_is_missing(monkeypatch: pytest
     with refused("OPENAI_API_KEY") as caught:
         load("llm:some-model")
     assert "sk-secret" not in str(caught.value)
-
-
-# ---------------------------------------------------------------- servers of all kinds
 
 
 def test_questions_of_several_games_are_asked_at_the_same_time(serve: Serve) -> None:
@@ -261,9 +252,6 @@ def test_errors_that_pass_cost_no_game(serve: Serve) -> None:
     assert ask(LanguageModelAgent("m"), views(TORUS)).tolist() == [0]
     assert len(chat.requests) == 4
     assert SPENDING.calls == 1
-
-
-# ---------------------------------------------------------------- runs
 
 
 def round_robin(out: Path, *more: str) -> int:

@@ -100,9 +100,6 @@ def test_planes_of_a_board_get_convolutions_without_being_asked_for() -> None:
     assert isinstance(make_network(Treblecross(7), SMALL), FlatNetwork)
 
 
-# ---------------------------------------------------------------- Torus
-
-
 def test_torus_translations_move_the_policy_and_keep_the_value() -> None:
     game = cellgames.make("torus-v0", size=5)
     made, state = network(game), midway(game)
@@ -147,9 +144,6 @@ def test_torus_a_quarter_turn_with_colours_exchanged_is_the_same_position() -> N
         assert torch.equal(game.outcome(one) == WIN, (game.outcome(other) == WIN).flip(1))
 
 
-# ---------------------------------------------------------------- Grid Adaptation
-
-
 def renamed(observation: Tensor, other: int, players: int) -> Tensor:
     """The same match with digits turned into their opposites: every sequence is XORed with `other`."""
     turned = observation.clone()
@@ -188,9 +182,6 @@ def test_grid_adaptation_the_next_space_depends_on_the_tiles_chosen_before() -> 
     assert fresh.evaluate_actions(twice)[0] < fresh.evaluate_actions(actions)[0] - 5  # nobody names a space twice
 
 
-# ---------------------------------------------------------------- the Toroidal Cup
-
-
 def test_toroidal_cup_rows_are_a_circle() -> None:
     game = ToroidalCup(rows=24, cols=48, pattern="randys", shapes=3, max_generations=100)
     made, state = network(game), midway(game)
@@ -202,6 +193,3 @@ def test_toroidal_cup_rows_are_a_circle() -> None:
     rows = game.rows // game.stride
     assert torch.allclose(value, same, atol=1e-4)
     assert torch.allclose(logits.view(len(logits), rows, -1).roll(1, 1).flatten(1), shifted, atol=1e-4)
-
-
-# ---------------------------------------------------------------- Cloth of Gold

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from every_game import generator
 
 import cellgames
 from cellgames.agents.cloth_of_gold.rollout import finish_turns
@@ -17,10 +18,6 @@ from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.stones.stone_tensors import LOTS
 from cellgames.envs.torus.filling import winners
 from cellgames.envs.torus.geometry import num_cells
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def torus(size: int, games: int, turns: int) -> tuple[Game, Any]:
@@ -40,9 +37,6 @@ def order_shares(game: Game, state: State) -> float:
         games = game.step(games, actions, checked=False)
     assert games.done.all()
     return float((game.outcome(games)[:, 0] > 0).double().mean())
-
-
-# ---------------------------------------------------------------- Torus, filled
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 16])
@@ -82,9 +76,6 @@ def test_a_filling_depends_on_nothing_but_its_own_row() -> None:
     changed = winners(stones, player, lots) != whole
     assert not changed[:5].any()
     assert changed.any()
-
-
-# ---------------------------------------------------------------- who finishes which game
 
 
 def test_outcomes_are_those_of_whole_turns_where_single_actions_make_none() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torus_reference as ref
+from every_game import generator
 from torch import Tensor
 from toy_games import Race
 
@@ -24,10 +25,6 @@ from cellgames.envs.core.state import S
 
 TORUS = cellgames.make("torus-v0", size=3)
 Searcher = RolloutAgent | AmafAgent
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def ask(agent: Searcher, game: Game, state: State, seed: int = 0) -> Tensor:
@@ -65,9 +62,6 @@ def midway(game: Game[S], num_envs: int, turns: int) -> S:
     return state
 
 
-# ---------------------------------------------------------------- playouts
-
-
 def test_playouts_end_every_game_with_its_own_outcome_wherever_it_stands() -> None:
     state = midway(TORUS, 300, 12)
     assert state.done.any(), "expected finished games among them, for the test's sake"
@@ -88,9 +82,6 @@ def test_playouts_of_games_with_dice_have_dice_of_their_own() -> None:
     outcome = finish(game, state, generator(), lambda places, players, actions: steps.append(players))
     assert len(outcome.unique(dim=0)) > 2
     assert len(steps[1].unique()) == 2  # who goes on is up to the dice
-
-
-# ---------------------------------------------------------------- the number of playouts
 
 
 @pytest.mark.parametrize("playouts", [1, 3, 64, 200])
@@ -118,8 +109,6 @@ def test_amaf_spends_exactly_n_playouts_on_every_move(monkeypatch: pytest.Monkey
     spent = torch.cat([games.seed for games in begun])
     assert [(spent == env_id).sum() for env_id in seeds(0, 6)] == [10] * 6
 
-
-# ---------------------------------------------------------------- good moves
 
 RING = """
 . B W .

@@ -54,9 +54,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-# ---------------------------------------------------------------- round trip
-
-
 @every_network
 def test_what_is_saved_comes_back(game: Game, kind: str, tmp_path: Path) -> None:
     network = network_for(game, kind=kind)
@@ -94,9 +91,6 @@ def test_weights_of_one_size_serve_another_where_the_network_does(file: Path) ->
     agent = load(str(file), bigger)
     played = play(bigger, [agent], torch.zeros((3, 2), dtype=torch.int64), seeds(1, 3), [generator()])
     assert played.state.done.all()
-
-
-# ---------------------------------------------------------------- what does not fit
 
 
 def test_weights_for_another_game_are_refused(file: Path, tmp_path: Path) -> None:
@@ -226,9 +220,6 @@ def test_a_learner_starts_only_from_weights_of_its_own_kind_and_size(file: Path)
     save_network(file, network_for(cloth, kind="turns"))
     with pytest.raises(ValueError, match="expected weights of a network of kind 'policy', got 'turns'"):
         start_weights(network_for(cloth), file)
-
-
-# ---------------------------------------------------------------- those of the package
 
 
 @pytest.fixture

@@ -83,9 +83,6 @@ def positions(game: Any = GAME, count: int = 40) -> tuple[Tensor, Tensor, Tensor
     return game.observe(state, players), mask if game is GAME else mask[:, 0], torch.arange(count)
 
 
-# ---------------------------------------------------------------- what it plays
-
-
 @pytest.mark.parametrize("name", FOR_GAME)
 def test_an_archive_plays_as_its_model_among_legal_actions(name: str, models: dict[str, Any], folder: Path) -> None:
     agent = load(f"{name}.zip", GAME)
@@ -155,9 +152,6 @@ def test_a_model_in_memory_is_an_agent(models: dict[str, Any], folder: Path) -> 
         SB3Agent(3)
 
 
-# ---------------------------------------------------------------- where it plays
-
-
 def test_models_are_evaluated_and_rated_by_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game = ["--size", "2", "--games", "4", "--quiet", "--no-store"]
     assert main(["evaluate", "torus-v0", "--agents", "ppo.zip", "dqn.zip", "a2c.zip:sample", *game]) == 0
@@ -191,9 +185,6 @@ def test_the_page_offers_models_of_the_game(folder: Path) -> None:
     assert specs >= {f"{folder}/{one}.zip" for one in FOR_GAME}
     assert not specs & {f"{folder}/grid.zip", f"{folder}/other.zip"}
     assert load_agent(name, GAME, weights).name == name
-
-
-# ---------------------------------------------------------------- what is refused
 
 
 def archive(path: Path, source: Path, **data: Any) -> None:

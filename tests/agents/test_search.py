@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torus_reference as ref
+from every_game import generator
 from refusals import refused
 from torch import Tensor
 
@@ -23,10 +24,6 @@ from cellgames.envs.core.sampling import random_bits
 
 SMALL = cellgames.make("torus-v0", size=3)
 KINDS = ("uct", "gumbel")
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 class Counted:
@@ -72,9 +69,6 @@ def drawn(text: str, player: int) -> tuple[Game, Any]:
     game = cellgames.make("torus-v0", size=size)
     rows = ["".join(".xo"[stone] for stone in board[i : i + size]) for i in range(0, len(board), size)]
     return game, game.string_to_state(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
-
-
-# ---------------------------------------------------------------- what trees hold
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -134,9 +128,6 @@ def test_searches_on_a_gpu_find_what_others_do(kind: str, monkeypatch: pytest.Mo
     search = searcher(kind, SMALL, 40)
     there, here = (search.run(state.to(device), generator()) for device in ("cuda", "cpu"))
     assert (there.visits.cpu() == here.visits).all(1).float().mean() > 0.9  # sums differ in their last bits
-
-
-# ---------------------------------------------------------------- what they find
 
 
 @pytest.mark.parametrize(("size", "turns"), [(2, 4), (3, 11), (5, 30), (8, 80)])
@@ -229,9 +220,6 @@ def test_what_is_lost_is_still_hindered() -> None:
         assert result.value.tolist() == [[1.0, -1.0]]
 
 
-# ---------------------------------------------------------------- what is certain
-
-
 def test_what_is_certain_is_the_truth() -> None:
     state = midway(SMALL, 100, 10)
     tree = grown(UCTSearch(SMALL, 300), state)
@@ -244,9 +232,6 @@ def test_what_is_certain_is_the_truth() -> None:
     means = tree.means(torch.arange(len(tree.visits)))
     assert means[closed].abs().eq(1).all()
     assert (tree.status[tree.roots][~sure] == OPEN).any(1).all()
-
-
-# ---------------------------------------------------------------- Gumbel
 
 
 @pytest.mark.parametrize(
@@ -281,9 +266,6 @@ def test_the_improved_policy_is_the_prior_moved_by_results() -> None:
         factor = 50 + max(visits)
         wish = torch.tensor([logits[a] + factor * (means.get(a, mixed) + 1) / 2 for a in legal])
         torch.testing.assert_close(result[env_id, legal], wish.softmax(0), atol=1e-4, rtol=1e-3)
-
-
-# ---------------------------------------------------------------- agents
 
 
 def test_the_tree_is_kept_where_the_game_goes_on_and_is_the_same_below() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import torch
+from every_game import generator
 from goofspiel import Goofspiel, GoofspielState, determinize, equilibrium, exact_matrix, exact_value
 from torch import Tensor
 
@@ -29,19 +30,12 @@ from cellgames.plugins import GamePlugin
 GOOFSPIEL = Goofspiel()
 
 
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
 @pytest.fixture
 def goofspiel() -> Iterator[Game]:
     """Goofspiel as a registered game."""
     cellgames.register(GamePlugin(game=Goofspiel, simultaneous=True, search={"determinize": determinize}))
     yield GOOFSPIEL
     registry.REGISTRY.pop(Goofspiel.id)
-
-
-# ---------------------------------------------------------------- matrix games
 
 
 @pytest.mark.parametrize(
@@ -66,9 +60,6 @@ def test_random_games_have_the_values_of_linear_programming() -> None:
     assert torch.allclose(solution.column.sum(1), torch.ones(12))
     uniform = MatrixSolution(torch.full((12, 7), 1 / 7), torch.full((12, 9), 1 / 9), torch.zeros(12))
     assert (exploitability(payoff, uniform) > 0.2).all(), "the bound says something"
-
-
-# ---------------------------------------------------------------- Goofspiel
 
 
 def after_first_bids() -> tuple[GoofspielState, list[tuple[tuple[int, ...], tuple[int, ...], int]]]:
@@ -118,9 +109,6 @@ def test_a_dominant_bid_is_found() -> None:
     assert float(found.value[0, 0]) > 0.8
     assert int(found.visits[0].sum()) == 2 * 300
     assert found.dense(found.visits, 5)[0, 0].nonzero().flatten().tolist() == [1, 3]
-
-
-# ---------------------------------------------------------------- the agent
 
 
 @pytest.mark.slow

@@ -55,12 +55,6 @@ def ask(agent: Searcher, game: ToroidalCup, state: State, seat: int, seed: int =
     return select(agent, game, state, rows, generator(seed), players)
 
 
-# ---------------------------------------------------------------- seats
-
-
-# ---------------------------------------------------------------- positions out of observations
-
-
 @GAMES
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: ToroidalCup, steps: int) -> None:
@@ -80,9 +74,6 @@ def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: Tor
         assert torch.equal(imagined.queue, state.queue)
 
 
-# ---------------------------------------------------------------- what all agents must do
-
-
 def test_greedys_move_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
     state = play(MIXED, MIXED.init(seeds(1, 5)), 1)
     agent = ToroidalCupGreedy(candidates=8, guesses=2)
@@ -93,8 +84,6 @@ def test_greedys_move_depends_on_its_row_alone_and_not_on_the_games_beside(monke
     monkeypatch.setattr(toroidal_cup_greedy, "at_once", lambda game: 1)
     assert torch.equal(ask(agent, MIXED, state, 1), whole)
 
-
-# ---------------------------------------------------------------- greedy
 
 SMALL = ToroidalCup(12, 24, pattern="randys", shapes=2, max_generations=30)
 DRAWN = """
@@ -173,9 +162,6 @@ def test_greedy_finds_the_best_answer_to_what_it_guesses(game: ToroidalCup, monk
         assert int(ask(agent, game, state, seat)) in best.tolist()
 
 
-# ---------------------------------------------------------------- the search of the last placements
-
-
 def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rock, paper and scissors, and a move that loses: a third each if all games are answered, in whichever game."""
     wins = torch.tensor([[0, -1, 1], [1, 0, -1], [-1, 1, 0.25], [-1, -1, -1]], dtype=torch.float64)
@@ -201,9 +187,6 @@ def test_last_placements_are_mixed_and_earlier_ones_are_the_best_on_average(monk
     assert (ask(agent, SMALL, last, 1) == legal[2]).all()
 
 
-# ---------------------------------------------------------------- rollouts where all act at once
-
-
 def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once() -> None:
     having = [plugin for plugin in plugins() if plugin.search.get("determinize") is not None]
     assert having
@@ -213,8 +196,6 @@ def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once()
     with refused("agent 'amaf:4'", "toroidal-cup-v0"):
         load("amaf:4", RANDYS)
 
-
-# ---------------------------------------------------------------- strength
 
 SHORT = ToroidalCup(20, 60, pattern="donutpi", shapes=2, max_generations=32)
 

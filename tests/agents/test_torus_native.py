@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from every_game import generator
 from native_code import native_library
 from slow import slow_except
 from torch import Tensor
@@ -32,10 +33,6 @@ from cellgames.envs.native import without_native
 from cellgames.envs.torus import Torus, filling, rules
 
 
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
 @cache
 def midway(game: Game, plies: int) -> Any:
     """Unfinished games after random moves."""
@@ -48,9 +45,6 @@ def midway(game: Game, plies: int) -> Any:
 def positions(size: int, plies: int) -> Any:
     """Unfinished games of Torus."""
     return midway(cellgames.make("torus-v0", size=size), plies)
-
-
-# ---------------------------------------------------------------- random games
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 8, 13, 16])
@@ -79,9 +73,6 @@ def test_winners_in_any_number_on_any_threads(games: int, threads: int) -> None:
     finally:
         torch.set_num_threads(before)
     assert torch.equal(native, filling.winners.reference(stones, player, lots))
-
-
-# ---------------------------------------------------------------- search
 
 
 class Recorded(PlayoutEvaluator):
@@ -145,9 +136,6 @@ def test_trees_grow_alike(game: Torus | ConnectionGame, plies: int, simulations:
         for name in ARRAYS:
             assert torch.equal(getattr(tree, name), getattr(other, name)), name
         assert tree.state.equal(other.state)
-
-
-# ---------------------------------------------------------------- search by a network
 
 
 def gumbel(size: int, simulations: int, noise: float) -> GumbelSearch:

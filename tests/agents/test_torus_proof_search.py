@@ -85,9 +85,6 @@ def random_states(size: int, count: int, stones: int, seed: int = 0) -> TorusSta
     return state[~state.done][:count]
 
 
-# ---------------------------------------------------------------- against other algorithms
-
-
 def test_all_moves_of_size_three_are_those_of_the_table() -> None:
     for stones in range(17):
         state = random_states(3, 60, stones, seed=stones)
@@ -161,9 +158,6 @@ def test_all_instruction_sets_search_the_same_positions(instructions: int) -> No
         native.cellgames_instruction_set(3)
 
 
-# ---------------------------------------------------------------- the table and limits
-
-
 def test_what_a_search_has_found_is_kept_copied_and_forgotten() -> None:
     start = Torus(4).step(Torus(4).init(seeds(0, 1)), torch.tensor([0]))
     first = ProofSearch(4, memory=1 << 22)
@@ -184,9 +178,6 @@ def test_what_a_search_has_found_is_kept_copied_and_forgotten() -> None:
     assert len(copy.entries()) == 0
     copy.add(hard)
     assert next(iter(copy.search(start))).value == -1
-
-
-# ---------------------------------------------------------------- tables in files
 
 
 @pytest.mark.slow

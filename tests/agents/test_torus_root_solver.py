@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from every_game import generator
 from native_code import native_library
 from slow import slow_except
 from torch import Tensor
@@ -24,10 +25,6 @@ from cellgames.envs.torus.state import TorusState
 @pytest.fixture(autouse=True)
 def _native() -> None:
     native_library()
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def positions(size: int, count: int, stones: int) -> TorusState:

@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 import torch
 import torus_reference as ref
+from every_game import generator
 from refusals import refused
 from torch import Tensor
 
@@ -22,10 +23,6 @@ from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState
 
 Stones = tuple[int, int]  # Black's set and White's; bit i is cell i
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def mover(stones: Stones) -> int:
@@ -90,9 +87,6 @@ def unfinished(size: int, count: int, least: int = 0, seed: int = 0) -> list[Sto
     return list(found)
 
 
-# ---------------------------------------------------------------- against brute force
-
-
 def test_all_positions_of_size_two_are_what_minimax_says() -> None:
     size, found, queue = 2, {(0, 0)}, [(0, 0)]
     while queue:
@@ -122,9 +116,6 @@ def test_positions_of_size_three_are_what_minimax_says() -> None:
         assert [cell for cell, wins in enumerate(moves) if wins] == expected
 
 
-# ---------------------------------------------------------------- facts
-
-
 @pytest.mark.parametrize("size", [2, 3])
 def test_the_first_player_wins_by_opening_on_an_octagon_and_loses_by_opening_on_a_square(size: int) -> None:
     game = Torus(size)
@@ -133,9 +124,6 @@ def test_the_first_player_wins_by_opening_on_an_octagon_and_loses_by_opening_on_
     octagons, squares = solver(size).winning_moves(start).view(2, -1)
     assert octagons.all()
     assert not squares.any()
-
-
-# ---------------------------------------------------------------- what it refuses
 
 
 @pytest.mark.parametrize(
@@ -166,9 +154,6 @@ def test_perfect_refuses_boards_and_games_that_are_not_solved() -> None:
         load("perfect", cellgames.make("cloth-of-gold-small-v0"))
     with pytest.raises(ValueError, match="agent 'perfect' must be started before it acts"):
         TorusPerfect().act_on_state(Torus(3).init(seeds(0, 1)), torch.zeros(1).long(), generator())
-
-
-# ---------------------------------------------------------------- the agent
 
 
 def openings(size: int, count: int, plies: int) -> tuple[Tensor, Tensor]:

@@ -154,6 +154,3 @@ def test_a_season_with_clocks(tmp_path: Path) -> None:
     lines = (tmp_path / "season" / "games.jsonl").read_text().splitlines()
     assert all(json.loads(line)["seconds"] for line in lines)
     assert "10 s a game" in (tmp_path / "season" / "season.json").read_text()
-
-
-# ---------------------------------------------------------------- at the terminal

@@ -64,9 +64,6 @@ def count_batches(patch: pytest.MonkeyPatch) -> list[int]:
     return batches
 
 
-# ---------------------------------------------------------------- Ctrl-C
-
-
 def lose_patience(patch: pytest.MonkeyPatch, asked: int) -> None:
     """Let `arena_bots.Impatient` press Ctrl-C when it is asked for the `asked`-th time from now on."""
     patch.setattr("arena_bots.Impatient.asked", 0)
@@ -99,9 +96,6 @@ def stop_and_continue(
     kept = len(read_records(out / "games.jsonl").records)
     assert main([*words, "--quiet", "--out", str(out)]) == 0
     return err, kept, capsys.readouterr().out
-
-
-# ---------------------------------------------------------------- killed
 
 
 def killed_at(moments: Iterable[str], script: str, root: Path) -> Path:

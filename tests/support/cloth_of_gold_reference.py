@@ -18,8 +18,6 @@ MARKS = ".abcd"
 Cell = tuple[int, int]
 Board = list[list[int]]
 
-# --- boards -----------------------------------------------------------------------------------------------------
-
 
 def drawn(text: str) -> Board:
     """The board of rows of `MARKS`; blank lines and indent do not count."""
@@ -44,9 +42,6 @@ def count(board: Board, state: int) -> int:
 def random_world(rows: int, cols: int, rng: random.Random, weights: tuple[float, ...] = (5, 2, 2, 1, 1)) -> Board:
     """A board of random cells, with weights of the five states."""
     return [rng.choices(range(5), weights, k=cols) for _ in range(rows)]
-
-
-# --- generations ------------------------------------------------------------------------------------------------
 
 
 def next_state(cell: int, a: int, b: int, c: int, births: bool = False, stance: str = "passive") -> int:
@@ -101,9 +96,6 @@ def later(board: Board, generations: int, births: bool = False, stance: str = "p
     return board
 
 
-# --- territory --------------------------------------------------------------------------------------------------
-
-
 def distances(board: Board, player: int) -> NDArray[np.float64]:
     """[units, rows, cols], the Euclidean distance from each of the player's units to each cell."""
     rows, cols = len(board), len(board[0])
@@ -117,9 +109,6 @@ def field_of(board: Board, player: int, radius: int) -> NDArray[np.float64]:
     """[rows, cols], the strength of a player's field: every unit adds 2.0 at distances below the radius."""
     strength: NDArray[np.float64] = np.where(distances(board, player) < radius, 2.0, 0.0).sum(0)
     return strength
-
-
-# --- games ------------------------------------------------------------------------------------------------------
 
 
 @dataclass

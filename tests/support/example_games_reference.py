@@ -27,9 +27,6 @@ def walk(board: Board, row: int, column: int, down: int, right: int) -> str:
     return found
 
 
-# ---------------------------------------------------------------- Connect Four
-
-
 def drop(board: Board, column: int, disc: str) -> Board:
     """The board after a disc falls down a column that is not full."""
     row = max(row for row in range(len(board)) if board[row][column] == ".")
@@ -49,9 +46,6 @@ def connected(board: Board, disc: str, line: int) -> bool:
 def free_columns(board: Board) -> list[int]:
     """The columns that are not full."""
     return [column for column, cell in enumerate(board[0]) if cell == "."]
-
-
-# ---------------------------------------------------------------- Othello
 
 
 def turned(board: Board, row: int, column: int, disc: str) -> Iterator[tuple[int, int]]:
@@ -88,9 +82,6 @@ def lead(board: Board, disc: str) -> int:
         return -lead(board, OTHER[disc])
     text = "".join(board)
     return text.count(disc) - text.count(OTHER[disc])
-
-
-# ---------------------------------------------------------------- Treblecross
 
 
 @cache

@@ -17,8 +17,6 @@ Cell = tuple[int, int]
 Board = list[list[int]]
 Action = Sequence[int]  # seven whole numbers
 
-# --- boards -----------------------------------------------------------------------------------------------------
-
 
 def drawn(text: str) -> Board:
     """The board of rows of sequences, with dots for no tile; blank lines and indent do not count."""
@@ -74,9 +72,6 @@ def generation(board: Board) -> Board:
             elif tile != NO_TILE and len(around) in (2, 3):
                 after[row][col] = tile
     return after
-
-
-# --- matches ----------------------------------------------------------------------------------------------------
 
 
 def no_lot(among: list[int]) -> int:
@@ -321,9 +316,6 @@ class ReferenceMatch:
             "final_garnets": self.garnets if self.terminated else unknown,
             "candidate": self.candidate,
         }
-
-
-# --- random play ------------------------------------------------------------------------------------------------
 
 
 def random_actions(match: ReferenceMatch, rng: random.Random) -> list[list[int]]:

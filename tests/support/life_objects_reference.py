@@ -92,9 +92,6 @@ def next_set(live: Collection[Cell], size: tuple[int, int] | None = None) -> set
     return {cell for cell, count in counts.items() if count == 3 or (count == 2 and cell in live)}
 
 
-# ---------------------------------------------------------------- shapes
-
-
 def at_corner(cells: Iterable[Cell]) -> Shape:
     """Moved to rows and columns from 0."""
     some = list(cells)
@@ -128,9 +125,6 @@ NAMED = {canonical(drawn(picture)): name for name, picture in DRAWINGS.items()}
 def named(shape: Shape) -> str:
     """The name of a drawing, or "" without one."""
     return "active" if shape == ACTIVE else NAMED.get(shape, "")
-
-
-# ---------------------------------------------------------------- boards
 
 
 def find(live: Collection[Cell], size: tuple[int, int], generations: int = 2 * LONGEST) -> Counter[Shape]:

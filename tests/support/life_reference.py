@@ -112,9 +112,6 @@ def census(live: Collection[Cell], rows: int, cols: int) -> Counter[int]:
     return sizes
 
 
-# --- the end of a game -------------------------------------------------------------------------------------------
-
-
 def share(counts: Sequence[int]) -> float:
     """The leader's percentage of the live cells; 0 of none."""
     return 100 * max(counts) / sum(counts) if sum(counts) else 0.0

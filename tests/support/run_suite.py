@@ -50,9 +50,6 @@ def files(folder: Path) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in compared_files(folder).items()}
 
 
-# ---------------------------------------------------------------- processes
-
-
 def play_all(module: str, root: str, points: str) -> None:
     """Run every case to its end, then again in processes that are killed, and in two at once; a script calls this."""
     kinds = __import__(module)
@@ -114,9 +111,6 @@ def started(cases: str, root: Path, points: int) -> Path:
         check=True,
     )
     return root
-
-
-# ---------------------------------------------------------------- tests
 
 
 @pytest.mark.skipif(os.name != "posix", reason="it forks, kills and locks")

@@ -52,9 +52,6 @@ class Edge(NamedTuple):
     dy: int
 
 
-# --- geometry -------------------------------------------------------------------------------------
-
-
 def _centre(cell: Cell) -> tuple[int, int]:
     half = 0 if cell.kind == "octagon" else 1
     return 2 * cell.col + half, 2 * cell.row + half
@@ -93,9 +90,6 @@ def cell_of(index: int, size: int) -> Cell:
 def index_of(cell: Cell, size: int) -> int:
     """The index of a cell; the inverse of `cell_of`."""
     return (size * size if cell.kind == "square" else 0) + cell.row * size + cell.col
-
-
-# --- cycles ---------------------------------------------------------------------------------------
 
 
 def groups(cells: Iterable[Cell], size: int) -> list[set[Cell]]:
@@ -164,9 +158,6 @@ def cycle_lattice(cells: Collection[Cell], size: int) -> Lattice:
     if len(place) != len(group):
         raise ValueError(f"expected one connected group of {len(group)} cells, reached {len(place)} from {start}")
     return hermite_basis(closed)
-
-
-# --- winning and playing --------------------------------------------------------------------------
 
 
 def owner_of_class(h: int, v: int) -> int:
@@ -241,9 +232,6 @@ def min_stones_to_win(board: Board, player: int, size: int) -> int | None:
     return len(free)
 
 
-# --- many boards ----------------------------------------------------------------------------------
-
-
 def full_boards(size: int, step: int = 1) -> Iterator[list[int]]:
     """Every `step`-th of the 2**(2*n*n) full boards: all 256 at n = 2, and at n = 3 some of the 262,144."""
     cells = 2 * size * size
@@ -254,9 +242,6 @@ def full_boards(size: int, step: int = 1) -> Iterator[list[int]]:
 def random_full_board(size: int, rng: random.Random, black_share: float = 0.5) -> list[int]:
     """A full board, each cell Black with probability `black_share`, drawn from `rng`, which it advances."""
     return [1 if rng.random() < black_share else 2 for _ in range(2 * size * size)]
-
-
-# --- symmetries -----------------------------------------------------------------------------------
 
 
 def _moved(index: int, size: int, rule: Callable[[int, int], tuple[int, int]]) -> int:
@@ -290,8 +275,6 @@ def move_board(board: Board, move: Callable[[int], int], swap_colours: bool = Fa
         raise ValueError("expected `move` to permute the cell indices, but it sends two cells to one")
     return moved
 
-
-# --- drawings -------------------------------------------------------------------------------------
 
 _MARKS = ".BW"
 

@@ -28,9 +28,6 @@ def bars(title: str, lengths: list[int]) -> Picture:
     return Picture(120, 8 + 12 * len(lengths), "#ffffff", shapes, title)
 
 
-# ---------------------------------------------------------------- all at once
-
-
 @dataclass(frozen=True, eq=False)
 class SealedState(State):
     """Letters: `P = 3` players, `C` cards.
@@ -157,9 +154,6 @@ class Sealed(Game[SealedState]):
 
     def text(self, state: SealedState) -> str:
         return f"round {int(state.turn[0])}, scores {state.scores[0].tolist()}"
-
-
-# ---------------------------------------------------------------- in turns
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,9 +288,6 @@ class TwoPartRace(Race):
 
 
 TOYS: tuple[Game, ...] = (Sealed(), Race(), TwoPartRace())
-
-
-# ---------------------------------------------------------------- any game
 
 
 def random_actions(game: Game, state: State, generator: torch.Generator) -> Tensor:

@@ -161,9 +161,6 @@ def alike(one: Rollout, other: Rollout, rows: slice = slice(None)) -> bool:
     return all(equal(value[:, rows], vars(other)[name]) for name, value in vars(one).items() if name != "ended")
 
 
-# ---------------------------------------------------------------- what is played
-
-
 @pytest.mark.parametrize("id", ["torus-small-v0", "grid-adaptation-small-v0", "toy-two-part-race-v0"])
 def test_rows_of_actors_stand_side_by_side(id: str, cluster: Cluster, tmp_path: Path) -> None:
     """Each actor plays what one process with its seed and its part of the environments plays."""
@@ -220,9 +217,6 @@ def test_a_restart_forgets_what_was_played_ahead(cluster: Cluster, tmp_path: Pat
         assert alike(learner.play.collect(STEPS), other.play.collect(STEPS))
 
 
-# ---------------------------------------------------------------- snapshots
-
-
 def test_results_against_snapshots_reach_the_pool_and_to_the_actors(cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path, opponents="pool=0.7,random=0.3")
     learner.play.restart(3)
@@ -247,9 +241,6 @@ def rows(learner: Learner) -> int:
     return learner.play.collect(STEPS).log_prob.shape[1]
 
 
-# ---------------------------------------------------------------- failures
-
-
 def test_an_actor_that_was_started_again_begins_new_games_with_all_snapshots(cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path, opponents="self=0.5,pool=0.5")
     learner.play.restart(1)
@@ -268,9 +259,6 @@ def test_a_cluster_that_fails_ends_the_run(cluster: Cluster, tmp_path: Path) -> 
     cluster.handles[1].dead = True
     with pytest.raises(ClusterError, match=r"the Ray cluster failed: the worker died; .*the same command continues"):
         rows(learner)
-
-
-# ---------------------------------------------------------------- refusals
 
 
 def test_a_run_whose_opponent_fails_in_an_actor_keeps_where(cluster: Cluster, tmp_path: Path) -> None:

@@ -84,9 +84,6 @@ def noted(learner: AlphaZeroLearner, monkeypatch: pytest.MonkeyPatch) -> Callabl
     return iterate
 
 
-# ---------------------------------------------------------------- runs
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     with pytest.MonkeyPatch.context() as patch:
@@ -118,9 +115,6 @@ def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -
     assert float(prediction.value) > 0.5
     assert finished.history[-1]["random"] > 0.8
     assert finished.history[-1]["explained_variance"] > 0.5
-
-
-# ---------------------------------------------------------------- what is learned from
 
 
 def test_values_aim_at_results_for_the_seat_to_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,9 +215,6 @@ def test_what_searches_change_most_is_learned_from_most_often(tmp_path: Path, mo
     assert surprising.double().mean().item() == pytest.approx(0.25 * (0.2 + 0.8 * 4), abs=0.03)
 
 
-# ---------------------------------------------------------------- symmetries
-
-
 def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path: Path) -> None:
     """The policy here is how many of the mover's stones touch a cell, which only holds if all moved alike."""
     game = cellgames.make("torus-v0", size=3)
@@ -251,9 +242,6 @@ def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path:
     assert drawn.value.eq(0.25).all()
     assert len(drawn.observation.flatten(1).unique(dim=0)) == game.symmetries  # 36, all of them met
     assert drawn.observation[:, 4, 0, 0].float().mean().item() == pytest.approx(0.5, abs=0.15)
-
-
-# ---------------------------------------------------------------- several sizes
 
 
 def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
@@ -286,9 +274,6 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
 def test_variants_that_cannot_be_learned_are_refused(variants: tuple[str, ...], message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         learner_of(tmp_path, variants=variants, opponents="self")
-
-
-# ---------------------------------------------------------------- refusals
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,6 @@ def test_policies_are_probabilities_of_legal_candidates(game: Game, tmp_path: Pa
         assert (policy * named).amax(1).gt(0).all(), "what is played is one of them"
 
 
-# ---------------------------------------------------------------- what is hidden
-
-
 def test_searches_see_observations_alone_where_something_is_hidden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,9 +131,6 @@ def test_what_a_seat_does_not_see_changes_neither_its_policy_nor_its_action() ->
     for name in ("action", "policy", "value", "actions"):
         assert torch.equal(getattr(one, name)[own], getattr(other, name)[own])
     assert not torch.equal(one.actions, other.actions), "the others do see it"
-
-
-# ---------------------------------------------------------------- what the network learns from
 
 
 def test_units_of_a_turn_are_no_steps_between_its_decisions(tmp_path: Path) -> None:

@@ -221,9 +221,6 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-# ---------------------------------------------------------------- the command
-
-
 COMMAND = (
     *(sys.executable, "-m", "cellgames", "train", "torus-v0", "--size", "3", "--out", "run", "--device", "cpu"),
     *[

@@ -68,9 +68,6 @@ def equal_weights(one: nn.Module, other: nn.Module) -> bool:
     return all(a == b and torch.equal(x, y) for (a, x), (b, y) in pairs)
 
 
-# --- masks --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=lambda game: game.id)
 def test_an_illegal_action_has_probability_zero(game: Game) -> None:
     torch.manual_seed(0)
@@ -114,9 +111,6 @@ def test_distributions_are_those_of_sb3_contrib(game: Game) -> None:
     ours = policy.get_distribution(seen, masks)
     assert torch.equal(ours.mode(), theirs.mode())
     torch.testing.assert_close(ours.entropy(), entropy)
-
-
-# --- games --------------------------------------------------------------------------------------------------------
 
 
 def test_rewards_are_in_the_units_of_the_network_and_limits_are_ends() -> None:
@@ -199,9 +193,6 @@ def test_in_a_game_of_four_every_other_seat_is_met(tmp_path: Path) -> None:
     assert self_play.turns == [episode["l"] for episode in model.ep_info_buffer or ()]  # all act in every turn
 
 
-# --- learning -----------------------------------------------------------------------------------------------------
-
-
 def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     game = cellgames.make("torus-v0", size=2)
     model = new_model(LearnerVecEnv(game, 64, seed=1), batch_size=128, n_epochs=4)
@@ -215,12 +206,6 @@ def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     assert equal_weights(load_network(tmp_path / "agent.safetensors").network, model.policy.network)
     agent = load(str(tmp_path / "agent.safetensors"), game)
     assert compare(game, agent, other, 100, 7).ahead > 0.65
-
-
-# --- stopping and going on ----------------------------------------------------------------------------------------
-
-
-# --- what is refused ----------------------------------------------------------------------------------------------
 
 
 def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:

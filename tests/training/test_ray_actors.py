@@ -76,9 +76,6 @@ def disturbed(patch: pytest.MonkeyPatch, disturb: Callable[[ActorPlay[Any], int]
     return rows
 
 
-# ---------------------------------------------------------------- the same everywhere
-
-
 @pytest.mark.parametrize("arguments", slow_except([tiny], [tiny, tiny_zero]))
 def test_one_actor_in_step_is_one_process(arguments: Callable[..., Any], tmp_path: Path) -> None:
     """Bit by bit: what it plays, whom it meets, and what is learned."""

@@ -39,9 +39,6 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
-# ---------------------------------------------------------------- help
-
-
 def test_help_needs_no_torch() -> None:
     code = (
         "import sys; sys.argv[0] = 'cellgames'\n"
@@ -63,9 +60,6 @@ def test_every_setting_is_an_option_with_its_help(capsys: pytest.CaptureFixture[
         for option in algorithm.arguments.options():
             assert re.search(rf"--{option.name.replace('_', '-')}\b", shown), option.name
             assert option.name == "seed" or option.help in shown
-
-
-# ---------------------------------------------------------------- train
 
 
 def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,9 +106,6 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     assert main(words) == 0
     assert re.match(r"Learned from \d+ steps, \d+ of them before\.", capsys.readouterr().out)
     assert equal(content(Path("my run")), content(Path("undisturbed")))
-
-
-# ---------------------------------------------------------------- evaluate
 
 
 def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,9 +40,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
         return train(tiny(), tmp_path_factory.mktemp("whole"))
 
 
-# ---------------------------------------------------------------- learning
-
-
 def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
     """By chance, as it learns: before the first iteration it plays at random itself."""
     game = cellgames.make("torus-v0", size=3)
@@ -137,9 +134,6 @@ def test_every_purpose_and_number_has_chance_of_its_own() -> None:
     assert derive(-(2**63), Purpose.GAMES) != derive(2**63 - 1, Purpose.GAMES)
 
 
-# ---------------------------------------------------------------- what is kept
-
-
 def test_a_line_of_the_table_for_every_evaluation(whole: Finished) -> None:
     lines = list(csv.DictReader((whole.out / "progress.csv").read_text().splitlines()))
     assert [int(line["iteration"]) for line in lines][:4] == [0, 2, 4, 6]
@@ -232,9 +226,6 @@ def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
     found = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Scalars("run/iteration")
     assert [event.value for event in found] == list(range(1, int(whole.history[-1]["iteration"]) + 1))
     assert first.steps in [event.step for event in found]
-
-
-# ---------------------------------------------------------------- killed and continued
 
 
 def test_snapshots_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:

@@ -98,9 +98,6 @@ def findings(p: Any) -> list[str]:
     return list(p.evaluate(_VIOLATIONS))
 
 
-# ---------------------------------------------------------------- screen readers
-
-
 def test_cells_are_in_the_accessibility_tree_with_what_they_hold(chromium: Any, site: str) -> None:
     with page(chromium) as (p, complaints):
         begin(p, site, "torus-small-v0")
@@ -147,9 +144,6 @@ def test_of_a_large_board_the_part_around_the_cursor_is_read(chromium: Any, site
         assert not complaints
 
 
-# ---------------------------------------------------------------- axe
-
-
 def test_axe_finds_nothing_serious_in_a_game_and_notices_a_fault(chromium: Any, site: str) -> None:
     with page(chromium, PHONE, touch=True, dark=True) as (p, complaints):
         begin(p, site, "torus-small-v0")
@@ -184,9 +178,6 @@ def test_axe_finds_nothing_serious(chromium: Any, site: str, folder: Path, size:
             found[f"record {number}"] = findings(p)
         assert all("/api/analysis" in one for one in complaints), complaints  # stopped when one leaves
     assert not {name: some for name, some in found.items() if some}
-
-
-# ---------------------------------------------------------------- keys, zoom, movement
 
 
 def test_a_game_is_begun_and_played_by_the_keyboard_alone(chromium: Any, site: str) -> None:

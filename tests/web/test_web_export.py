@@ -55,9 +55,6 @@ def at(shown: Any) -> int:
     return int(shown.get_attribute("#viewer", "data-frame"))
 
 
-# ---------------------------------------------------------------- the file
-
-
 def test_a_file_holds_all_it_needs_and_fetches_nothing(files: dict[str, Path]) -> None:
     for path in files.values():
         text = path.read_text(encoding="utf-8")
@@ -99,9 +96,6 @@ def test_the_command_saves_one_game_of_a_file(
     monkeypatch.setattr(limits, "MOVES", 3)
     assert main([*words, "--record", "1"]) == 2
     assert "expected a record of at most 3 moves" in capsys.readouterr().err
-
-
-# ---------------------------------------------------------------- playing a record
 
 
 @pytest.mark.slow
@@ -161,9 +155,6 @@ def test_a_game_is_scrubbed_stepped_and_entered_at_any_move(
         shown.locator("body").press(" ")
         assert shown.get_by_role("button", name="Play", exact=True).is_visible()
         assert not complaints
-
-
-# ---------------------------------------------------------------- boards
 
 
 def test_a_cell_of_the_cup_tells_its_player_and_quadrant(chromium: Any, tmp_path: Path) -> None:

@@ -70,9 +70,6 @@ def unpacked(packed: dict[str, Any]) -> tuple[Bytes, list[dict[str, Any]]]:
     return np.bitwise_xor.accumulate(changes, 0), json.loads(gzip.decompress(base64.b64decode(packed["fields"])))
 
 
-# ---------------------------------------------------------------- frames
-
-
 @every_game
 def test_frames_hold_the_boards_and_who_moves(id: str, records: dict[str, Record]) -> None:
     game, states = made(id), played(records[id].to_json())
@@ -261,9 +258,6 @@ def test_the_end_of_the_other_games_says_who_has_won_and_why() -> None:
         assert end["status"] == f"{side} wins after {record.result.turns} moves: its chain connects {sides}"
 
 
-# ---------------------------------------------------------------- what is hidden
-
-
 def _secrets(game: Any, state: Any) -> Any:
     """The match with everything changed that player_0 may not know."""
     others = torch.arange(game.players) != 0
@@ -325,9 +319,6 @@ def test_who_votes_sees_the_points_and_others_do_not() -> None:
     assert other["infos"]["tokens"] == [None, None, None, 0]
 
 
-# ---------------------------------------------------------------- records
-
-
 @every_game
 def test_replays_hold_every_position(id: str, records: dict[str, Record]) -> None:
     record = records[id]
@@ -370,9 +361,6 @@ def test_a_game_of_the_cups_season_is_shown_from_its_arrangement() -> None:
         replay_data(wrong)
 
 
-# ---------------------------------------------------------------- what is refused
-
-
 def _changed(record: Record, **fields: Any) -> Record:
     return dataclasses.replace(record, **fields)
 
@@ -409,9 +397,6 @@ def test_the_games_as_they_are_registered_can_be_played_in_a_page(id: str) -> No
     if not id.startswith(("torus", "hex", "y-", "cloth", "grid", "toroidal")):
         pytest.skip("a game that a test has registered")
     check_limits(cellgames.make(id))
-
-
-# ---------------------------------------------------------------- games of others
 
 
 @pytest.fixture

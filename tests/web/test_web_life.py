@@ -57,8 +57,6 @@ def test_the_board_of_the_cup_scrolls_and_zooms_on_a_phone(chromium: Any, site: 
         assert not complaints
 
 
-# ---------------------------------------------------------------- films
-
 _FILM = "() => { const { film } = Cellgames.app.game; return film && film.frames.length ? film.at : null; }"
 _EMPTY = "() => [...Cellgames.app.game.controls.cells()][5]"
 _CLOTH = {"height": 24, "width": 24, "generations": 60, "max_rounds": 3}
@@ -111,9 +109,6 @@ def test_a_film_is_paused_stepped_scrubbed_and_left(chromium: Any, site: str) ->
         assert not complaints
 
 
-# ---------------------------------------------------------------- trial runs
-
-
 @pytest.mark.slow
 def test_a_trial_run_is_a_film_on_the_board_and_leaves_the_game_as_it_is(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
@@ -146,8 +141,6 @@ def test_a_trial_run_is_a_film_on_the_board_and_leaves_the_game_as_it_is(chromiu
         assert p.request.get(begun).json() == before
         assert [text for text in complaints if "409" not in text] == []
 
-
-# ---------------------------------------------------------------- patterns
 
 _OWN = """() => {
   const { cells } = Cellgames.planes(Cellgames.app.game.view.frame);

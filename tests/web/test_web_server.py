@@ -113,9 +113,6 @@ def finish(client: Any, made: dict[str, Any], choose: Callable[[list[int]], int]
     raise AssertionError("the game goes on")
 
 
-# ---------------------------------------------------------------- playing
-
-
 @pytest.mark.parametrize("id", SMALLEST)
 def test_a_whole_game_is_played_and_its_record_replays(client: Any, id: str) -> None:
     player = cellgames.make(id).info.players[1]
@@ -248,9 +245,6 @@ def test_a_browser_keeps_the_files_of_the_page_under_their_version(client: Any) 
     for address in addresses:
         assert "immutable" in client.get(address).headers["cache-control"]
     assert client.get(addresses[0].partition("?")[0]).headers["cache-control"] == "no-cache"
-
-
-# ---------------------------------------------------------------- sessions
 
 
 class Crashing(BaseAgent):
@@ -457,9 +451,6 @@ def test_a_visitor_who_watches_many_games_can_go_back_to_each(client: Any) -> No
     assert set(ids) <= {one["id"] for one in client.get("/api/play").json()}
 
 
-# ---------------------------------------------------------------- what is offered
-
-
 def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
     listed = client.get("/api/games").json()
     assert {game["id"] for game in listed} >= {*GAMES, *SMALLEST}
@@ -593,9 +584,6 @@ def test_agents_that_the_owner_lists_play_under_their_names(tmp_path: Path) -> N
         assert kept.settings()[0].agents == tuple(sorted((name, identity(spec)) for name, spec in specs.items()))
 
 
-# ---------------------------------------------------------------- records
-
-
 def test_records_are_listed_and_shown(client: Any) -> None:
     listed = client.get("/api/records").json()
     assert [file["file"] for file in listed["files"]] == ["run/games.jsonl"], "nothing by links"
@@ -636,9 +624,6 @@ def test_paths_stay_below_the_results_folder(client: Any, folder: Path, name: st
         answer = client.get(path, params=query)
         assert answer.status_code in (400, 404, 422), (path, answer.text[:200])
         assert "secret\n" not in answer.text
-
-
-# ---------------------------------------------------------------- requests
 
 
 def test_only_the_page_itself_changes_anything(client: Any) -> None:
@@ -742,9 +727,6 @@ def test_the_page_is_small_and_needs_nothing_from_elsewhere() -> None:
     assert " onclick=" not in page
     for name in [part.split('"')[0] for part in page.split('"/static/')[1:]]:
         assert (STATIC / name).is_file(), name
-
-
-# ---------------------------------------------------------------- the command
 
 
 def test_the_command_says_where_it_is_and_refuses_what_it_cannot(

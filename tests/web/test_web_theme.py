@@ -46,9 +46,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-# ---------------------------------------------------------------- colours
-
-
 @pytest.mark.parametrize("vision", [name for name in VISION if name != "greyscale"])
 @pytest.mark.parametrize(
     ("colours", "least"),
@@ -73,9 +70,6 @@ def test_dark_colours_stand_out_against_their_ground() -> None:
         assert contrast(colour, GROUND) > 3
     for stone in STONES["fill"][1:]:
         assert contrast(stone, STONES["fill"][0]) > 3
-
-
-# ---------------------------------------------------------------- the page
 
 
 @pytest.mark.slow

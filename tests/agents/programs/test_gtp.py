@@ -118,9 +118,6 @@ def test_control_characters_are_left_out_and_quit_ends() -> None:
     assert sent == [b"= cellgames greedy\n\n", b"? unknown command\n\n", b"=1\n\n"]
 
 
-# ---------------------------------------------------------------- engines as agents
-
-
 @posix
 def test_an_engine_plays_the_games_of_its_agent() -> None:
     agent = GtpAgent(ENGINE)

@@ -87,9 +87,6 @@ def reasons(games: Played) -> list[str]:
     return [failure.reason for failure in games.failures.values()]
 
 
-# ---------------------------------------------------------------- playing
-
-
 @pytest.mark.parametrize("id", ["cloth-of-gold-small-v0", "grid-adaptation-small-v0", "toroidal-cup-small-v0"])
 def test_programs_play_all_games(bots: Callable[..., str], id: str) -> None:
     game = cellgames.make(id)
@@ -149,9 +146,6 @@ def test_results_are_told(bots: Callable[..., str], tmp_path: Path) -> None:
     games = played(command)
     told = [json.loads(line) for line in heard.read_text().splitlines()]
     assert [message["outcome"] for message in told] == GAME.outcome(games.state)[:, 0].tolist()
-
-
-# ---------------------------------------------------------------- failing
 
 
 @pytest.mark.parametrize(
@@ -331,9 +325,6 @@ def test_the_check_says_what_is_wrong_and_where(
     assert expected in said
 
 
-# ---------------------------------------------------------------- in processes of their own
-
-
 SPY = """
 import os, socket, sys
 from pathlib import Path
@@ -483,8 +474,6 @@ def test_names_are_kept() -> None:
     assert split_name("sandboxed:my_bots:Bot") == ("my_bots:Bot", "sandboxed:my_bots:Bot")
     assert wrapped("exec:./bot", "sandboxed") == "sandboxed:exec:./bot"
 
-
-# ---------------------------------------------------------------- between questions
 
 BUSY = """
 if "busy" not in globals():

@@ -107,12 +107,6 @@ def test_messages_are_checked_as_their_schemas_say(data: st.DataObject) -> None:
         protocol.checked(message, kind)
 
 
-# ---------------------------------------------------------------- views
-
-
-# ---------------------------------------------------------------- arrays
-
-
 class Weighing(BaseAgent):
     """Takes the legal choice of each component that weighs most by what it sees, and has no other chance."""
 

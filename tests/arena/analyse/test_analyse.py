@@ -51,9 +51,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-# ---------------------------------------------------------------- what is told
-
-
 def test_win_chances_are_those_of_the_player_to_move(found: analysis.Analysis) -> None:
     assert [move.win_chance for move in found.moves[:3]] == [0.5, 0.25, 0.75]
     assert math.isnan(found.moves[3].win_chance)
@@ -167,9 +164,6 @@ def test_the_first_default_agent_that_can_search_is_taken(monkeypatch: pytest.Mo
         analysis.default_agent(cellgames.make("grid-adaptation-small-v0"))
 
 
-# ---------------------------------------------------------------- what is refused
-
-
 def test_agents_that_only_play_are_refused_and_those_that_search_are_named() -> None:
     for agent in (RandomAgent(), load("rollout:8", TORUS)):
         with pytest.raises(ValueError, match=rf"'{agent.name}' does not search.*: .*mcts:N"):
@@ -181,9 +175,6 @@ def test_finished_games_and_batches_are_refused() -> None:
         analysis.analyse(TORUS, after(*WON), Planned())
     with refused("state", "2"):
         analysis.analyse(TORUS, TORUS.init(seeds(0, 2)), Planned())
-
-
-# ---------------------------------------------------------------- what is drawn
 
 
 def board(shown: Picture) -> tuple[Shape, ...]:
@@ -222,9 +213,6 @@ def test_files_hold_the_drawing(found: analysis.Analysis) -> None:
     assert png[:4] == b"\x89PNG"
     with refused("path", "file.gif"):
         analysis.content(TORUS, state, found, ".gif")
-
-
-# ---------------------------------------------------------------- the command
 
 
 def test_the_command_prints_position_table_and_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -47,9 +47,6 @@ def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
 
-# ---------------------------------------------------------------- reading
-
-
 def test_records_come_from_files_and_folders_and_are_grouped_by_their_rules(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     small = played(cellgames.make("torus-v0", size=2), ["random"], 3)
@@ -68,9 +65,6 @@ def test_games_that_ended_by_a_forfeit_are_left_out() -> None:
     lost = dataclasses.replace(GAMES[0], result=dataclasses.replace(GAMES[0].result, forfeit=Forfeit(0, "asleep")))
     group = grouped([lost, *GAMES[1:]])[0]
     assert (len(group.records), group.forfeited) == (11, 1)
-
-
-# ---------------------------------------------------------------- the report
 
 
 @pytest.mark.usefixtures("no_plots")
@@ -123,9 +117,6 @@ def test_wrong_games_and_parts_are_refused(tmp_path: Path) -> None:
         write_report(tmp_path / "out", _with(twice))
 
 
-# ---------------------------------------------------------------- games of agents
-
-
 def test_pairs_play_matches_and_one_agent_plays_itself() -> None:
     from cellgames.agents import load
 
@@ -136,9 +127,6 @@ def test_pairs_play_matches_and_one_agent_plays_itself() -> None:
     alone = play_some(TORUS, {"random": agents["random"]}, 3, plies=0)
     assert [(record.agents, record.opening) for record in alone] == [(("random", "random"), 0)] * 3
     assert play_some(TORUS, agents, 4, seed=1) == records != play_some(TORUS, agents, 4, seed=2)
-
-
-# ---------------------------------------------------------------- the command
 
 
 @pytest.mark.usefixtures("no_plots")

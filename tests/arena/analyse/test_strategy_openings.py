@@ -24,9 +24,6 @@ GRID = cellgames.make("grid-adaptation-small-v0")
 CUP = cellgames.make("toroidal-cup-small-v0")
 
 
-# ---------------------------------------------------------------- symmetry
-
-
 def turned(cell: int, size: int, down: int, right: int, half: bool) -> int:
     """A cell after a half turn around octagon a1, perhaps, and a translation; in half rows, as on paper."""
     kind, place = divmod(cell, size * size)
@@ -57,9 +54,6 @@ def test_what_begins_a_canonical_opening_is_canonical() -> None:
     for cells in itertools.islice(itertools.permutations(range(18), 3), 0, None, 37):
         whole = reader.canonical(cells)
         assert [reader.canonical(cells[:length]) for length in (1, 2)] == [whole[:1], whole[:2]]
-
-
-# ---------------------------------------------------------------- counting
 
 
 GAMES = [
@@ -108,9 +102,6 @@ def test_in_larger_games_the_score_is_the_share_of_seats_left_behind() -> None:
     assert branches["ooo"].times == 3
     assert branches["ooo"].score == pytest.approx((1 + 0.5 + 0.5) / 3)
     assert branches["3 tiles apart"].score == 0
-
-
-# ---------------------------------------------------------------- games of their own
 
 
 def test_shapes_are_the_same_however_they_are_turned_and_wherever_they_lie() -> None:

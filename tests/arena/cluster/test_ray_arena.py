@@ -76,9 +76,6 @@ def assert_same(one: Path, other: Path) -> None:
     assert stored(one.with_suffix(".sqlite")) == stored(other.with_suffix(".sqlite"))
 
 
-# ---------------------------------------------------------------- the same files
-
-
 COMMANDS = {
     "round-robin": "torus-v0 --size 3 --games 4 --chunk 2",
     "free-for-all": "grid-adaptation-small-v0 --param rounds=2 --games 4 --chunk 2",
@@ -180,9 +177,6 @@ def test_tables_of_a_store_do_not_depend_on_the_order_of_its_games(tmp_path: Pat
     assert boards[0] == boards[1]
 
 
-# ---------------------------------------------------------------- what goes wrong
-
-
 def test_a_worker_is_killed_while_it_plays(workers: RayWorkers, tmp_path: Path) -> None:
     bells = tmp_path / "bells"
     bells.mkdir()
@@ -261,9 +255,6 @@ def test_a_game_that_workers_do_not_know_is_refused(workers: RayWorkers, tmp_pat
             )
     finally:
         del registry.REGISTRY[Race.id]
-
-
-# ---------------------------------------------------------------- drivers
 
 
 @pytest.fixture

@@ -94,9 +94,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return files
 
 
-# ---------------------------------------------------------------- in any order
-
-
 @pytest.mark.parametrize(("order", "count"), [(list, 1), (backwards, 3)])
 def test_workers_change_no_byte(
     tmp_path: Path, whole: dict[str, bytes], order: Callable[[list[Piece]], Iterable[Piece]], count: int
@@ -106,9 +103,6 @@ def test_workers_change_no_byte(
     assert content(done.out) == whole
     assert workers.given == [f"days {day} to {day} of 11" for day in range(1, 12)]  # each batch once, and no playoffs
     assert done.played == done.games == len(whole["games.jsonl"].splitlines())
-
-
-# ---------------------------------------------------------------- interrupted
 
 
 @pytest.mark.parametrize("day", [4, 11])
@@ -149,11 +143,6 @@ def test_a_season_cut_off_anywhere_goes_on(tmp_path: Path, whole: dict[str, byte
             done.games - cut <= done.played <= done.games - cut + 4 * 6
         )  # a torn batch and its replays again, nothing else
 
-
-# ---------------------------------------------------------------- what is shown and refused
-
-
-# ---------------------------------------------------------------- bots and the Cup
 
 BOTS = assign_divisions(
     assign_agents([Team(name) for name in generate_names(8, 0)], ["random", "arena_bots:Broken", "mine"])
@@ -216,9 +205,6 @@ def test_bots_that_cannot_travel_are_refused_before_anything_is_written(tmp_path
     assert not list(tmp_path.iterdir())
     umpire = BotUmpire(TINY, BOTS, agents={"mine": Last("random")})  # its own name does not matter
     assert play_season(BOTS, umpire, out=tmp_path / "run", workers=Pretend()).games
-
-
-# ---------------------------------------------------------------- Ray
 
 
 @pytest.fixture(scope="module")

@@ -55,9 +55,6 @@ def started(folder: Path, piece: str) -> list[int]:
     return [int(path.suffix[1:]) for path in folder.glob(f"{piece}.*")]
 
 
-# ---------------------------------------------------------------- pieces
-
-
 @pytest.mark.slow
 def test_pieces_are_done_elsewhere_and_a_work_starts_once_in_each_process(workers: RayWorkers, tmp_path: Path) -> None:
     work = Told(tmp_path)
@@ -97,9 +94,6 @@ def test_work_that_cannot_start_or_travel_is_an_error(workers: RayWorkers, tmp_p
         one(workers, Told(tmp_path), Stuck("square 3"))
 
 
-# ---------------------------------------------------------------- death
-
-
 def test_a_piece_outlives_its_worker(workers: RayWorkers, tmp_path: Path) -> None:
     pieces = ["once killed", *(f"square {number}" for number in range(5))]
     assert dict(workers.completed(Told(tmp_path), pieces))["once killed"] == "once killed"
@@ -118,9 +112,6 @@ def test_whoever_stops_early_cancels_what_is_under_way(workers: RayWorkers, tmp_
     for _ in workers.completed(work, ["square 1", *(f"wait {600 + number}" for number in range(9))]):
         break
     assert one(workers, work, "square 5") == 25
-
-
-# ---------------------------------------------------------------- clusters
 
 
 def test_no_more_pieces_at_a_time_than_were_asked_for(workers: RayWorkers, tmp_path: Path) -> None:

@@ -42,9 +42,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_runs(tmp_path_factory.mktemp("runs"), {"torus": TORUS, "cloth": CLOTH, "cup": CUP})
 
 
-# ---------------------------------------------------------------- RLE
-
-
 def test_a_glider_reads_as_golly_writes_it() -> None:
     glider = [[0, 1, 0], [0, 0, 1], [1, 1, 1]]
     golly = "#N Glider\n#C of Golly\nx = 3, y = 3, rule = B3/S23\nbob$2bo$\n3o!\nwhat follows is a comment\n"
@@ -104,9 +101,6 @@ def test_positions_from_patterns(runs: Path) -> None:
         rle_to_position(CLOTH, "x = 300, y = 3\n300o!")
     with pytest.raises(ValueError, match="boards of Life"):
         rle_to_position(TORUS, "x = 1, y = 1\no!")
-
-
-# ---------------------------------------------------------------- SGF
 
 
 def test_records_survive_sgf(runs: Path) -> None:
@@ -300,9 +294,6 @@ def test_bad_sgf_of_hex_and_y_is_explained(text: str, message: str) -> None:
 def test_bad_sgf_is_explained(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sgf_to_records(text)
-
-
-# ---------------------------------------------------------------- the commands
 
 
 def test_files_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -132,9 +132,6 @@ def test_derived_seeds_do_not_collide_or_change() -> None:
     assert match_id("b", "a") == match_id("a", "b") == "a vs b"
 
 
-# ---------------------------------------------------------------- tables
-
-
 def record(first: str, second: str, outcome: tuple[Outcome, Outcome], opening: int, moves: str = "") -> Record:
     ids = sorted((first, second))
     seats = (ids.index(first), ids.index(second))

@@ -63,9 +63,6 @@ def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return count_batches(monkeypatch)
 
 
-# ---------------------------------------------------------------- a run
-
-
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
     written = {"run.json", "games.jsonl", "top_game.gif", *ROUND_ROBIN_FILES}
     assert set(content(complete)) == written - {"cycles.png", "order.csv"}
@@ -88,9 +85,6 @@ def test_the_top_game_is_the_longest_of_the_two_best(whole: Path, tmp_path: Path
     best = [r for r in done.records if set(r.agents) == set(done.tables.agents[:2])]
     assert len(best) == 12
     assert len(game.moves) == max(len(r.moves) for r in best)
-
-
-# ---------------------------------------------------------------- grown
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,6 @@ def as_tensor(agents: int, seats: int, payoff: Callable[[int, tuple[int, ...]], 
     return found
 
 
-# ---------------------------------------------------------------- by hand
-
-
 def test_rock_paper_scissors_are_level_and_a_fourth_that_loses_to_all_is_below() -> None:
     for found in zero_sum(ROCK_PAPER_SCISSORS):
         np.testing.assert_allclose(found, 0, atol=1e-8)
@@ -80,9 +77,6 @@ def test_players_with_different_numbers_of_choices() -> None:
     first, second = game_ratings([[[1.0], [3.0], [0.0]], [[0.0], [0.0], [0.0]]])
     np.testing.assert_allclose(first, [-2, 0, -3], atol=1e-8)
     np.testing.assert_allclose(second, [0], atol=1e-8)
-
-
-# ---------------------------------------------------------------- copies
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -138,9 +132,6 @@ def test_who_has_not_met_all_is_left_out() -> None:
     assert np.isnan(found.rating[3])
     np.testing.assert_allclose(found.rating[:3], [0, -0.5, -0.5], atol=1e-8)
     assert (found.low[1:3] <= found.high[1:3]).all()
-
-
-# ---------------------------------------------------------------- recorded games
 
 
 def record(agents: str, scores: tuple[float, ...], forfeit: Forfeit | None = None) -> Record:

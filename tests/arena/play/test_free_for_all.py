@@ -83,9 +83,6 @@ def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         block_plots(monkeypatch)
 
 
-# ---------------------------------------------------------------- who sits where
-
-
 @pytest.mark.parametrize(("agents", "seats"), [(2, 2), (3, 2), (2, 3), (3, 8), (8, 8), (11, 8), (4, 8), (1, 4)])
 def test_in_a_block_every_agent_has_every_seat_once_and_its_share_of_every_game(agents: int, seats: int) -> None:
     tables = seatings(agents, seats, 5 * agents, seed=3)
@@ -110,9 +107,6 @@ def test_seatings_are_drawn_and_a_longer_run_begins_with_the_shorter_one() -> No
     assert all(80 < count < 160 for count in met.values())
     # In a block the agents move on in an order of their own.
     assert len({tuple((b - a) % 6 for a, b in zip(*tables[6 * n : 6 * n + 2], strict=True)) for n in range(100)}) > 50
-
-
-# ---------------------------------------------------------------- places and ratings
 
 
 def test_equal_scores_share_the_mean_of_their_places() -> None:
@@ -201,9 +195,6 @@ def test_games_are_resampled_whole() -> None:
     assert width[0] > 1.3 * narrow[0]
     # b is in the middle of every game, so that only the weights of its virtual games move it.
     assert width[1] < 0.6 * narrow[1]
-
-
-# ---------------------------------------------------------------- a run
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
@@ -328,8 +319,6 @@ def test_the_fewest_games_give_everyone_a_seat(tmp_path: Path) -> None:
         done = free_for_all(Sealed(), bots, FreeForAllOptions(games=4, seed=seed), out=tmp_path / str(seed))
         assert set(done.tables.ratings.agents) == set("abcdef")
 
-
-# ---------------------------------------------------------------- the command
 
 WORDS = (
     *("free-for-all", "toroidal-cup-v0", *(f"--param={name}={value}" for name, value in CUP.items())),

@@ -72,9 +72,6 @@ def match(
     return found
 
 
-# ---------------------------------------------------------------- the tables
-
-
 def test_one_run_gives_the_tables_of_the_run(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block_plots(monkeypatch)
     run = round_robin(
@@ -258,9 +255,6 @@ def test_games_among_copies_of_one_agent_rate_nobody(store: Store) -> None:
     assert leaderboards(store) == []
 
 
-# ---------------------------------------------------------------- what belongs together
-
-
 def test_a_game_of_a_hostile_name_stays_below_the_folder(store: Store, tmp_path: Path) -> None:
     store.add([replace(one, game="..", parameters={}) for one in match("=1+1", "b", 0.5, 2)], source=("file", "x"))
     out = tmp_path / "deep" / "board"
@@ -293,9 +287,6 @@ def test_a_preset_is_its_game_with_parameters() -> None:
     assert matching(named, "toroidal-cup-v0", {"teams": 3}) == named
 
 
-# ---------------------------------------------------------------- files
-
-
 @pytest.mark.slow
 def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: Path) -> None:
     store.add(match("a_b", "random", 0.7, 20), source=FILE)
@@ -325,9 +316,6 @@ def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: 
     (tmp_path / "foreign" / "thesis.tex").write_text("mine")
     with pytest.raises(ValueError, match="is not empty"):
         leaderboard.write_leaderboards(tmp_path / "foreign", leaderboards(store))
-
-
-# ---------------------------------------------------------------- the command
 
 
 @pytest.fixture
@@ -394,9 +382,6 @@ def test_from_games_to_the_leaderboard(
         said = capsys.readouterr().err
         assert "notes.txt: expected a store of games, got file is not a database" in said
         assert len(said.splitlines()) == 1
-
-
-# ---------------------------------------------------------------- running counts
 
 
 def _random_games(rng: np.random.Generator, first: int, number: int) -> Iterator[Record]:

@@ -59,9 +59,6 @@ def games(
                 yield PairResult(names[i], names[j], opening, "first" if first else "second")
 
 
-# ---------------------------------------------------------------- the matrix
-
-
 def test_scores_and_games_by_hand() -> None:
     found = payoffs(
         [
@@ -163,9 +160,6 @@ def test_a_few_odd_openings_are_not_certainty() -> None:
 def test_errors_say_what_was_expected_and_what_came(call: Any, refusal: tuple[str, ...]) -> None:
     with refused(*refusal):
         call()
-
-
-# ---------------------------------------------------------------- Nash averaging
 
 
 def by_slsqp(matrix: Matrix) -> Matrix:
@@ -303,9 +297,6 @@ def known(score: Matrix, width: float = 0.05) -> Payoffs:
     return Payoffs(names, score, count, score, error, count)
 
 
-# ---------------------------------------------------------------- rings
-
-
 def test_rock_paper_scissors_is_found_in_games_and_told() -> None:
     win = 0.5 + 0.5 * RING
     found = payoffs_of(games(win, 50, np.random.default_rng(3), ("rock", "scissors", "paper")))
@@ -360,9 +351,6 @@ def test_many_rings_are_cut_off() -> None:
     score = 0.5 + 0.4 * np.sign(np.triu(rng.standard_normal((8, 8)), 1))
     score = np.where(np.tri(8, dtype=bool), 1 - score.T, score)
     assert len(cycles(known(score), most=2)) == 2
-
-
-# ---------------------------------------------------------------- reports
 
 
 def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None:

@@ -56,9 +56,6 @@ def cloth() -> Record:
     return max(played.records, key=lambda record: (sum(record.summary["rounds"]["killed"]), record.result.turns))
 
 
-# ---------------------------------------------------------------- lines
-
-
 def test_a_record_is_one_line_and_comes_back_equal(games: tuple[Record, ...]) -> None:
     started = replace(RING, position=".../.../... .../.../... b", agents=("bø|b", 'x"y'))
     for record in (*games, RING, started):
@@ -123,9 +120,6 @@ def test_a_bad_record_says_what_is_wrong(path: str, value: object, message: str)
         Record.from_json(json.dumps(data))
 
 
-# ---------------------------------------------------------------- files
-
-
 def test_append_and_read(tmp_path: Path, games: tuple[Record, ...]) -> None:
     path = tmp_path / "games.jsonl"
     append(path, games[:5])
@@ -173,9 +167,6 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
         write_atomic(path, b"new")
     assert path.read_text(encoding="utf-8") == "näw"
     assert [child.name for child in tmp_path.iterdir()] == ["table.csv"]
-
-
-# ---------------------------------------------------------------- replays
 
 
 def test_a_replay_goes_through_all_positions() -> None:

@@ -62,9 +62,6 @@ def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     block_plots(monkeypatch)
 
 
-# ---------------------------------------------------------------- what is kept
-
-
 def test_games_come_back_word_for_word(path: Path) -> None:
     odd = replace(game(1), position="x../.../...", summary={"units": [1, 2]}, pairing=None, seed=-(1 << 62))
     games = [game(0), odd, game(2, ["é", "ü"], ("draw", "draw"))]
@@ -143,9 +140,6 @@ def test_games_are_found_by_game_parameters_agents_and_version(path: Path) -> No
             store.record(77)
 
 
-# ---------------------------------------------------------------- whose file it is
-
-
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("These are not games. " * 400)
@@ -173,9 +167,6 @@ def test_a_store_of_another_version_is_refused(path: Path) -> None:
     database.close()
     with pytest.raises(StoreError, match=r"expected a store of version 2, got version 3"):
         Store(path)
-
-
-# ---------------------------------------------------------------- kills, and two at once
 
 
 def _environment() -> dict[str, str]:
@@ -246,9 +237,6 @@ def test_a_failure_half_way_leaves_nothing_of_it(path: Path, monkeypatch: pytest
         assert store.add(chunk(0), source=FILE) == CHUNK
 
 
-# ---------------------------------------------------------------- import and export
-
-
 def test_a_torn_line_is_left_out_and_named(path: Path, tmp_path: Path) -> None:
     file, said = tmp_path / "games.jsonl", list[str]()
     append(file, match(TORUS, "random", "greedy", MatchOptions(games=2)).records)
@@ -296,9 +284,6 @@ def test_the_store_is_made_anew_from_the_files(tmp_path: Path) -> None:
 def test_a_page_of_the_list_has_a_number_that_the_file_can_hold(path: Path, offset: int, limit: int) -> None:
     with Store(path) as store, pytest.raises(ValueError, match=r"expected a whole number from 0 to 2\^63 - 1, got"):
         store.entries(offset=offset, limit=limit)
-
-
-# ---------------------------------------------------------------- runs feed it
 
 
 def test_a_round_robin_feeds_the_store_once(path: Path, tmp_path: Path) -> None:
@@ -372,9 +357,6 @@ def test_a_season_of_bots_feeds_the_store_and_one_without_does_not(path: Path, t
         (chance / "games.jsonl").write_text("{}")
         with pytest.raises(StoreError, match="season of random arrangements"):
             store.import_run(chance)
-
-
-# ---------------------------------------------------------------- identities
 
 
 def test_an_identity_changes_with_weights_and_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -459,9 +441,6 @@ def test_a_reader_is_not_disturbed_by_new_settings(path: Path) -> None:
         other.add([game(1, size=7)], source=("file", "y"))
         assert first.record.parameters == {"size": 5}
         assert [entry.record.parameters["size"] for entry in store.entries()] == [7, 5]
-
-
-# ---------------------------------------------------------------- a store that cannot be written
 
 
 @pytest.fixture

@@ -40,9 +40,6 @@ def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     block_plots(monkeypatch)
 
 
-# ---------------------------------------------------------------- made-up games
-
-
 def draw(
     strength: Mapping[str, float], pair: tuple[str, str], openings: range, rng: np.random.Generator, tie: float = 0.0
 ) -> list[PairResult]:
@@ -62,9 +59,6 @@ def tournament(strength: Mapping[str, float], openings: int, seed: int, tie: flo
     rng = np.random.default_rng(seed)
     pairs = combinations(sorted(strength), 2)
     return [result for pair in pairs for result in draw(strength, pair, range(openings), rng, tie)]
-
-
-# ---------------------------------------------------------------- the test of equal strengths
 
 
 @pytest.mark.parametrize("tie", [0.0, 0.4])
@@ -177,9 +171,6 @@ def test_games_go_where_they_tell_most() -> None:
     rng = np.random.default_rng(7)
     results = draw(level, ("a", "b"), range(2000), rng) + draw(level, ("b", "c"), range(2000), rng)
     assert set(Evidence(results + draw(level, ("c", "d"), range(3), rng), NAMES).best_pair("d", "c", 50)) == {"c", "d"}
-
-
-# ---------------------------------------------------------------- runs, with made-up games
 
 
 class Named(First):

@@ -93,9 +93,6 @@ def test_a_round_begins_when_all_of_the_one_before_is_decided() -> None:
     assert [series.teams for series in state.pending] == [("a", "b"), ("q", "s")]
 
 
-# ---------------------------------------------------------------- the real Cup
-
-
 @pytest.mark.parametrize("season", published(), ids=lambda season: f"season {published().index(season)}")
 def test_published_postseasons(season: CupSeason) -> None:
     """Each day exactly the series that are not decided were played, and the last winner is the champion."""

@@ -52,9 +52,6 @@ def assert_fair(schedule: SeasonSchedule, first: list[str], second: list[str], d
     assert all(abs(played[pair] - played[pair[::-1]]) <= 1 for pair in met)
 
 
-# ---------------------------------------------------------------- fairness
-
-
 @pytest.mark.parametrize("count", [8, 9, 10, 11, 14, 20, 27, 40])
 def test_any_number_of_teams(count: int) -> None:
     leagues = by_league(assign_divisions([Team(f"t{number}") for number in range(count)]))
@@ -109,16 +106,10 @@ def test_a_league_of_odd_size_rests_one_team_a_day_and_all_as_often() -> None:
     assert sorted(resting.values()) == [5, 5, 5, 5, 5, 6, 6, 6, 6]
 
 
-# ---------------------------------------------------------------- chance
-
-
 def test_the_seed_decides() -> None:
     assert draw((5, 5), seed=1) == draw((5, 5), seed=1)
     others = {draw((5, 5), seed=seed).days for seed in range(5)}
     assert len(others) == 5
-
-
-# ---------------------------------------------------------------- parts
 
 
 def test_no_days_are_found_where_there_are_none() -> None:
@@ -133,9 +124,6 @@ def test_no_days_are_found_where_there_are_none() -> None:
         assert (days is not None) == found
         if days is not None:
             assert [sorted(v for game in day for v in game) for day in days] == [list(range(10))] * 3
-
-
-# ---------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(

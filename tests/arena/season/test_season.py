@@ -39,9 +39,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# ---------------------------------------------------------------- a season
-
-
 def test_a_season_leaves_its_files(tmp_path: Path) -> None:
     done = run(tmp_path / "new" / "season")
     assert set(content(done.out)) == FILES == {path.name for path in done.files}
@@ -130,9 +127,6 @@ def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> 
     assert " teams after 1 day and 4 games; seed" in report
     assert "- \\[North\\](x): 1 game a team, 0 to 1 of them in the first seat; " in report
     assert not re.search(r"\b1 (games|days)\b", report)
-
-
-# ---------------------------------------------------------------- games without a winner
 
 
 def settled(winners: list[int | None], *, dice: bool) -> tuple[Any, list[Fixture]]:

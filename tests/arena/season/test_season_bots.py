@@ -127,9 +127,6 @@ def test_what_cannot_be_a_season_of_bots() -> None:
             call()
 
 
-# ---------------------------------------------------------------- openings
-
-
 @pytest.mark.parametrize("game", [SMALL, Race(), TwoPartRace(), Sealed()], ids=lambda game: str(game.id))
 def test_openings_are_legal_in_their_own_games_and_leave_them_unfinished(game: Game) -> None:
     env_ids = seeds(3, 64)

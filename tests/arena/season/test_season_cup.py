@@ -148,9 +148,6 @@ def test_settings_that_cannot_be(patterns: list[str] | None, options: dict[str, 
         CupUmpire(patterns, **options)
 
 
-# ---------------------------------------------------------------- played again
-
-
 def test_records_of_different_rules_are_played_again_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int] = []
 
@@ -242,9 +239,6 @@ def test_replay_makes_an_animation_of_life_from_any_start(tmp_path: Path, capsys
         assert gif.info["duration"] == 60
         gif.seek(12)
         assert gif.info["duration"] == 3000
-
-
-# ---------------------------------------------------------------- the command
 
 
 def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

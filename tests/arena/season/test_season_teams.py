@@ -28,9 +28,6 @@ def sizes(teams: tuple[Team, ...]) -> list[list[int]]:
     return [[len(names) for names in divisions.values()] for divisions in by_league(teams).values()]
 
 
-# ---------------------------------------------------------------- names
-
-
 def test_made_up_names_differ_and_follow_from_the_seed() -> None:
     names = generate_names(1760, 1)
     assert len(set(names)) == 1760
@@ -44,9 +41,6 @@ def test_made_up_names_differ_and_follow_from_the_seed() -> None:
 def test_names_that_cannot_be_made_up(count: int) -> None:
     with pytest.raises(ValueError, match=f"expected 0 to 1760 teams to make up names for, got {count}"):
         generate_names(count, 0)
-
-
-# ---------------------------------------------------------------- files
 
 
 def written(folder: Path, text: str) -> Path:
@@ -90,16 +84,10 @@ def test_a_file_in_another_encoding(tmp_path: Path) -> None:
         read_teams(tmp_path / "teams.csv")
 
 
-# ---------------------------------------------------------------- agents
-
-
 def test_agents_are_assigned_in_turn_by_those_without() -> None:
     teams = [Team("a"), Team("b", agent="own"), Team("c"), Team("d")]
     assert [team.agent for team in assign_agents(teams, ["x", "y"])] == ["x", "own", "y", "x"]
     assert assign_agents(teams, []) == teams
-
-
-# ---------------------------------------------------------------- leagues
 
 
 @pytest.mark.parametrize(

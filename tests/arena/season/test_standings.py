@@ -30,9 +30,6 @@ def order(table: Sequence[Line]) -> str:
     return "".join(line.team for line in table)
 
 
-# ---------------------------------------------------------------- the order
-
-
 def test_wins_come_first() -> None:
     table = standings("abc", [game("a", "b", 2, 1), game("a", "c", 2, 1), game("b", "c", 1, 900)], no_die)
     assert [(line.rank, line.team, line.games, line.wins, line.losses, line.points) for line in table] == [
@@ -103,9 +100,6 @@ def test_a_die_has_a_hundred_sides_and_follows_from_the_seed() -> None:
     for other in (make_die(2, "standings"), make_die(1, "series")):
         assert rolls[:50] != [other("a", number) for number in range(50)]
     assert rolls[:50] != [die("b", number) for number in range(50)]
-
-
-# ---------------------------------------------------------------- the seeds
 
 
 def line(rank: int, team: str) -> Line:

@@ -39,9 +39,6 @@ def lines_of(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
 
 
-# ---------------------------------------------------------------- schedule
-
-
 @pytest.mark.parametrize(("count", "seats", "days"), [(9, 4, 5), (16, 4, 15), (20, 8, 11), (8, 8, 7), (13, 3, 49)])
 def test_a_schedule_is_fair(count: int, seats: int, days: int) -> None:
     names = generate_names(count, 1)
@@ -67,9 +64,6 @@ def test_a_schedule_is_fair(count: int, seats: int, days: int) -> None:
     assert counts.games == (min(games.values()), max(games.values()))
     assert draw_tables(names, seats, days, random.Random(3)) == schedule
     assert draw_tables(names, seats, days, random.Random(4)) != schedule
-
-
-# ---------------------------------------------------------------- standings
 
 
 def test_places_bring_points_and_shared_places_share_them() -> None:
@@ -100,9 +94,6 @@ def test_standings_are_by_places_then_scores_then_dice() -> None:
     die = {"a": 1, "b": 90, "c": 5, "d": 50}
     level = standings("abcd", [], lambda team, roll: die[team], (2, 1, 0))
     assert [(line.team, line.rolls) for line in level] == [("b", (90,)), ("d", (50,)), ("c", (5,)), ("a", (1,))]
-
-
-# ---------------------------------------------------------------- a season
 
 
 @pytest.fixture(scope="module")

@@ -42,9 +42,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> SeriesRun:
     return run(tmp_path_factory.mktemp("series") / "whole", series=3, gifts="random")
 
 
-# ---------------------------------------------------------------- rules
-
-
 def ended(points: tuple[float, ...], tokens: tuple[int, ...], leaving: int = 3) -> MatchEnd:
     names = ("a", "b", "c", "d")[: len(points)]
     ending = Ending(points, tokens, tuple(range(5, 5 + len(points))), (leaving,))
@@ -93,9 +90,6 @@ def test_the_final_order() -> None:
     assert [one.name for one in final_order(players, random.Random(0))] == order
     level = {name: Contestant(name, 0) for name in "ab"}
     assert {final_order(level, random.Random(seed))[0].name for seed in range(20)} == {"a", "b"}
-
-
-# ---------------------------------------------------------------- series
 
 
 def test_a_series_follows_from_its_matches(whole: SeriesRun) -> None:
@@ -191,9 +185,6 @@ def test_agents_that_search_play_on_copies_of_the_match(tmp_path: Path) -> None:
     records = read_records(done.out / "games.jsonl").records
     assert [record.result.forfeit for record in records] == [None] * 3
     assert list(verify(records)) == []
-
-
-# ---------------------------------------------------------------- the command
 
 
 SMALL = ["--param", "size=5", "--param", "rounds=1", "--param", "players=3", "--param", "flip_rounds=[]"]

@@ -28,9 +28,6 @@ either = pytest.mark.parametrize("dress", [lambda env: env, wrapped], ids=["raw"
 pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:UserWarning")
 
 
-# ---------------------------------------------------------------- PettingZoo
-
-
 def infos_of(game: Game, state: Any, seat: int) -> dict[str, Any]:
     """What infos are to hold."""
     return {name: value[0].tolist() for name, value in game.infos(state, seat).items()}
@@ -126,9 +123,6 @@ def test_spaces_and_metadata_of_pettingzoo_are_the_games(game: Game) -> None:
         assert env.action_space(agent) == space
 
 
-# ---------------------------------------------------------------- Gymnasium, Stable-Baselines3
-
-
 @every_game
 def test_gymnasiums_game_is_that_of_the_seat_vector(game: Game) -> None:
     env: Any = SeatEnv(game)
@@ -216,9 +210,6 @@ def test_sb3s_environment_equals_its_own_vector_of_single_games(game: Game) -> N
             ended += 1
     assert ended
     assert same(ours.reset(), theirs.reset())
-
-
-# ---------------------------------------------------------------- TorchRL
 
 
 def seen(env: TorchRLGame, td: Any) -> tuple[Any, ...]:

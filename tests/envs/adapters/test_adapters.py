@@ -53,9 +53,6 @@ def test_the_librarys_own_checks_pass(adapter: Adapter, game: Game) -> None:
     adapter.check(game)
 
 
-# ---------------------------------------------------------------- seeds and positions
-
-
 @adapters()
 def test_a_seed_gives_its_games_and_those_that_follow(adapter: Adapter, game: Game) -> None:
     env, other = adapter.make(game), adapter.make(game)
@@ -141,9 +138,6 @@ def test_every_env_may_have_a_position_of_its_own(name: str) -> None:
     if name != "sb3":
         with pytest.raises(ValueError, match="for each of 3 envs"):
             adapter.reset(env, options={"position": lines})
-
-
-# ---------------------------------------------------------------- illegal actions
 
 
 def with_a_fault(env: Any, number: int) -> Any:
@@ -248,9 +242,6 @@ def test_a_module_of_a_game_in_turns_says_why_it_has_no_parallel_env() -> None:
         _ = torus_v0.parallel_env
 
 
-# ---------------------------------------------------------------- pictures
-
-
 @adapters(lambda adapter: adapter.modes)
 def test_pictures_and_text_are_those_of_the_core(adapter: Adapter, game: Game) -> None:
     texts: dict[str, Callable[[Any], Any]] = {"rgb_array": lambda state: to_rgb(game.draw(state)), "ansi": game.text}
@@ -330,8 +321,6 @@ def test_nothing_graphical_is_imported_unless_asked() -> None:
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
-
-# ---------------------------------------------------------------- copies, bad arguments
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "deepcopy": copy.deepcopy,

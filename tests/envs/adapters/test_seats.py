@@ -64,9 +64,6 @@ def test_what_a_step_returns_is_not_overwritten_by_later_steps(game: Game) -> No
     assert all(same(one, copy) for one, copy in kept)
 
 
-# ---------------------------------------------------------------- rewards and ends
-
-
 @every_game
 @pytest.mark.parametrize("last", [False, True], ids=["first seat", "last seat"])
 def test_the_learner_gets_what_its_seat_earns_in_the_cores_single_steps(game: Game, last: bool) -> None:
@@ -194,9 +191,6 @@ def test_a_seat_that_never_acts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         SeatVector(TortoiseFirst(goal=1), 2, Walk(), seat="hare")
 
 
-# ---------------------------------------------------------------- envs
-
-
 @every_game
 def test_many_envs_equal_each_env_alone(game: Game) -> None:
     num_envs, steps = 4, min(2 * game.info.max_turns, 30)
@@ -258,9 +252,6 @@ def test_each_game_and_each_other_seat_draws_an_opponent() -> None:
     assert (who < 0).sum(0).min() > 200  # and so does the learner
 
 
-# ---------------------------------------------------------------- seeds, resets, other opponents
-
-
 @every_game
 def test_the_seed_says_all_and_chance_is_not_global(game: Game) -> None:
     before = torch.random.get_rng_state()
@@ -298,9 +289,6 @@ def test_what_was_saved_by_another_vector_is_refused() -> None:
         SeatVector(cellgames.make("torus-v0", size=3), 3).load_state_dict(saved)
     with pytest.raises(ValueError, match="the saved games know 2 opponents, here are 1"):
         SeatVector(TORUS, 3).load_state_dict(saved)
-
-
-# ---------------------------------------------------------------- opponents
 
 
 ENVIRONMENTS: dict[str, Callable[[Any], SeatVector]] = {
@@ -347,9 +335,6 @@ def test_agents_do_not_see_the_dice_to_come() -> None:
     run(vector, 3)
     assert peeker.seen
     assert not true & set(peeker.seen)
-
-
-# ---------------------------------------------------------------- bad input
 
 
 @every_game

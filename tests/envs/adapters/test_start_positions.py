@@ -38,9 +38,6 @@ def test_torchrl_resets_only_the_envs_that_are_asked_for_from_a_position() -> No
     assert shown(TORUS, env.core_state()) == [start[0], line, start[2]]
 
 
-# ---------------------------------------------------------------- where all games start
-
-
 def check_starts(game: Game, vector: Any, lines: list[str], steps: int) -> None:
     """Step a core vector, whose games start from these lines alone, each with the seed that follows."""
     started = set(shown(game, vector.state))

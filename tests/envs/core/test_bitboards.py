@@ -95,9 +95,6 @@ def test_masks_hold_the_cells_of_the_board_and_those_of_even_parity(wrap: bool) 
         assert count(grid.even(CPU)).tolist() == [(5 * cols + 1) // 2]
 
 
-# --- moving ------------------------------------------------------------------------------------------------------
-
-
 def same(grid: Grid, packed: Tensor, cells: Sequence[set[Cell]]) -> bool:
     """Whether bitboards hold these cells, and no bit beside the board."""
     boards = grid.unpack(packed)
@@ -150,9 +147,6 @@ def test_dilating_spreads_to_all_offsets(cols: int, wrap: bool) -> None:
     assert torch.equal(packed, grid.pack(boards))  # untouched
 
 
-# --- neighbours --------------------------------------------------------------------------------------------------
-
-
 @every_width
 @both_edges
 def test_neighbours_are_counted_modulo_a_power_of_two(cols: int, wrap: bool) -> None:
@@ -170,9 +164,6 @@ def test_neighbours_are_counted_modulo_a_power_of_two(cols: int, wrap: bool) -> 
         got = torch.stack([grid.unpack(plane & grid.cells(CPU)).long() << bit for bit, plane in enumerate(planes)])
         assert torch.equal(got.sum(0), naive % 2**bits)
     assert torch.equal(packed, grid.pack(boards))  # untouched
-
-
-# --- counting ----------------------------------------------------------------------------------------------------
 
 
 def test_popcount_is_that_of_every_word() -> None:

@@ -107,9 +107,6 @@ def test_whole_numbers_fill_their_range_evenly(high: int) -> None:
     assert float(((counts - expected) ** 2 / expected).sum()) < 40  # chi-square, at most 9 degrees of freedom
 
 
-# ---------------------------------------------------------------- random legal actions
-
-
 def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None:
     random = generator()
     for actions in range(1, 513):

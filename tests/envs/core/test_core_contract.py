@@ -19,8 +19,6 @@ import cellgames
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.native import without_native
 
-# ---------------------------------------------------------------- facts
-
 
 @every_game
 def test_a_batch_of_no_games_is_a_batch(game: Game) -> None:
@@ -58,9 +56,6 @@ def test_a_secret_is_seen_by_its_owner_alone() -> None:
             assert same == (observer != owner)
 
 
-# ---------------------------------------------------------------- batches
-
-
 @every_game
 def test_native_code_is_the_torch_code_in_every_bit(game: Game) -> None:
     state, random = game.init(seeds(5, 9)), generator()
@@ -85,9 +80,6 @@ def test_vectors_step_by_native_code_as_by_torch_code(game: Game) -> None:
         assert all(map(torch.equal, vars(one).values(), vars(other).values()))
         assert native.state.equal(reference.state)
         assert torch.equal(native.legal_actions, reference.legal_actions)
-
-
-# ---------------------------------------------------------------- checks
 
 
 @every_game
@@ -148,9 +140,6 @@ def test_an_illegal_action_names_env_player_action_and_reason_and_harms_nothing(
 def test_seeds_of_a_wrong_kind_are_refused(wrong: Any) -> None:
     with refused("seeds"):
         GAMES["torus-v0"].init(wrong)
-
-
-# ---------------------------------------------------------------- states
 
 
 @every_game
@@ -235,9 +224,6 @@ def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) ->
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == lines
-
-
-# ---------------------------------------------------------------- text
 
 
 @every_game

@@ -51,9 +51,6 @@ def of(*shapes: Shape, background: str | None = "#ffffff") -> npt.NDArray[np.uin
     return to_rgb(Picture(20, 20, background, shapes))
 
 
-# SVG
-
-
 def test_svg_is_xml_with_a_title_and_one_element_a_shape() -> None:
     root = ElementTree.fromstring(to_svg(PICTURE))
     assert root.tag == f"{SVG}svg"
@@ -82,9 +79,6 @@ def test_svg_keeps_to_characters_that_xml_can_hold() -> None:
 def test_numbers_are_short_and_never_minus_zero() -> None:
     svg = to_svg(Picture(9, 9, None, (Polygon(((-0.00001, 1 / 3), (1e6, 2.5)), "#000000"),)))
     assert 'points="0,0.333 1000000,2.5"' in svg
-
-
-# RGB
 
 
 @pytest.mark.parametrize(("scale", "shape"), [(1, (60, 60, 3)), (2.5, (150, 150, 3)), (0.01, (1, 1, 3))])
@@ -143,9 +137,6 @@ def test_text_stands_on_its_baseline_at_its_anchor(anchor: str, columns: tuple[i
     assert columns[0] <= cols.min() <= cols.max() < columns[1]
 
 
-# Insets and grids
-
-
 def test_an_inset_is_scaled_and_cut_off_at_its_edge() -> None:
     inner = Picture(4, 4, "#0000ff", (Rectangle(2, 0, 100, 4, "#ff0000"),))
     image = of(Inset(4, 4, inner, 2))
@@ -177,9 +168,6 @@ def test_mix() -> None:
     assert mix("#000000", "#ff8040", 0) == "#000000"
     assert mix("#000000", "#ff8040", 1) == "#ff8040"
     assert mix("#000000", "#ff8040", 0.5) == "#804020"
-
-
-# GIF
 
 
 def frames(count: int) -> Iterator[npt.NDArray[np.uint8]]:
@@ -229,9 +217,6 @@ def test_gif_errors_say_expected_and_got(tmp_path: Path) -> None:
     with refused("frame_ms", "frame_ms=5, last_ms=2000"):
         save_animation([good], path, frame_ms=5)
     assert list(tmp_path.iterdir()) == []
-
-
-# Without Pillow
 
 
 def test_without_pillow_svg_works_and_pixels_say_what_to_install(

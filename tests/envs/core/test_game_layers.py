@@ -91,9 +91,6 @@ class Nim(Game[NimState]):
         return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
 
 
-# ---------------------------------------------------------------- eight members
-
-
 def test_a_game_of_eight_members_is_a_whole_game() -> None:
     members = {name for name in vars(Nim) if not name.startswith(("__", "_abc"))} - {"matches"}
     assert members == {"id", "info", "_init", "_step", "_legal", "observe", "board", "outcome"}
@@ -135,9 +132,6 @@ def test_a_board_of_numbers_is_drawn_and_printed() -> None:
     svg = game.draw(state)._repr_html_()
     assert "<title>Nim</title>" in svg
     assert svg.count("<rect") == 1 + 4  # the ground and the cells
-
-
-# ---------------------------------------------------------------- what a notebook shows
 
 
 @every_game
@@ -184,9 +178,6 @@ def test_a_batch_is_drawn_as_a_grid_of_a_few_games_as_wide_as_about_one() -> Non
     assert one.width <= four.width < 1.3 * one.width
     with refused("pictures", "0 and 1"):
         game.draw_batch(state[:0])
-
-
-# ---------------------------------------------------------------- errors
 
 
 def test_an_illegal_action_is_an_error_with_fields_that_survives_pickling() -> None:

@@ -34,9 +34,6 @@ def colours_after(board: Tensor, teams: int, wrap: bool = True) -> Tensor:
     return after
 
 
-# --- a generation against the reference --------------------------------------------------------------------------
-
-
 @every_width
 @both_edges
 def test_a_generation_is_that_of_the_reference(cols: int, wrap: bool) -> None:
@@ -76,12 +73,6 @@ def test_every_neighbourhood_of_few_cells_gets_its_colour(teams: int) -> None:
         board.zero_()
 
 
-# --- symmetries --------------------------------------------------------------------------------------------------
-
-
-# --- known patterns ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("size", "wrap"), [(512, True)])
 def test_the_r_pentomino_settles_at_generation_1103_with_116_cells(size: int, wrap: bool) -> None:
     """8 blocks, 6 gliders, 4 beehives, 4 blinkers, a ship, a boat and a loaf; no glider meets another on the way."""
@@ -96,9 +87,6 @@ def test_the_r_pentomino_settles_at_generation_1103_with_116_cells(size: int, wr
             groups = census(live_cells(boards.cells()[0]), size, size)
             assert groups == {4: 8, 5: 6 + 1, 6: 4 + 1, 3: 4, 7: 1}
     assert cells == [118, 116, 116, 116, 116]
-
-
-# --- Life --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("boards", [1, 7, 8, 9, 17, 40])
@@ -145,9 +133,6 @@ def test_other_boards_and_generations_are_refused() -> None:
     for generations in (-1, 1.0, True):
         with refused("generations"):
             boards.advance(generations)  # type: ignore[arg-type]  # the test's point
-
-
-# --- native code ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

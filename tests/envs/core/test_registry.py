@@ -33,9 +33,6 @@ def python(code: str, *arguments: str) -> str:
     return done.stdout
 
 
-# ---------------------------------------------------------------- making games
-
-
 def test_the_list_holds_every_entry() -> None:
     assert cellgames.games() == list(REGISTRY)
     assert all(id == entry.id for id, entry in REGISTRY.items())
@@ -103,9 +100,6 @@ def test_messages_about_a_preset_name_the_preset() -> None:
         assert caught.value.where == "torus-small-v0"
 
 
-# ---------------------------------------------------------------- the package
-
-
 def test_the_wheel_has_every_folder_that_holds_python_files() -> None:
     configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     find = configuration["tool"]["setuptools"]["packages"]["find"]
@@ -138,8 +132,6 @@ def test_importing_the_package_is_cheap_and_imports_nothing_heavy() -> None:
     assert float(spent) < 1.0  # it is some 0.2 s; the bound only catches a heavy import by another name
 
 
-# ---------------------------------------------------------------- other libraries' registries
-
 _OTHERS = """
 import sys, warnings
 warnings.filterwarnings("error", message="Overriding environment")
@@ -170,8 +162,6 @@ def test_other_libraries_know_every_game(imports: str) -> None:
 def test_the_registry_knows_the_parameters_without_importing_the_game(id: str) -> None:
     assert dict(REGISTRY[id].defaults) == cellgames.make(id).parameters
 
-
-# ---------------------------------------------------------------- games of other packages
 
 _MODULE = """
 from dataclasses import dataclass

@@ -69,9 +69,6 @@ def make(**parameters: Any) -> ClothOfGold:
     return game
 
 
-# --- games beside the reference ---------------------------------------------------------------------------------
-
-
 def beside(game: ClothOfGold, num_envs: int, seed: int) -> Beside[ClothState, ReferenceGame]:
     """Random games of every env until all are over: states, the reference's games, and the actions that come next."""
     state = game.init(seeds(seed, num_envs))
@@ -126,9 +123,6 @@ def test_whole_random_games_are_those_of_the_reference(family: str) -> None:
     for state, references, _ in beside(game, 6, seed=3):
         agree(game, state, references)
     assert len(set(map(ending, references))) > 1
-
-
-# --- placement --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("height", "width", "radius"), [(8, 8, 32), (9, 63, 8), (8, 130, 20)])
@@ -293,9 +287,6 @@ def test_a_side_wiped_out_comes_back_anywhere_and_may_win() -> None:
     assert game.outcome(state).tolist() == [[1, -1]]
 
 
-# --- what is refused --------------------------------------------------------------------------------------------
-
-
 def refusal(game: ClothOfGold, state: ClothState, action: int) -> str:
     """The reason, after all that the core says of every game."""
     before = state.clone()
@@ -330,8 +321,6 @@ def test_every_illegal_action_has_a_reason() -> None:
         assert re.search(reason, refusal(game, where, cell[0] * 12 + cell[1])), cell
     assert "must place" in refusal(game, state, game.end_turn)
 
-
-# --- the end ----------------------------------------------------------------------------------------------------
 
 Blocks = tuple[int, int]  # of a and of b: a still life of four units each
 
@@ -420,9 +409,6 @@ def test_without_an_initial_placement_the_score_before_the_first_round_is_nought
     assert game.outcome(round_with(game, start, blocks((2, 2)))).tolist() == [[-1, -1]]
 
 
-# --- whole turns ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("family", ["no-initial-placement", "late-verdict", "extinction"])
 def test_a_turn_at_once_is_its_actions_one_after_the_other(family: str) -> None:
     """Also side by side with games that are over; the rewards are the sum of those of the turn."""
@@ -454,12 +440,6 @@ def test_a_turn_at_once_is_its_actions_one_after_the_other(family: str) -> None:
     after = game.play_turn(mixed, torch.tensor([[7, -1], [9, 3], [5, 2]]))
     still = done.replace(rewards=torch.zeros(1, 2))
     assert after.equal(ClothState.cat([still, game.play_turn(mixed[1], torch.tensor([[9, 3]])), still]))
-
-
-# --- envs ------------------------------------------------------------------------------------------------------
-
-
-# --- chance and parameters --------------------------------------------------------------------------------------
 
 
 def test_neutral_cells_are_a_random_share_of_the_board_from_the_seed() -> None:

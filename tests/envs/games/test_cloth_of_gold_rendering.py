@@ -142,9 +142,6 @@ def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) ->
         assert apart(b, ground) > 15
 
 
-# ---------------------------------------------------------------- text
-
-
 def test_text_has_a_sign_a_cell() -> None:
     cells, territory, placed = (
         np.zeros(shape, kind) for shape, kind in (((3, 12), np.int8), ((2, 3, 12), bool), ((3, 12), bool))

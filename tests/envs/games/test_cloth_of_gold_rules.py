@@ -86,9 +86,6 @@ def worlds_of(grid: Grid, planes: Tensor) -> list[Board]:
     return worlds
 
 
-# --- the reference itself ---------------------------------------------------------------------------------------
-
-
 @every_neutral_rule
 def test_the_reference_is_the_table(births: bool, stance: str) -> None:
     seen = 0
@@ -122,8 +119,6 @@ def test_stances_of_neutral_cells_on_drawn_boards(stance: str, before: str, afte
     assert worlds_of(grid, advance(grid, planes_of(grid, [world]), 1, STANCES[stance])) == [drawn(after)]
 
 
-# --- one cell ---------------------------------------------------------------------------------------------------
-
 OFFSETS = [(row, col) for row in (-1, 0, 1) for col in (-1, 0, 1) if row or col]
 
 
@@ -154,8 +149,6 @@ def test_every_cell_with_every_neighbours_becomes_what_the_table_says(
         assert world[4][3] == expected(state, around, births, stance), (MARKS[state], around, killed)
 
 
-# --- random worlds ----------------------------------------------------------------------------------------------
-
 SIZES = [(8, 8), (20, 63), (12, 64), (8, 130)]
 every_size = pytest.mark.parametrize(("rows", "cols"), SIZES)
 
@@ -184,8 +177,6 @@ def test_random_worlds_are_those_of_the_reference(rows: int, cols: int, births: 
     assert min(seen.values()) > 0
     assert torch.equal(start, given)
 
-
-# --- many generations -------------------------------------------------------------------------------------------
 
 PULSAR = (
     "..aaa...aaa..\n.............\na....a.a....a\na....a.a....a\na....a.a....a\n..aaa...aaa..\n.............\n"

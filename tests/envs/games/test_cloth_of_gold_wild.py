@@ -132,9 +132,6 @@ def test_random_games_with_all_options_are_those_of_the_reference(size: tuple[in
         agree(game, state, references, number % 9 == 0)
 
 
-# --- rounds from positions in which much happens ------------------------------------------------------------------
-
-
 def wild_position(one: WildReference, rng: random.Random, sky: str) -> None:
     """Put a random world on the slow game's board: still lifes among units, and fire, wards, bolts and weather."""
     board = random_world(one.height, one.width, rng, (200, 4, 4, 1, 1))
@@ -273,9 +270,6 @@ def test_units_that_all_die_in_the_first_generation_are_gone() -> None:
     assert after.live.tolist() == [[0, 0]]
 
 
-# --- single rules -------------------------------------------------------------------------------------------------
-
-
 def test_bits_and_forms_are_those_of_the_reference() -> None:
     for seed, purpose, counter in ((0, 16, 0), (-1 << 63, 21, 7), ((1 << 63) - 1, 20, (1 << 32) - 1)):
         number = chance.draw(torch.tensor([seed]), purpose, torch.tensor([counter]))
@@ -407,9 +401,6 @@ def test_a_set_of_still_lifes_earns_more(combinations: bool, supply: int, reach:
     assert not after.lives[0, 1].any()
     wards = game.grid.unpack(after.wards.movedim(0, -1))[0, 0]
     assert int(wards.any(1).nonzero().max()) == 3 + far, "below the pond, whose last row is 3"
-
-
-# --- pictures -----------------------------------------------------------------------------------------------------
 
 
 def wild_scene() -> View:

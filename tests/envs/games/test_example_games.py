@@ -45,9 +45,6 @@ def _board(game: Game, state: State) -> tuple[ref.Board, str]:
     return tuple(rows.split("/")), mover
 
 
-# ---------------------------------------------------------------- beside the reference
-
-
 @pytest.mark.parametrize("size", [(5, 5, 4), (6, 7, 4), (4, 3, 3), (2, 6, 5)])
 def test_connect_four_beside_the_reference(size: tuple[int, int, int]) -> None:
     game = ConnectFour(*size)
@@ -111,9 +108,6 @@ def test_treblecross_beside_the_reference(cells: int) -> None:
     for cell in range(cells):
         after = game.step(start, torch.tensor([cell]))
         assert _value(game, after) == (1 if ref.wins(f"{'.' * cell}x{'.' * (cells - 1 - cell)}") else -1)
-
-
-# ---------------------------------------------------------------- what others have published
 
 
 def _expanded(game: Game, states: Any) -> Any:
@@ -188,9 +182,6 @@ def _value(game: Game, start: State) -> int:
         )
         values = torch.where(states.done, game.outcome(states)[:, 0], best * torch.where(first, 1, -1))
     return int(values[0]) * (1 if int(start.current_player) == 0 else -1)
-
-
-# ---------------------------------------------------------------- refusals and texts
 
 
 @pytest.mark.parametrize(

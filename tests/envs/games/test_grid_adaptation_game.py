@@ -40,9 +40,6 @@ FAMILIES: dict[str, dict[str, Any]] = {
 every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
-# --- matches beside the reference -------------------------------------------------------------------------------
-
-
 def beside(game: GridAdaptation, num_envs: int, seed: int) -> Iterator[tuple[GridState, list[ReferenceMatch], Tensor]]:
     """Random matches of every env until all are over: states, the reference's matches, the actions that come next."""
     state = game.init(seeds(seed, num_envs))
@@ -107,9 +104,6 @@ def test_a_bad_parameter_is_refused(name: str, values: list[Any], allowed: str) 
         assert allowed in caught.value.expected
 
 
-# --- the start --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("players", [2, 3, 8])
 def test_every_player_draws_a_sequence_of_its_own_each_as_often(players: int) -> None:
     num_envs = 4000
@@ -122,9 +116,6 @@ def test_every_player_draws_a_sequence_of_its_own_each_as_often(players: int) ->
     pairs = Counter(map(tuple, state.sequence[:, [0, players - 1]].tolist()))
     assert len(pairs) == 56
     assert max(pairs.values()) < 2 * num_envs / 56  # sd 8.4 around 71
-
-
-# --- the end ----------------------------------------------------------------------------------------------------
 
 
 def last_round(points: list[int], **fields: Any) -> Table:
@@ -170,9 +161,6 @@ def test_garnets_at_200_points_and_for_every_further_50(points: int, garnets: in
     assert table.read("garnets") == [garnets, 5 + 37, 2]
     infos = table.game.infos(table.state, 2)
     assert infos["final_garnets"].tolist() == [[garnets, 42, 2]]
-
-
-# --- the vote ---------------------------------------------------------------------------------------------------
 
 
 def test_a_tie_for_the_fewest_points_is_voted_on_by_those_who_won_a_token() -> None:
@@ -251,9 +239,6 @@ def test_chance_draws_each_of_the_tied_as_often_from_the_envs_seed() -> None:
     assert table.game.step(start[40:50], actions[40:50]).candidate.equal(drawn[40:50])
 
 
-# --- what is told, and what is not ------------------------------------------------------------------------------
-
-
 def infos_of(table: Table, player: int) -> dict[str, Any]:
     return {name: value[0].tolist() for name, value in table.game.infos(table.state, player).items()}
 
@@ -298,9 +283,6 @@ def test_others_do_not_see_who_votes_and_who_is_tied() -> None:
     for player in (4, 6):
         assert same(views[0][player], views[1][player])
     assert not same(views[0][0], views[1][0])
-
-
-# --- what is refused --------------------------------------------------------------------------------------------
 
 
 def refusal(table: Table, player: int, component: int, choice: int) -> str:
@@ -360,9 +342,6 @@ def test_the_rounds_with_a_flip_are_those_that_are_played() -> None:
         assert reason in refusal(table, 0, FLIP, 1)
 
 
-# --- envs, files, lines ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -391,9 +370,6 @@ def test_random_actions_are_those_drawn_from_the_masks(family: str) -> None:
         running = [env_id for env_id, one in enumerate(matches) if not one.terminated]
         assert drawn.dtype == torch.int64
         assert torch.equal(drawn[running], expected[running])
-
-
-# --- PettingZoo -------------------------------------------------------------------------------------------------
 
 
 def test_an_illegal_choice_is_none_in_the_environment_and_told() -> None:

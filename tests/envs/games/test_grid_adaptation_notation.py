@@ -81,8 +81,6 @@ def test_what_names_no_action_is_none(text: str) -> None:
     assert string_to_action(text, FIFTEEN) is None
 
 
-# ---------------------------------------------------------------- positions
-
 BOARD = [[-1, -1, 0, -1, -1], [-1] * 5, [7, 7, -1, 5, -1], [-1] * 5, [-1] * 5]
 POSITION = Position(
     stage="play",

@@ -133,9 +133,6 @@ def test_sequences_are_told_apart_in_every_kind_of_colour_vision(vision: str) ->
                 assert seen[sequence, 0] > seen[sequence | digit, 0] + 6
 
 
-# ---------------------------------------------------------------- text
-
-
 def test_text_of_a_round() -> None:
     lines = text(View(AFTER, title="Round 8", before=BEFORE, placed=PLACED, public=range(8), table=TABLE)).split("\n")
     assert lines[0] == "Round 8"

@@ -31,8 +31,6 @@ SEQUENCES = [0b110, 0b100, 0b011]
 # Where a round is played that is neither the first nor one of flips.
 LATER: dict[str, Any] = {"round": 2}
 
-# --- the slow reference itself ----------------------------------------------------------------------------------
-
 
 def test_the_reference_matches_digits_as_in_the_rules() -> None:
     assert matching(0b110, 0b100) == 2
@@ -45,9 +43,6 @@ def test_the_reference_takes_the_majority_of_each_digit() -> None:
     assert majority([0b011, 0b011, 0b100]) == 0b011
     assert majority([0b001, 0b010, 0b100]) == 0
     assert majority([0b011, 0b101, 0b110]) == 0b111
-
-
-# --- the generation ---------------------------------------------------------------------------------------------
 
 
 def test_on_a_full_board_the_corners_stay_and_all_else_vanishes() -> None:
@@ -79,9 +74,6 @@ def test_every_neighbourhood_is_born_stays_or_vanishes_by_its_number_of_tiles() 
             expected = centre if tiles in (2, 3) else NO_TILE
         assert after[env_id][2][2] == expected
         assert after[env_id] == generation(board)
-
-
-# --- submissions ------------------------------------------------------------------------------------------------
 
 
 def test_whoever_names_a_space_with_different_slots_is_met_there() -> None:
@@ -117,9 +109,6 @@ def test_a_space_with_a_tile_cannot_be_named() -> None:
                 table.game.step(table.state, actions)
 
 
-# --- forfeits ---------------------------------------------------------------------------------------------------
-
-
 def test_a_tile_is_forfeited_by_none() -> None:
     """As PettingZoo's environment plays for an illegal space; whoever checks refuses it."""
     table = Table(make(**SMALL), ".......\n.44....\n" + ".......\n" * 5, sequence=SEQUENCES)
@@ -147,9 +136,6 @@ def test_a_purchase_that_cannot_be_paid_does_nothing() -> None:
     assert table.game.board(after)[0].tolist() == empty(7)
 
 
-# --- flips ------------------------------------------------------------------------------------------------------
-
-
 def test_a_flip_comes_before_everything_else() -> None:
     """The tile of the round carries the new sequence, points count by it; older tiles keep theirs."""
     board = ".......\n.66....\n" + ".......\n" * 5
@@ -160,9 +146,6 @@ def test_a_flip_comes_before_everything_else() -> None:
     assert table.read("scores") == [3 * 2 + 3, 3 * 2 + 1, 3 * 1 + 2]
     assert table.read("public")[0b010] == 9
     assert table.read("rewards") == [9 - 6, 7 - 7, 5 - 8]
-
-
-# --- garnets and reserve tiles ----------------------------------------------------------------------------------
 
 
 def test_extra_tiles_cost_2_then_4_then_8_by_player() -> None:
@@ -195,9 +178,6 @@ def test_buying_and_naming_with_none_held_is_one_purchase() -> None:
     assert (table.read("garnets"), table.read("reserves"), table.read("bought")) == ([18, 20, 20], [0] * 3, [1, 0, 0])
 
 
-# --- points -----------------------------------------------------------------------------------------------------
-
-
 def test_every_tile_earns_a_point_for_each_digit_that_matches() -> None:
     table = Table(make(**SMALL), ".......\n.62....\n.62....\n" + ".......\n" * 4, sequence=SEQUENCES, **LATER)
     table.play()
@@ -206,6 +186,3 @@ def test_every_tile_earns_a_point_for_each_digit_that_matches() -> None:
     table.play()
     assert table.read("scores") == [20, 12, 12]
     assert table.read("rewards") == [4, -2, -2]
-
-
-# --- what is legal ----------------------------------------------------------------------------------------------

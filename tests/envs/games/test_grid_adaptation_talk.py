@@ -210,9 +210,6 @@ def test_the_game_keeps_its_contract(family: str) -> None:
     check_game(GridAdaptationTalk(**FAMILIES[family]))
 
 
-# --- without talk nothing changes -------------------------------------------------------------------------------
-
-
 def test_the_base_game_knows_nothing_of_talk() -> None:
     game = cellgames.make("grid-adaptation-v0")
     assert isinstance(game, GridAdaptation)
@@ -236,9 +233,6 @@ def test_the_rounds_of_silent_players_are_those_of_the_base_game() -> None:
         left = talk.base
         for name in ("planes", "scores", "sequence", "public", "reserves", "candidate", "terminated"):
             assert torch.equal(getattr(left, name), getattr(base, name)), name
-
-
-# --- what players may know --------------------------------------------------------------------------------------
 
 
 def shown(game: GridAdaptationTalk, state: TalkState, player: int) -> list[Any]:
@@ -302,9 +296,6 @@ def test_scrambled_words_come_from_each_sender_equally_often() -> None:
         assert again.equal(state)
 
 
-# --- actions and positions as text ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("talk", "text"),
     [("public", "none/say:5"), ("private", "none/say:0,5,8"), ("public", "r1c2+r0c0/buy"), ("private", "none")],
@@ -340,9 +331,6 @@ def test_a_bad_position_is_refused(old: str, new: str, message: str) -> None:
     assert line.endswith("said:1,0,3")
     with pytest.raises(ValueError, match=message):
         game.string_to_state(line.replace(old, new))
-
-
-# --- illegal actions, parameters, envs --------------------------------------------------------------------------
 
 
 def test_an_illegal_component_says_why() -> None:

@@ -122,9 +122,6 @@ def square(row: int, col: int) -> Cell:
     return Cell("square", row, col)
 
 
-# --- geometry -------------------------------------------------------------------------------------
-
-
 def test_neighbours_by_hand_with_their_windings() -> None:
     assert set(ref.neighbours(octagon(0, 0), 3)) == {
         (octagon(0, 1), 0, 0),
@@ -155,9 +152,6 @@ def test_double_edges_at_size_two_have_different_windings() -> None:
     assert sorted(to) == [(-1, 0), (0, 0)]
     to = [(dx, dy) for other, dx, dy in ref.neighbours(octagon(1, 1), 2) if other == octagon(0, 1)]
     assert sorted(to) == [(0, 0), (0, 1)]
-
-
-# --- cycle classes --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -237,9 +231,6 @@ def test_lattices_agree_with_a_flood_of_the_universal_cover(size: int, count: in
     assert min(ranks[rank] for rank in range(3)) >= 5
 
 
-# --- whole boards ---------------------------------------------------------------------------------
-
-
 def winners_of_full_board(board: list[int], size: int) -> list[int]:
     return [p for p in (BLACK, WHITE) if ref.wins(p, ref.cells_of_player(board, p, size), size)]
 
@@ -251,9 +242,6 @@ def test_every_full_board_of_size_two_has_exactly_one_winner() -> None:
     assert all(len(one) == 1 for one in won)
     # Quarter turns with colours exchanged pair Black's boards with White's.
     assert won.count([BLACK]) == won.count([WHITE]) == 128
-
-
-# --- play -----------------------------------------------------------------------------------------
 
 
 def test_play_stops_at_the_winning_move() -> None:
@@ -286,6 +274,3 @@ def test_min_stones_to_win() -> None:
     # Black goes round the stone at (2, 0) by a square, an octagon and a square; White fills the lowest row.
     assert ref.min_stones_to_win(board, BLACK, size) == 3
     assert ref.min_stones_to_win(board, WHITE, size) == 2
-
-
-# --- symmetries -----------------------------------------------------------------------------------

@@ -58,9 +58,6 @@ def colour(shown: Picture, col: float, row: float) -> tuple[int, ...]:
     return tuple(image[int(y), int(x)].tolist())
 
 
-# The picture
-
-
 def test_cells_have_their_owners_colours() -> None:
     cells = [0] * 50
     cells[name_to_cell("b1", 5)], cells[name_to_cell("d4", 5)] = 1, 2
@@ -130,9 +127,6 @@ def test_the_path_runs_through_the_seam_on_both_sides() -> None:
     assert colour(shown, 1, 2) == FREE_RGB
 
 
-# Text
-
-
 def test_text_of_a_small_board() -> None:
     cells, size = board((".x.", ",,o", "o.x", "x,,", "...", ",,,"))
     assert View(cells, size=size, last_move=name_to_cell("c1+", 3)).text() == "\n".join(
@@ -167,9 +161,6 @@ def test_text_is_ascii_without_colours_unless_asked() -> None:
     for code in ("\x1b[1;33m", "\x1b[2m", "\x1b[0m"):
         coloured = coloured.replace(code, "")
     assert coloured == plain
-
-
-# The path that won
 
 
 def check_closed(path: Sequence[Step], cells: Sequence[int], size: int, winner: int) -> None:
@@ -247,9 +238,6 @@ def test_the_path_is_as_short_as_a_plain_search_finds(size: int) -> None:
                 path = winning_path(cells, size=size, winner=winner)
                 check_closed(path, cells, size, winner)
                 assert len(path) - 1 == steps
-
-
-# Errors
 
 
 def test_errors_say_expected_and_got() -> None:

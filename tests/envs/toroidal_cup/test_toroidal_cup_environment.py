@@ -40,9 +40,6 @@ def names(game: ToroidalCup, state: CupState, env_id: int = 0) -> list[list[str]
     return [[game.stamps[i] for i in queue if i >= 0] for queue in state.queue[env_id].tolist()]
 
 
-# ---------------------------------------------------------------- placing, by a reference in plain Python
-
-
 def turned(name: str, orientation: int) -> list[str]:
     """Rows of a stamp: mirrored from 4 on, then turned clockwise."""
     rows = [row[::-1] if orientation >= 4 else row for row in STAMPS[name]]
@@ -167,9 +164,6 @@ def test_a_shape_that_meets_itself_around_the_rows_is_illegal() -> None:
     assert sum(inside) > int(room.sum()) > 0
 
 
-# ---------------------------------------------------------------- room for every shape
-
-
 @pytest.mark.parametrize(
     ("rows", "stride", "names"),
     [
@@ -280,9 +274,6 @@ def test_a_bad_parameter_is_refused(name: str, value: Any, message: str) -> None
         ToroidalCup(**{name: value})
 
 
-# ---------------------------------------------------------------- dealing
-
-
 @pytest.mark.parametrize("teams", [3])
 @pytest.mark.parametrize("pattern", ["random", *PLACEABLE])
 def test_all_teams_get_as_many_shapes_of_the_pattern_and_they_are_dealt_by_size(pattern: str, teams: int) -> None:
@@ -333,9 +324,6 @@ def test_a_limit_caps_the_shapes_of_a_team(limit: int) -> None:
     assert torch.equal(ours, (free.init(seeds(1, 50)).queue >= 0).sum(2).clamp(max=limit))
 
 
-# ---------------------------------------------------------------- what is seen
-
-
 def test_planes_show_the_board_from_ones_own_band_on_the_shape_and_how_many_are_left() -> None:
     game = ToroidalCup(12, 38, 3, "donutmethuselahs", shapes=2)  # bands of 12, and two columns that belong to none
     shapes = "rabbit,rpentomino/rabbit*2/rpentomino,rabbit"
@@ -362,9 +350,6 @@ def test_an_agent_can_tell_the_shape_from_what_it_sees(game: ToroidalCup) -> Non
         assert torch.equal(game.stamp_seen(game.observe(state, seat)), state.queue[:, seat, 0].long())
     nothing = state.replace(queue=torch.full_like(state.queue, -1))
     assert (game.stamp_seen(game.observe(nothing, 0)) == len(game.stamps)).all()
-
-
-# ---------------------------------------------------------------- the end
 
 
 def starts_of(state: CupState, teams: int) -> list[list[list[int]]]:
@@ -418,9 +403,6 @@ def test_without_a_single_leader_all_draw() -> None:
     assert game.outcome(ahead).tolist() == [[LOSS, LOSS, WIN]]
 
 
-# ---------------------------------------------------------------- symmetries
-
-
 def roll_rows(game: ToroidalCup, actions: Tensor, by: int) -> Tensor:
     """The same placements `by` lattice rows lower."""
     lattice = game.lattice
@@ -441,9 +423,6 @@ def test_rolling_the_rows_by_an_even_stride_commutes_with_play(teams: int) -> No
         assert torch.equal(state.board.roll(8, 1), lower.board)
     assert torch.equal(state.scores, lower.scores)
     assert torch.equal(state.generations, lower.generations)
-
-
-# ---------------------------------------------------------------- text
 
 
 def test_actions_are_written_by_centre_and_orientation() -> None:
@@ -501,9 +480,6 @@ def test_a_position_is_written_as_golly_writes_boards() -> None:
         "." * 17 + "222" + "." * 12,
         "." * 18 + "2" + "." * 13,
     ]
-
-
-# ---------------------------------------------------------------- other interfaces
 
 
 def test_infos_tell_scores_generations_and_shares() -> None:

@@ -79,9 +79,6 @@ def same(a: Result, b: Result) -> bool:
     return a.boards.keys() == b.boards.keys() and all(torch.equal(a.boards[at], b.boards[at]) for at in a.boards)
 
 
-# --- against the reference ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("either_code")
 @every_family
 def test_games_are_those_of_the_reference(family: Family) -> None:
@@ -128,9 +125,6 @@ def test_games_on_a_gpu_are_those_of_the_reference(family: Family) -> None:
     check(result, games, [30])
 
 
-# --- ends --------------------------------------------------------------------------------------------------------
-
-
 def block(row: int, col: int, cols: int = 20) -> list[int]:
     return [r * cols + c for r in (row, row + 1) for c in (col, col + 1)]
 
@@ -167,9 +161,6 @@ def test_survivors_take_the_majoritys_colour_or_keep_their_own(survivors: Surviv
     start = drawn(".....\n.ab..\n.bb..\n.....\n.....", "ab")
     result = run(boards_tensor([start], 6, 7), 2, max_generations=2, survivors=survivors)
     assert live_cells(result.board[0]) == drawn(f".....\n.{expected}..\n.bb..\n.....\n.....", "ab")
-
-
-# --- starts ------------------------------------------------------------------------------------------------------
 
 
 def test_starts_are_lists_of_cells_of_any_kind_and_order() -> None:
