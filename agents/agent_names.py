@@ -53,9 +53,10 @@ def wrapped(text: str, wrapper: str) -> str:
     Agents of the package stay as they are, and programs, which have processes of their own, are not isolated again.
     """
     name, spec = split_name(text)
-    kind, colon, _ = spec.partition(":")
+    played = inner_spec(spec, mixed=True) if spec.startswith("mixed:") else spec
+    kind, colon, _ = played.partition(":")
     program = kind in AGENTS and AGENTS[kind].takes == "COMMAND" and wrapper == "sandboxed"
-    if not wrapper or not (program or (colon and kind not in AGENTS and file_of(spec) is None)):
+    if not wrapper or not (program or (colon and kind not in AGENTS and file_of(played) is None)):
         return text
     return f"{wrapper}:{spec}" if name == inner_spec(spec) else f"{name}={wrapper}:{spec}"
 

@@ -187,6 +187,11 @@ AGENTS: dict[str, AgentSpec] = {
             "the same, without network, and with files that it can only read; needs bubblewrap",
             "programs.isolation:Sandboxed",
         ),
+        AgentSpec(
+            "mixed:SHARE:AGENT",
+            "another agent that plays a share of its moves at random, such as mixed:0.3:greedy",
+            "mixed:mixed",
+        ),
         *(AgentSpec(*arguments) for arguments in additions().agents),
         AgentSpec(
             "champion[:FILE]",
@@ -203,10 +208,20 @@ AGENTS: dict[str, AgentSpec] = {
 """The agents that `load` knows by name."""
 
 
-def inner_spec(spec: str) -> str:
-    """Return the spec of the agent that plays: without `isolated:` and the like."""
-    name, colon, rest = spec.partition(":")
-    return inner_spec(rest) if colon and name in AGENTS and AGENTS[name].takes == "AGENT" else spec
+def inner_spec(spec: str, *, mixed: bool = False) -> str:
+    """Return the spec of the agent that plays: without `isolated:` and the like.
+
+    Args:
+        spec: spec of an agent.
+        mixed: True to leave out `mixed:SHARE:`, too.
+    """
+    name = spec.partition(":")[0]
+    if name not in AGENTS or AGENTS[name].takes != "AGENT":
+        return spec
+    colons = AGENTS[name].usage.count(":")
+    if spec.count(":") < colons or (colons > 1 and not mixed):
+        return spec
+    return inner_spec(spec.split(":", colons)[-1], mixed=mixed)
 
 
 @dataclass(frozen=True)

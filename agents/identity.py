@@ -89,12 +89,12 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
 
 def is_program(spec: str) -> bool:
     """Return True for an agent of the package that has no weights, so that the version identifies it."""
-    name = inner_spec(spec).partition(":")[0]
+    name = inner_spec(spec, mixed=True).partition(":")[0]
     return name in AGENTS and AGENTS[name].weights is None and AGENTS[name].takes not in ("COMMAND", "FOLDER")
 
 
 def _of_spec(spec: str, game: Game | None) -> str:
-    spec = inner_spec(spec)
+    spec = inner_spec(spec, mixed=True)
     if (file := file_of(spec)) is not None:
         return _of_file(file.path)
     name = spec.partition(":")[0]

@@ -14,8 +14,10 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import BaseAgent, load, select
+from cellgames.agents.agent_names import wrapped
 from cellgames.agents.agent_specs import by_game
 from cellgames.agents.base import acting, takes_states
+from cellgames.agents.identity import identity
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.registry import REGISTRY, plugins
@@ -115,3 +117,35 @@ def test_the_plugins_name_agents_that_exist(spec: str) -> None:
         game = cellgames.make(id, size=3) if spec == "perfect" else GAMES[id]
         inner = acting(load(spec, game), game)
         assert f"{type(inner).__module__}:{type(inner).__name__}" == path
+
+
+# ---------------------------------------------------------------- mixtures with random moves
+
+
+def test_a_mixture_plays_its_share_at_random_and_asks_for_the_rest() -> None:
+    rows = torch.arange(2000)
+    for share in (0.25, 0.75):
+        for agent in (f"mixed:{share}:arena_bots:First", f"mixed:{share}:perfect"):
+            game = cellgames.make("torus-v0", size=2) if "perfect" in agent else TORUS
+            state, made = game.init(seeds(0, 2000)), acting(load(agent, game), game)
+            made.start(game, state.current_player, rows)
+            mask = game.legal_actions(state)
+            if takes_states(made, game):
+                chosen = made.act_on_state(state, rows, generator(1))  # type: ignore[union-attr]
+                assert mask.gather(1, chosen[:, None]).all()
+            else:
+                chosen = made.act(game.observe(state, 0), mask, rows, generator(1))  # type: ignore[union-attr]
+                first = 1 - share + share / mask.shape[1]
+                assert abs(float((chosen == 0).float().mean()) - first) < 0.04
+
+
+def test_mixtures_have_names_and_identities_and_refuse_what_they_cannot_mix() -> None:
+    assert load("mixed:0.3:greedy", TORUS).name == "mixed:0.3:greedy"
+    assert identity("mixed:0.3:arena_bots:First") == identity("arena_bots:First")
+    assert wrapped("mixed:.3:arena_bots:First", "isolated") == "isolated:mixed:.3:arena_bots:First"
+    assert wrapped("mixed:.3:greedy", "isolated") == "mixed:.3:greedy"
+    for text in ("mixed:greedy", "mixed:2:greedy", "mixed:0.3:", "mixed"):
+        with refused("mixed:SHARE:AGENT"):
+            load(text, TORUS)
+    with refused("mixed:0.3:greedy", CLOTH.id):
+        load("mixed:0.3:greedy", CLOTH)

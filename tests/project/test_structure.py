@@ -43,7 +43,7 @@ LAYERS = """
     agents.agent_specs
     agents.agent_names
     agents.loading
-    agents.identity | agents.agent_opponent
+    agents.identity | agents.agent_opponent | agents.mixed
     training
     training.selfplay
     training.ppo

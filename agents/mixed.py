@@ -1,0 +1,103 @@
+"""`mixed:SHARE:AGENT`: an agent that plays a share of its moves at random, for opponents of graded strength.
+
+Letters: `L` games that wait for the agent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.envs.core import Game
+from cellgames.utils.errors import InputError, shown
+
+from .base import AnyAgent, BaseAgent, ByGame, acting, is_memoryless, takes_states
+from .loading import load
+from .playouts.random_agent import has_compound_turns, random_actions
+
+
+def mixed(text: str) -> ByGame:
+    """Return the agent of `mixed:TEXT`; the text is the share, a colon and the spec of another agent.
+
+    Raises:
+        ValueError: a share that is no number between 0 and 1, or no agent after it.
+    """
+    share, _, spec = text.partition(":")
+    if re.fullmatch(r"0?\.\d{1,6}", share) is None or not spec:
+        raise InputError("mixed:SHARE:AGENT", "a share of random moves and an agent, such as 0.3:greedy", shown(text))
+    return ByGame(f"mixed:{text}", partial(_make, float(share), spec))
+
+
+def _make(share: float, spec: str, game: Game) -> AnyAgent:
+    if has_compound_turns(game):
+        raise InputError(f"mixed:{share:g}:{spec}", "a game whose turns are single actions", game.id)
+    agent = acting(load(spec, game), game)
+    if takes_states(agent, game):
+        return MixedSearcher(share, agent, parts=not game.info.simultaneous)
+    if not hasattr(agent, "act"):
+        raise InputError(f"mixed:{share:g}:{spec}", "an agent that sees observations or positions", shown(spec))
+    return MixedAgent(share, agent, parts=is_memoryless(agent, game) and not game.info.simultaneous)
+
+
+class _Mixed(BaseAgent):
+    """An agent that plays some moves at random and the others as another one does.
+
+    Args:
+        share: chance of each move to be random.
+        agent: the other agent.
+        parts: True if that agent can be asked about some of its games only, since it remembers nothing of them.
+    """
+
+    def __init__(self, share: float, agent: Any, *, parts: bool) -> None:
+        super().__init__()
+        self._share, self._agent, self._parts = share, agent, parts
+        self._game: Game | None = None
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        self._game = game
+        self._agent.start(game, players, env_ids)
+
+    def _mix(self, mask: Tensor, generator: torch.Generator, ask: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return actions, int64 [L, ...]; `ask` gets the rows about which the other agent is asked."""
+        nvec = (mask.shape[1],) if self._game is None else self._game.info.action_nvec
+        actions = random_actions(mask, nvec, generator)
+        drawn = torch.rand(len(mask), generator=generator, device=generator.device).to(mask.device)
+        own = drawn >= self._share
+        asked = own if self._parts else torch.ones_like(own)
+        if asked.any():
+            actions[own] = ask(asked.nonzero().squeeze(1))[own[asked]]
+        return actions
+
+
+class MixedAgent(_Mixed):
+    """A mixture with an agent that sees observations; the arguments are those of `_Mixed`."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose actions, as in `Agent.act`."""
+
+        def ask(rows: Tensor) -> Tensor:
+            answer: Tensor = self._agent.act(observation[rows], action_mask[rows], env_ids[rows], generator)
+            return answer
+
+        return self._mix(action_mask, generator, ask)
+
+
+class MixedSearcher(_Mixed):
+    """A mixture with an agent that gets positions; the arguments are those of `_Mixed`."""
+
+    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose actions, as in `StateAgent.act_on_state`."""
+        assert self._game is not None
+
+        def ask(rows: Tensor) -> Tensor:
+            answer: Tensor = self._agent.act_on_state(state[rows], env_ids[rows], generator)
+            return answer
+
+        return self._mix(self._game.legal_actions(state), generator, ask)
