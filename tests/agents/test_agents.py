@@ -18,7 +18,7 @@ from toy_games import Race, Sealed, TwoPartRace
 import cellgames
 from cellgames.agents import BaseAgent, PolicyAgent, load, moves, random_openings, select
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.play_loop import Played, parse_move, play
+from cellgames.agents.play_loop import Played, play
 from cellgames.agents.playouts.random_agent import RandomAgent, random_actions
 from cellgames.envs.core import Game, State, seeds
 
@@ -256,15 +256,6 @@ def test_an_agents_bad_answer_is_explained(answer: Any, message: str) -> None:
         select(Fixed(answer), TORUS, state, torch.tensor([2, 5]), generator())
 
 
-def test_random_plays_every_legal_action_equally_often() -> None:
-    mask = torch.zeros(4000, 18, dtype=torch.bool)
-    mask[:, [1, 5, 17]] = True
-    actions = RandomAgent().act(torch.empty(4000), mask, torch.arange(4000), generator())
-    counts = actions.bincount(minlength=18)
-    assert counts.sum() == counts[[1, 5, 17]].sum() == 4000
-    assert (counts[[1, 5, 17]] - 1333).abs().max() < 150  # five standard deviations
-
-
 def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
     given = []
 
@@ -367,13 +358,3 @@ def test_ones_own_agents_are_found_by_import_path_in_the_current_directory(
     assert isinstance(policy, PolicyAgent)
     assert policy.name == f"{module}:policy"
     assert run([policy], [[0, 0]]).actions[0, 0] == 0
-
-
-@pytest.mark.parametrize("game", [TORUS, Sealed(), Race()], ids=lambda game: game.id)
-def test_the_moves_of_a_record_are_read_back_as_the_actions(game: Game) -> None:
-    seats = torch.zeros((5, game.info.num_players), dtype=torch.int64)
-    played = play(game, [RandomAgent()], seats, seeds(3, 5), generators(1))
-    for env_id in range(5):
-        names = moves(game, played, env_id)
-        read = torch.stack([parse_move(game, name) for name in names])
-        assert torch.equal(read, played.actions[: len(names), env_id])

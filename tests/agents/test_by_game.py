@@ -20,7 +20,7 @@ from cellgames.agents.base import acting, takes_states
 from cellgames.agents.identity import identity
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.registry import REGISTRY, plugins
+from cellgames.envs.registry import REGISTRY
 
 CLOTH, TORUS = GAMES["cloth-of-gold-v0"], GAMES["torus-v0"]
 CUP = cellgames.make("toroidal-cup-small-v0", max_generations=10)
@@ -107,19 +107,6 @@ def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
     assert select(agent, TORUS, state, torch.tensor([0, 2]), generator()).tolist() == [TORUS.info.num_actions - 1] * 2
     state = CLOTH.init(seeds(0, 3))
     assert select(agent, CLOTH, state, torch.tensor([1]), generator()).tolist() == [0]
-
-
-@pytest.mark.parametrize("spec", ["random", "rollout:3", "greedy", "perfect"])
-def test_the_plugins_name_agents_that_exist(spec: str) -> None:
-    listed = {plugin.id: path for plugin in plugins() if (path := plugin.agents.get(spec.partition(":")[0]))}
-    assert listed
-    for id, path in listed.items():
-        game = cellgames.make(id, size=3) if spec == "perfect" else GAMES[id]
-        inner = acting(load(spec, game), game)
-        assert f"{type(inner).__module__}:{type(inner).__name__}" == path
-
-
-# ---------------------------------------------------------------- mixtures with random moves
 
 
 def test_a_mixture_plays_its_share_at_random_and_asks_for_the_rest() -> None:

@@ -20,15 +20,6 @@ def follow(k: int, before: Tensor) -> Tensor | None:
     return None if k == 0 else torch.where(before[:, :1] == 2, torch.tensor([[0.0, 5.0]]), torch.tensor([[5.0, 0.0]]))
 
 
-def test_an_illegal_action_has_probability_zero_and_is_never_drawn() -> None:
-    logits = torch.tensor([[9.0, 50.0, 1.0, 0.0]]).expand(1000, -1)
-    mask = torch.tensor([[True, False, True, False]]).expand(1000, -1)
-    choices = Choices(logits, mask, (4,))
-    assert choices.probabilities()[:, [1, 3]].eq(0).all()
-    assert set(choices.sample(torch.Generator().manual_seed(0)).tolist()) <= {0, 2}
-    assert choices.mode().eq(0).all()
-
-
 def test_draws_are_as_frequent_as_likely() -> None:
     logits = torch.tensor([0.0, 1.0, 2.0]).expand(20_000, -1)
     choices = Choices(logits, torch.ones_like(logits, dtype=torch.bool), (3,))

@@ -14,7 +14,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, forecast, worth
+from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, best_bolts, forecast, worth
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout, finish_turns
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
 from cellgames.agents.play_loop import play as play_agents
@@ -70,16 +70,6 @@ def planned(agent: TurnAgent, game: ClothOfGold, state: ClothState, seed: int = 
     env_ids = torch.arange(len(state))
     agent.start(game, state.current_player, env_ids)
     return agent.turns(state, generator(seed))
-
-
-def test_greedys_turn_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when there is memory for some games at a time only."""
-    state, agent = midway(TINY, 6, 2), ClothGreedy(candidates=5)
-    whole = planned(agent, TINY, state)
-    assert torch.equal(planned(agent, TINY, state[:2]), whole[:2])
-    monkeypatch.setattr("cellgames.agents.cloth_of_gold.greedy._WORLDS", 5 * TINY.cells * 4)
-    assert torch.equal(planned(agent, TINY, state), whole)
-    assert len(planned(agent, TINY, state[[0] * 20]).unique(dim=0)) > 5, "twins have chances of their own"
 
 
 @every_family
@@ -216,3 +206,22 @@ def test_halving_finds_the_best_of_arms_without_chance(width: int) -> None:
     assert (spent[~there] == 0).all()
     assert torch.equal(spent.sum(1), torch.where(size == 1, 0, trials))
     assert (spent.gather(1, best[:, None]).squeeze(1) >= spent.amax(1) - 6).all()  # one more for some in every round
+
+
+def test_bolts_fall_where_the_opponent_loses_most_and_not_without_reason() -> None:
+    game: Any = cellgames.make("cloth-of-gold-wild-small-v0", height=20, width=20, generations=8, max_rounds=2)
+    line = game.state_to_string(game.init(seeds(0, 1)))
+    start = line.index("ground:")
+    board = "5$10.2B$10.2B$2.2A$2.2A"
+    ground = "20M$" * 19 + "20M"  # plain everywhere
+    parts = [f"move:a turn:70 round:2 acts:0 score:+0 placed:- board:{board}! ground:{ground}!"]
+    parts += [part for part in line[start:].split(" ")[1:] if not part.startswith(("spells", "animals"))]
+    text = " ".join([*parts, "spells:1,1", "animals:-,-,-,-,-"])
+    state = game.string_to_state(text)
+    chosen = int(best_bolts(game, state, seeds(4, 1)))
+    assert divmod(chosen, 20) in {(r, c) for r in (5, 6) for c in (10, 11)}
+    after = game.step(state, torch.tensor([game.cells + chosen]))
+    assert after.live.tolist() == [[4, 0]]
+    assert int(best_bolts(game, after, seeds(4, 1))) == -1  # no bolt is left
+    alone = game.string_to_state(text.replace("10.2B$10.2B", "$"))
+    assert int(best_bolts(game, alone, seeds(4, 1))) == -1  # nothing to hit

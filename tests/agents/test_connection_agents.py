@@ -7,15 +7,19 @@ import random
 
 import pytest
 import torch
+from every_game import generator
+from native_code import native_library
 from torch import Tensor
 
 import cellgames
 from cellgames.agents.connection import ConnectionGreedy, ConnectionNetwork
 from cellgames.agents.connection.distance import CLOSED, stones_to_win
 from cellgames.agents.networks.networks import Size
+from cellgames.agents.search import UCTSearch
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.envs.connection import ConnectionGame, Hex, Y
+from cellgames.envs.connection.game import _put_stones
 from cellgames.envs.core import seeds
 
 BOARDS: list[ConnectionGame] = [Hex(size=4), Y(size=5), Hex(size=3, tiling="octagons"), Y(size=4, tiling="octagons")]
@@ -69,7 +73,7 @@ def chosen(game: ConnectionGame, position: str, times: int = 1) -> set[str]:
     state = game.string_to_state(position)[torch.zeros(times, dtype=torch.int64)]
     player, envs = state.current_player, torch.arange(times)
     agent.start(game, player, envs)
-    actions = agent.act(game.observe(state, player), game.legal_actions(state), envs, torch.Generator().manual_seed(0))
+    actions = agent.act(game.observe(state, player), game.legal_actions(state), envs, generator())
     return {game.action_to_string(action) for action in actions.tolist()}
 
 
@@ -116,3 +120,24 @@ def test_the_network_plays_both_colours_of_hex_alike() -> None:
     order = [*game.layout.mirrored, game.layout.cells]
     assert torch.allclose(mirrored[:, order], logits, atol=1e-5)
     assert torch.allclose(same, value, atol=1e-5)
+
+
+def test_an_action_off_the_board_writes_nowhere_else() -> None:
+    native_library()
+    codes = torch.zeros((3, 9), dtype=torch.int32)
+    cell, player = torch.tensor([-5, 10**12, 4]), torch.zeros(3, dtype=torch.int64)
+    after, won = _put_stones(codes, cell, player, "rhombus", "hexagons", 3)
+    assert after.count_nonzero(1).tolist() == [1, 1, 1]
+    assert not won.any()
+    assert not codes.any()
+
+
+def test_search_finds_the_winning_openings_of_a_small_board() -> None:
+    """Known from all games (`test_connection_rules.py`), and with the swap the best first move is one that loses."""
+    opening = UCTSearch(Hex(size=3, swap=False), 2000).run(Hex(size=3, swap=False).init(seeds(0, 1)), generator())
+    assert Hex(size=3).action_to_string(int(opening.chosen)) in ("c1", "a2", "b2", "c2", "a3")
+    game = Hex(size=3)
+    for cell, taken in (("b2", True), ("a1", False)):
+        state = game.step(game.init(seeds(0, 1)), torch.tensor([game.string_to_action(cell)]))
+        chosen = int(UCTSearch(game, 2000).run(state, generator()).chosen)
+        assert (chosen == 9) == taken

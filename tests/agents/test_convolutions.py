@@ -12,13 +12,9 @@ from native_code import native_library
 from torch import Tensor
 from torch.nn import functional
 
-import cellgames
 from cellgames.agents.networks import convolutions
 from cellgames.agents.networks.blocks import Trunk
 from cellgames.agents.networks.networks import Size
-from cellgames.agents.networks.trained import search_network
-from cellgames.envs.core import seeds
-from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.native import without_native
 
 
@@ -152,13 +148,6 @@ def test_derivatives_are_right_in_double_precision(case: Case) -> None:
     assert torch.autograd.gradcheck(of, given.tensors())
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 5, 4), (1, 2, 1, 1), (3, 1, 1, 6), (0, 2, 3, 3)])
-def test_planes_of_a_torus_go_on_beyond_their_edges(shape: tuple[int, ...]) -> None:
-    planes = torch.randn(shape, dtype=torch.float64, requires_grad=True)
-    assert torch.equal(convolutions.wrapped(planes), functional.pad(planes, (1, 1, 1, 1), mode="circular"))
-    assert torch.autograd.gradcheck(convolutions.wrapped, planes)
-
-
 @pytest.mark.parametrize("count", [2, 4])
 def test_bits_depend_neither_on_threads_nor_on_the_batch(count: int) -> None:
     native_library()
@@ -183,19 +172,3 @@ def test_native_code_leaves_other_precisions_to_torch() -> None:
     assert trunk.double()(planes.double()).dtype == torch.float64
     wide = Trunk(3, Size(160, 1), wrap=True)
     assert torch.isfinite(wide(planes)).all()
-
-
-@pytest.mark.parametrize("size", [3, 8])
-def test_shipped_networks_choose_the_same_moves(size: int) -> None:
-    native_library()
-    game, chance = cellgames.make("torus-v0", size=size), torch.Generator().manual_seed(size)
-    network, state = search_network(game), game.init(seeds(size, 64))
-    with torch.no_grad():
-        for _ in range(2 * size):
-            observation, mask = game.observe(state, state.current_player), game.legal_actions(state)
-            choices, value = network.policy_and_value(observation, mask)
-            with without_native():
-                other = network.policy_and_value(observation, mask)
-            assert torch.equal(choices.mode(), other.choices.mode())
-            assert torch.allclose(value, other.value, atol=1e-5)
-            state = game.step(state, game.random_actions(state, random_bits(64, chance)), checked=False)

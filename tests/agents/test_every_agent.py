@@ -29,6 +29,7 @@ GAMES: dict[str, Game] = {
         "cloth-of-gold-v0",
         **TURNS | {"neutral_density": 0.2, "neutral_births": True, "initial_placement": False, "first_verdict": 1},
     ),
+    "cloth, wild": cellgames.make("cloth-of-gold-wild-small-v0", height=20, width=20, generations=4, max_rounds=2),
     "grid": cellgames.make("grid-adaptation-v0", size=7, players=4, rounds=4, flip_rounds=(2, 3)),
     "grid, bare": cellgames.make(
         "grid-adaptation-v0", size=5, players=2, rounds=3, first_tiles=1, reserves=0, starting_garnets=0
@@ -103,6 +104,25 @@ def test_it_goes_on_from_the_middle_in_envs_that_are_not_started_again(spec: str
         else:
             actions[going] = select(agent, game, state, going, generator())
         state = game.step(state, actions)
+
+
+SMALL_PIECES: dict[str, tuple[str, Any]] = {
+    "cloth": ("cloth_of_gold.greedy._WORLDS", 5000),
+    "grid": ("grid_adaptation.plans._BOARDS", 1),
+    "cup, mixed": ("toroidal_cup.greedy.at_once", lambda game: 1),
+}
+
+
+@pytest.mark.parametrize("name", SMALL_PIECES)
+def test_greedys_action_depends_on_its_row_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there is memory for some rows at a time only; twins have chances of their own."""
+    game, agent = GAMES[name], load("greedy", GAMES[name])
+    state = midway(game, 6)
+    whole = ask(agent, game, state, 1)
+    assert torch.equal(ask(agent, game, state[:2], 1), whole[:2])
+    monkeypatch.setattr(f"cellgames.agents.{SMALL_PIECES[name][0]}", SMALL_PIECES[name][1])
+    assert torch.equal(ask(agent, game, state, 1), whole)
+    assert len(ask(agent, game, state[[0] * 20], 1).unique(dim=0)) > 2
 
 
 @pytest.mark.parametrize("id", [id for id in cellgames.games() if "small" not in id])

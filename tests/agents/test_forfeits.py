@@ -248,11 +248,6 @@ def test_an_exception_in_this_process_forfeits_the_games_of_the_call(deed: str) 
     assert all(same_env(played, clean, env_id) for env_id in range(4) if env_id not in played.failures)
 
 
-def test_without_forfeits_errors_end_all_games() -> None:
-    with pytest.raises(ArithmeticError, match="lost my way"):
-        run(TORUS, [Always("bad"), Steady("other")], forfeits=False)
-
-
 def test_where_nobody_forfeits_the_error_can_name_the_agent() -> None:
     with pytest.raises(AgentError) as caught, naming(Always("bad")):
         run(TORUS, [Always("bad"), Steady("other")], forfeits=False)

@@ -71,20 +71,6 @@ def ask(agent: GridPlayer, game: GridAdaptation, state: GridState, seat: int, se
     return select(agent, game, state, rows, generator(seed), players)
 
 
-def test_greedys_action_depends_on_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also beside matches in other rounds, and when there is memory for some boards at a time only."""
-    mixed = midway(SMALL, 5, 2).put(torch.arange(2), midway(SMALL, 2, 0, 5))
-    agent = GridGreedy(guesses=2)
-    whole = ask(agent, SMALL, mixed, 1)
-    assert (mixed.round[:3].tolist(), (whole[:, 1] < SMALL.spaces).tolist()) == ([1, 1, 3], [True] * 2 + [False] * 3)
-    assert torch.equal(ask(agent, SMALL, mixed[:3], 1), whole[:3])
-    changed = mixed.put(torch.tensor([0, 4]), midway(SMALL, 2, 3, 8))
-    assert torch.equal(ask(agent, SMALL, changed, 1)[1:4], whole[1:4])
-    monkeypatch.setattr("cellgames.agents.grid_adaptation.plans._BOARDS", 1)
-    assert torch.equal(ask(agent, SMALL, mixed, 1), whole)
-    assert len(ask(agent, SMALL, mixed[[0] * 12], 1).unique(dim=0)) > 6, "twins have chances of their own"
-
-
 @every_agent
 def test_voters_vote_for_who_is_tied_and_others_do_nothing(make_agent: Callable[[], GridPlayer]) -> None:
     game = make(size=5, players=4, rounds=1)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import torch
-from every_game import GAMES, every_game, generator, midway
+from every_game import every_game, generator, midway
 from example_games import ConnectFour, Othello, Treblecross
 from torch import Tensor
 
@@ -15,9 +14,7 @@ from cellgames.agents.networks.networks import BoardNetwork, FlatNetwork, Networ
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.info import WIN
 from cellgames.envs.grid_adaptation.game import GridAdaptation
-from cellgames.envs.registry import plugins
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.plugins import GamePlugin
 
 SMALL = Size(channels=8, layers=2)
 
@@ -83,14 +80,6 @@ def test_all_weights_learn(game: Game) -> None:
     total.backward()
     missing = [name for name, parameter in made.named_parameters() if parameter.grad is None]
     assert missing == []
-
-
-@pytest.mark.parametrize("plugin", plugins(), ids=lambda plugin: plugin.id)
-def test_the_plugins_name_networks_that_are_there(plugin: GamePlugin) -> None:
-    assert "policy" in plugin.networks
-    for kind, path in plugin.networks.items():
-        made = make_network(GAMES[plugin.id], SMALL, kind)
-        assert (type(made).__name__, made.kind) == (path.rpartition(":")[2], kind)
 
 
 def test_planes_of_a_board_get_convolutions_without_being_asked_for() -> None:

@@ -15,8 +15,6 @@ from cellgames.agents.playouts.playouts import finish, outcomes
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
-from cellgames.envs.stones.stone_tensors import LOTS
-from cellgames.envs.torus.filling import winners
 from cellgames.envs.torus.geometry import num_cells
 
 
@@ -62,20 +60,6 @@ def test_sides_win_fillings_as_often_as_all_orders_of_play(turns: int) -> None:
             many = one[torch.zeros(games, dtype=torch.int64)]
             won = float((finish(game, many, generator(env_id))[:, 0] > 0).double().mean())
             assert abs(won - share) <= 4 * (share * (1 - share) / games) ** 0.5
-
-
-def test_a_filling_depends_on_nothing_but_its_own_row() -> None:
-    game, state = torus(3, 700, 5)
-    stones, player = game.board(state).int(), state.current_player
-    lots = torch.randint(LOTS, stones.shape, dtype=torch.int32, generator=generator())
-    whole = winners(stones, player, lots)
-    for games in (0, 1, 64, 65, 256, 300, 600):
-        rows = slice(700 - games, 700)
-        assert torch.equal(winners(stones[rows], player[rows], lots[rows]), whole[rows])
-    lots[5:] = lots[5:].flip(1)
-    changed = winners(stones, player, lots) != whole
-    assert not changed[:5].any()
-    assert changed.any()
 
 
 def test_outcomes_are_those_of_whole_turns_where_single_actions_make_none() -> None:

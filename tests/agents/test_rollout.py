@@ -14,7 +14,6 @@ from toy_games import Race
 import cellgames
 from cellgames.agents import load, random_openings
 from cellgames.agents.play_loop import play
-from cellgames.agents.playouts import amaf
 from cellgames.agents.playouts import rollout_agent as rollout
 from cellgames.agents.playouts.amaf import AmafAgent
 from cellgames.agents.playouts.playouts import finish
@@ -35,10 +34,8 @@ def ask(agent: Searcher, game: Game, state: State, seed: int = 0) -> Tensor:
 
 def drawn(text: str, player: int) -> tuple[Game, State]:
     """A drawn Torus board (see `torus_reference`) with the player to move."""
-    board, size = ref.board_from_text(text)
-    game = cellgames.make("torus-v0", size=size)
-    rows = ["".join(".xo"[stone] for stone in board[i : i + size]) for i in range(0, len(board), size)]
-    return game, game.string_to_state(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
+    game = cellgames.make("torus-v0", size=ref.board_from_text(text)[1])
+    return game, game.string_to_state(ref.position_from_text(text, "bw"[player]))
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[State]:
@@ -93,21 +90,6 @@ def test_rollout_spends_exactly_n_playouts_on_every_move(playouts: int, monkeypa
     spent = torch.cat([games.seed for games in begun]) if begun else env_ids[:0]
     wanted = 0 if playouts == 1 else playouts  # one playout compares nothing
     assert [(spent == env_id).sum() for env_id in env_ids] == [wanted] * 6
-
-
-def test_rollout_halves_its_candidates_and_gives_the_last_ones_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = counted(monkeypatch, rollout)
-    ask(RolloutAgent(64), TORUS, TORUS.init(seeds(0, 1)))
-    per_round = [torch.unique(games.last, return_counts=True)[1].tolist() for games in begun]  # type: ignore[attr-defined]  # Torus's
-    assert per_round == [[1] * 16, [2] * 8, [4] * 4, [8] * 2]
-
-
-def test_amaf_spends_exactly_n_playouts_on_every_move(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = counted(monkeypatch, amaf)
-    monkeypatch.setattr(amaf, "MAX_BATCH", 17)
-    ask(AmafAgent(10), TORUS, midway(TORUS, 6, 5))
-    spent = torch.cat([games.seed for games in begun])
-    assert [(spent == env_id).sum() for env_id in seeds(0, 6)] == [10] * 6
 
 
 RING = """

@@ -65,10 +65,8 @@ def grown(search: Search, state: State, seed: int = 0) -> Tree:
 
 def drawn(text: str, player: int) -> tuple[Game, Any]:
     """A drawn Torus board (see `torus_reference`) with the player to move."""
-    board, size = ref.board_from_text(text)
-    game = cellgames.make("torus-v0", size=size)
-    rows = ["".join(".xo"[stone] for stone in board[i : i + size]) for i in range(0, len(board), size)]
-    return game, game.string_to_state(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
+    game = cellgames.make("torus-v0", size=ref.board_from_text(text)[1])
+    return game, game.string_to_state(ref.position_from_text(text, "bw"[player]))
 
 
 @pytest.mark.parametrize("kind", KINDS)

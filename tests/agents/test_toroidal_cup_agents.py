@@ -16,7 +16,6 @@ from cellgames.agents import load, select
 from cellgames.agents.play_loop import Played
 from cellgames.agents.play_loop import play as play_agents
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
-from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy, determinize
 from cellgames.agents.toroidal_cup.placement_search import CupSearch
 from cellgames.envs.core import State, seeds
@@ -72,17 +71,6 @@ def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: Tor
     assert game.legal_actions(imagined).any(2).all(), "whatever is guessed finds a place"
     if game.pattern == "randys":  # all shapes are alike, so the guess is right
         assert torch.equal(imagined.queue, state.queue)
-
-
-def test_greedys_move_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = play(MIXED, MIXED.init(seeds(1, 5)), 1)
-    agent = ToroidalCupGreedy(candidates=8, guesses=2)
-    whole = ask(agent, MIXED, state, 1)
-    assert torch.equal(ask(agent, MIXED, state[:2], 1), whole[:2])
-    changed = state.put(torch.tensor([0, 1]), state[3:])
-    assert torch.equal(ask(agent, MIXED, changed, 1)[2:], whole[2:])
-    monkeypatch.setattr(toroidal_cup_greedy, "at_once", lambda game: 1)
-    assert torch.equal(ask(agent, MIXED, state, 1), whole)
 
 
 SMALL = ToroidalCup(12, 24, pattern="randys", shapes=2, max_generations=30)

@@ -191,23 +191,6 @@ def test_gumbel_searches_grow_the_same_trees(size: int, plies: int, simulations:
         assert torch.allclose(mine.value, theirs.value, atol=1e-5)
 
 
-def test_a_gumbel_search_evaluates_together_what_does_not_depend_on_each_other() -> None:
-    """64 simulations of 16 candidates are rounds of 16, 8, 8, four times 4 and eight times 2."""
-    native_library()
-    search, state = gumbel(5, 64, 0.0), positions(5, 1)[:3]
-    assert isinstance(search.evaluator, NetworkEvaluator)
-    asked = list[int]()
-    inner = search.evaluator.evaluate
-
-    def counted(game: Game, state: Any, generator: torch.Generator) -> Evaluation:
-        asked.append(len(state))
-        return inner(game, state, generator)
-
-    search.evaluator.evaluate = counted  # type: ignore[method-assign]
-    search.run(state, generator())
-    assert asked == [3 * count for count in (1, 16, 8, 8, *[4] * 4, *[2] * 8)]
-
-
 def test_a_gumbel_search_depends_on_neither_threads_nor_company() -> None:
     native_library()
     search, state = gumbel(4, 40, 0.0), positions(4, 6)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 import torch
-import torus_reference as ref
 from native_code import native_library
 from slow import slow_except
+from torus_minimax import Stones, distance, distance_after, free, good_moves, holds, states
 
 from cellgames.agents.connection import Progress
 from cellgames.agents.torus.proof_search import ProofSearch
@@ -20,8 +20,6 @@ from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import seeds
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState
-
-Stones = tuple[int, int]  # Black's set and White's; bit i is cell i
 
 
 @pytest.fixture(autouse=True)
@@ -34,24 +32,6 @@ def search(size: int) -> ProofSearch:
     return ProofSearch(size, memory=1 << 24)
 
 
-@cache
-def holds(player: int, stones: int, size: int) -> bool:
-    return ref.wins(player, [ref.cell_of(cell, size) for cell in range(2 * size * size) if stones >> cell & 1], size)
-
-
-def minimax(stones: Stones, player: int, size: int, known: dict[tuple[Stones, int], bool]) -> bool:
-    """Return True if the player to move wins an unfinished position."""
-    if (stones, player) not in known:
-        free = [cell for cell in range(2 * size * size) if not (stones[0] | stones[1]) >> cell & 1]
-        known[stones, player] = any(good(stones, player, cell, size, known) for cell in free)
-    return known[stones, player]
-
-
-def good(stones: Stones, player: int, cell: int, size: int, known: dict[tuple[Stones, int], bool]) -> bool:
-    later = (stones[0] | (1 - player) << cell, stones[1] | player << cell)
-    return holds(player, later[player], size) or not minimax(later, 1 - player, size, known)
-
-
 def late(size: int, count: int, free: int, seed: int = 0) -> list[Stones]:
     """Return positions of alternating play that nobody has won, with 1 to `free` free cells."""
     rng, cells, found = random.Random(seed), 2 * size * size, list[Stones]()
@@ -61,19 +41,6 @@ def late(size: int, count: int, free: int, seed: int = 0) -> list[Stones]:
         if not (holds(0, black, size) or holds(1, white, size)):
             found.append((black, white))
     return found
-
-
-def mover(stones: Stones) -> int:
-    return stones[0].bit_count() - stones[1].bit_count()
-
-
-def states(positions: list[tuple[Stones, int]], size: int) -> TorusState:
-    game, lines = Torus(size), []
-    for (black, white), player in positions:
-        marks = "".join(".xo"[(black >> cell & 1) + 2 * (white >> cell & 1)] for cell in range(2 * size * size))
-        rows = [marks[start : start + size] for start in range(0, len(marks), size)]
-        lines.append(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
-    return TorusState.cat([game.string_to_state(line) for line in lines])
 
 
 def random_states(size: int, count: int, stones: int, seed: int = 0) -> TorusState:
@@ -94,46 +61,26 @@ def test_all_moves_of_size_three_are_those_of_the_table() -> None:
         assert torch.equal(search(3).solve(state) == 1, winning.any(1))
 
 
-@pytest.mark.parametrize(("size", "free", "count"), slow_except([(4, 8, 60)], [(4, 8, 60), (5, 8, 60), (6, 7, 40)]))
-def test_late_positions_are_what_minimax_says(size: int, free: int, count: int) -> None:
-    positions = late(size, count, free)
-    state = states([(stones, mover(stones)) for stones in positions], size)
+@pytest.mark.parametrize(("size", "most", "count"), slow_except([(4, 8, 60)], [(4, 8, 60), (5, 8, 60), (6, 7, 40)]))
+def test_late_positions_are_what_minimax_says(size: int, most: int, count: int) -> None:
+    positions = late(size, count, most)
+    state = states(positions, size)
     values = search(size).move_values(state)
     assert torch.equal(values != 0, Torus(size).legal_actions(state))
     winning = values == 1
     for stones, moves in zip(positions, winning.tolist(), strict=True):
-        expected = [good(stones, mover(stones), cell, size, {}) for cell in range(2 * size * size)]
-        assert moves == [wins and not (stones[0] | stones[1]) >> cell & 1 for cell, wins in enumerate(expected)]
+        assert moves == good_moves(stones, size)
     assert 0 < int(winning.any(1).sum()) < count
 
 
-def distance(stones: Stones, player: int, size: int, known: dict[tuple[Stones, int], int]) -> int:
-    """Return the turns to the end, positive if the player to move wins, by trying all moves."""
-    if (stones, player) not in known:
-        free = [cell for cell in range(2 * size * size) if not (stones[0] | stones[1]) >> cell & 1]
-        after = [distance_after(stones, player, cell, size, known) for cell in free]
-        wins = [turns for turns in after if turns > 0]
-        known[stones, player] = min(wins) if wins else min(after)
-    return known[stones, player]
-
-
-def distance_after(stones: Stones, player: int, cell: int, size: int, known: dict[tuple[Stones, int], int]) -> int:
-    later = (stones[0] | (1 - player) << cell, stones[1] | player << cell)
-    if holds(player, later[player], size):
-        return 1
-    turns = -distance(later, 1 - player, size, known)
-    return turns + 1 if turns > 0 else turns - 1
-
-
-@pytest.mark.parametrize(("size", "free", "count"), [(3, 9, 60), (4, 7, 60)])
-def test_distances_are_those_of_minimax(size: int, free: int, count: int) -> None:
-    positions = late(size, count, free)
-    turns, best = search(size).distances(states([(stones, mover(stones)) for stones in positions], size))
+@pytest.mark.parametrize(("size", "most", "count"), [(3, 9, 60), (4, 7, 60)])
+def test_distances_are_those_of_minimax(size: int, most: int, count: int) -> None:
+    positions = late(size, count, most)
+    turns, best = search(size).distances(states(positions, size))
     for stones, found, moves in zip(positions, turns.tolist(), best.tolist(), strict=True):
-        expected = distance(stones, mover(stones), size, {})
+        expected = distance(stones, size)
         assert found == expected
-        cells = [cell for cell in range(2 * size * size) if not (stones[0] | stones[1]) >> cell & 1]
-        after = {cell: distance_after(stones, mover(stones), cell, size, {}) for cell in cells}
+        after = {cell: distance_after(stones, cell, size) for cell in free(stones, size)}
         assert moves == [after.get(cell) == expected for cell in range(2 * size * size)]
     assert 0 < int((turns > 0).sum()) < count
     assert len(turns.unique()) > 3

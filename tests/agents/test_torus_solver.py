@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from functools import cache
 
 import pytest
 import torch
-import torus_reference as ref
 from every_game import generator
 from refusals import refused
 from torch import Tensor
+from torus_minimax import Stones, after, free, good_moves, holds, minimax, mover, states
 
 import cellgames
 from cellgames.agents import load, random_openings
@@ -20,40 +19,6 @@ from cellgames.agents.torus.perfect import TorusPerfect
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import seeds
 from cellgames.envs.torus.game import Torus
-from cellgames.envs.torus.state import TorusState
-
-Stones = tuple[int, int]  # Black's set and White's; bit i is cell i
-
-
-def mover(stones: Stones) -> int:
-    return stones[0].bit_count() - stones[1].bit_count()
-
-
-@cache
-def holds(player: int, stones: int, size: int) -> bool:
-    """The reference's word on a set of one side's stones."""
-    return ref.wins(player, [ref.cell_of(cell, size) for cell in range(2 * size * size) if stones >> cell & 1], size)
-
-
-def after(stones: Stones, cell: int) -> Stones:
-    black, white = stones
-    return (black, white | 1 << cell) if mover(stones) else (black | 1 << cell, white)
-
-
-def free(stones: Stones, size: int) -> list[int]:
-    return [cell for cell in range(2 * size * size) if not (stones[0] | stones[1]) >> cell & 1]
-
-
-@cache
-def minimax(stones: Stones, size: int) -> bool:
-    """Whether the player to move wins an unfinished position."""
-    return any(good(stones, cell, size) for cell in free(stones, size))
-
-
-def good(stones: Stones, cell: int, size: int) -> bool:
-    """Whether a move wins at once, or leaves the opponent without a move that does."""
-    player, later = mover(stones), after(stones, cell)
-    return holds(player, later[player], size) or not minimax(later, size)
 
 
 def columns(positions: Iterable[Stones]) -> tuple[Tensor, Tensor, Tensor]:
@@ -61,16 +26,6 @@ def columns(positions: Iterable[Stones]) -> tuple[Tensor, Tensor, Tensor]:
     black, white = torch.tensor(list(positions)).unbind(1)
     player = torch.tensor([mover(stones) for stones in zip(black.tolist(), white.tolist(), strict=True)])
     return black, white, player
-
-
-def states(positions: Iterable[Stones], size: int) -> TorusState:
-    game, cells = Torus(size), range(2 * size * size)
-    lines = []
-    for black, white in positions:
-        marks = "".join(".xo"[(black >> cell & 1) + 2 * (white >> cell & 1)] for cell in cells)
-        rows = [marks[start : start + size] for start in range(0, len(marks), size)]
-        lines.append(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[mover((black, white))]}")
-    return TorusState.cat([game.string_to_state(line) for line in lines])
 
 
 def unfinished(size: int, count: int, least: int = 0, seed: int = 0) -> list[Stones]:
@@ -100,8 +55,7 @@ def test_all_positions_of_size_two_are_what_minimax_says() -> None:
     assert solver(size).wins(*columns(positions)).tolist() == [minimax(stones, size) for stones in positions]
     state = states(positions, size)
     for stones, moves in zip(positions, solver(size).winning_moves(state).tolist(), strict=True):
-        expected = [cell for cell in free(stones, size) if good(stones, cell, size)]
-        assert [cell for cell, wins in enumerate(moves) if wins] == expected
+        assert moves == good_moves(stones, size)
 
 
 def test_positions_of_size_three_are_what_minimax_says() -> None:
@@ -112,8 +66,7 @@ def test_positions_of_size_three_are_what_minimax_says() -> None:
     assert wins.any()
     assert not wins.all()
     for stones, moves in zip(positions, solver(size).winning_moves(states(positions, size)).tolist(), strict=True):
-        expected = [cell for cell in free(stones, size) if good(stones, cell, size)]
-        assert [cell for cell, wins in enumerate(moves) if wins] == expected
+        assert moves == good_moves(stones, size)
 
 
 @pytest.mark.parametrize("size", [2, 3])

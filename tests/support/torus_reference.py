@@ -301,6 +301,13 @@ def board_from_text(text: str) -> tuple[list[int], int]:
     return board, size
 
 
+def position_from_text(text: str, mover: str) -> str:
+    """Return a drawing with the player to move, `b` or `w`, as the game writes positions."""
+    board, size = board_from_text(text)
+    rows = ["".join(".xo"[stone] for stone in board[i : i + size]) for i in range(0, len(board), size)]
+    return f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {mover}"
+
+
 def board_to_text(board: Board, size: int) -> str:
     """The drawing of a board; the inverse of `board_from_text`."""
     lines = []

@@ -14,7 +14,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from learner_play import GAMES, every_game, random_learner
 from pettingzoo_play import choose, parts, same
 
-import cellgames
 from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv, TorchRLGame
 from cellgames.envs.adapters.learner_games import masks_by_component
 from cellgames.envs.adapters.pettingzoo_aec import wrapped
@@ -291,19 +290,6 @@ def test_torchrls_finished_game_stays_as_it_is_until_it_is_reset(game: Game) -> 
     state = env.core_state()
     env.rand_step(td)
     assert env.core_state().equal(state)
-
-
-def test_torchrls_rewards_reach_the_winners_seat() -> None:
-    from tensordict import TensorDict
-
-    game = cellgames.make("torus-v0", size=3)
-    black_wins = ["a1", "b1", "a2", "c2", "a3", "b1+"]  # a ring; the last move comes too late
-    white_wins = ["a2", "a1", "b3", "b1", "c2+", "c1"]  # a bracelet
-    moves = torch.tensor([[game.string_to_action(m) for m in line] for line in (black_wins, white_wins)])
-    env, nothing = TorchRLGame(game, 2), [0.0, 0.0]
-    env.reset()
-    rewards = [env.step(TensorDict({"action": column}, [2]))["next", "reward"].tolist() for column in moves.T]
-    assert rewards == [*[[nothing, nothing]] * 4, [[1.0, -1.0], nothing], [nothing, [-1.0, 1.0]]]
 
 
 @pytest.mark.gpu

@@ -214,15 +214,6 @@ def test_a_number_outside_the_space_is_refused(adapter: Adapter, game: Game) -> 
     assert core_state(env).equal(before)
 
 
-@pytest.mark.parametrize("game", [Race(), TwoPartRace()], ids=lambda game: game.id)
-def test_pettingzoos_wrappers_assert_that_actions_are_in_the_space(game: Game) -> None:
-    env = ADAPTERS["wrapped"].make(game)
-    env.reset(seed=0)
-    for wrong in (-1, 10**6, None, "e4", 0.5):
-        with pytest.raises(AssertionError, match="action is not in action space"):
-            env.step(wrong)
-
-
 def test_every_illegal_choice_of_a_simultaneous_game_is_reported() -> None:
     env = ParallelGame(Sealed())
     env.reset(seed=3)
@@ -350,13 +341,6 @@ def test_a_copy_goes_on_from_where_the_game_is(adapter: Adapter, game: Game, dup
     for one in (env, twin):
         adapter.reset(one)  # the seeds that follow are copied too
     assert core_state(env).equal(core_state(twin))
-
-
-@pytest.mark.parametrize("name", ["gymnasium vector", "sb3", "torchrl"])
-def test_a_batch_without_envs_is_refused(name: str) -> None:
-    kind: Any = type(ADAPTERS[name].make(TORUS))
-    with pytest.raises(ValueError, match="torus-v0: expected from 1 to"):
-        kind(TORUS, 0)
 
 
 def test_a_game_of_the_other_kind_is_refused() -> None:

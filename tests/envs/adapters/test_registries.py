@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import pickle
 import sys
-import warnings
 from typing import Any
 
 import gymnasium
@@ -17,8 +16,8 @@ from refusals import refused
 from toy_games import Sealed
 
 import cellgames
-from cellgames.envs import registry, torus_v0
-from cellgames.envs.adapters import SeatVectorEnv, register
+from cellgames.envs import registry
+from cellgames.envs.adapters import SeatVectorEnv
 from cellgames.envs.adapters.pettingzoo_aec import make_aec
 from cellgames.envs.adapters.pettingzoo_parallel import make_parallel
 
@@ -26,17 +25,6 @@ from cellgames.envs.adapters.pettingzoo_parallel import make_parallel
 def game_of(env: Any) -> Any:
     """The rules of an environment, below its wrappers."""
     return env.unwrapped.game
-
-
-def test_the_module_makes_environments_of_any_size() -> None:
-    assert game_of(torus_v0.env(size=4)) == cellgames.make("torus-v0", size=4)
-    assert torus_v0.raw_env().game == cellgames.make("torus-v0")
-    assert "Mark Steere" in (torus_v0.env.__doc__ or "")
-    assert "Bill Taylor" in (torus_v0.__doc__ or "")
-    with refused("parameter", "'sizes'"):
-        torus_v0.env(sizes=4)
-    with refused("size", "1"):
-        torus_v0.raw_env(size=1)
 
 
 @pytest.mark.parametrize("id", REGISTERED)
@@ -65,14 +53,6 @@ def test_pettingzoos_registry_takes_parameters_and_finds_the_newest_version() ->
     assert game_of(env) == cellgames.make("torus-v0", size=3)
     with refused("parameter", "'max_cycles'"):
         pettingzoo.make("aec", "cellgames/torus-v0", max_cycles=7)
-
-
-def test_registering_twice_changes_nothing_and_does_not_warn() -> None:
-    before = dict(pettingzoo.aec_registry), dict(gymnasium.registry)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        register()
-    assert (pettingzoo.aec_registry, gymnasium.registry) == before
 
 
 def test_simultaneous_games_are_made_in_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:

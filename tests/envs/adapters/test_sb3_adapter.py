@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from learner_play import REGISTERED
-from refusals import refused
 
 import cellgames
 from cellgames.envs.core import Game
@@ -44,20 +43,6 @@ def test_envs_have_attributes_and_methods() -> None:
         env.get_attr("stages")
     masks[0][:] = True
     assert not env.action_masks().all()  # what is handed out is a copy
-
-
-def test_seeds_resets_and_options() -> None:
-    one, two = SeatVecEnv("torus-small-v0", 6, seed=5), SeatVecEnv("torus-small-v0", 6)
-    assert two.seed(5) == [5, 6, 7, 8, 9, 10]
-    first = one.reset()
-    assert np.array_equal(first, two.reset())
-    assert not np.array_equal(first, one.reset())  # the games that follow
-    one.seed(5)
-    assert np.array_equal(first, one.reset())
-    assert one.vector.state.seed.tolist() == [5, 6, 7, 8, 9, 10]
-    one.set_options({"position": "x"})
-    with refused("position", "'x'"):
-        one.reset()
 
 
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=["torus", "grid"])

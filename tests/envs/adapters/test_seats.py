@@ -23,7 +23,7 @@ from cellgames.envs.adapters import SeatEnv, SeatVecEnv, SeatVectorEnv
 from cellgames.envs.adapters import seats as seats_module
 from cellgames.envs.adapters.opponents import UNIFORM
 from cellgames.envs.adapters.seats import SeatTransition, SeatVector
-from cellgames.envs.core import LOSS, WIN, Game, chance, seeds
+from cellgames.envs.core import LOSS, Game, chance, seeds
 
 TORUS = cellgames.make("torus-v0", size=2)
 
@@ -95,43 +95,6 @@ def test_the_learner_gets_what_its_seat_earns_in_the_cores_single_steps(game: Ga
                 since[env_id], ended = step + 1, ended + 1
         assert (moved.ended is None) == (not done.any())
     assert ended >= num_envs
-
-
-# Columns are letters: two octagons of a column close a ring, which wins for Black; two of a row a bracelet for White.
-BLACK_WINS, WHITE_WINS = "a1 b2 a2", "a1 a2 a1+ b2"
-
-
-class Script:
-    """Plays its moves of a game that is written down."""
-
-    def __init__(self, moves: str, player: int) -> None:
-        self.moves = [TORUS.string_to_action(move) for move in moves.split()[player::2]]
-
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        pass
-
-    def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.tensor([self.moves[turn // 2] for turn in state.turn[env_ids].tolist()])
-
-
-@pytest.mark.parametrize("seat", ["black", "white"])
-@pytest.mark.parametrize(("moves", "winner"), [(BLACK_WINS, 0), (WHITE_WINS, 1)], ids=["Black wins", "White wins"])
-def test_a_torus_game_of_known_winner_pays_the_right_seat(moves: str, winner: int, seat: str) -> None:
-    player = TORUS.info.players.index(seat)
-    vector = SeatVector(TORUS, 4, Script(moves, 1 - player), seat=seat)
-    mine = Script(moves, player).moves
-    for move in mine[:-1]:
-        moved = vector.step(torch.full((4,), move))
-        assert moved.ended is None
-        assert not moved.rewards.any()
-    moved = vector.step(torch.full((4,), mine[-1]))
-    won = player == winner
-    assert moved.rewards.tolist() == [1.0 if won else -1.0] * 4
-    assert moved.terminated.all()
-    assert not moved.truncated.any()
-    assert moved.ended is not None
-    assert moved.ended.outcome.tolist() == [WIN if won else LOSS] * 4
-    assert moved.ended.lengths.tolist() == [len(mine)] * 4
 
 
 @dataclass(frozen=True)
@@ -314,48 +277,6 @@ def test_opponents_are_agents_or_their_names(make: Callable[[Any], SeatVector]) 
     assert uniform is UNIFORM
     with refused("agent", "'gredy'"):
         make(["greedy", "gredy"])
-
-
-class Peeker(agents.BaseAgent):
-    """Notes the seeds that it is shown."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[int] = []
-
-    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        self.seen += state.seed.tolist()
-        return Race().legal_actions(state).int().argmax(1)
-
-
-def test_agents_do_not_see_the_dice_to_come() -> None:
-    peeker = Peeker()
-    vector = SeatVector(Race(), 4, AgentOpponent(peeker), seed=1)
-    true = set(vector.state.seed.tolist())
-    run(vector, 3)
-    assert peeker.seen
-    assert not true & set(peeker.seen)
-
-
-@every_game
-@pytest.mark.parametrize("policy", ["raise", "forfeit"])
-def test_what_is_no_action_raises_and_changes_nothing(game: Game, policy: Any) -> None:
-    vector = SeatVector(game, 3, seed=2, illegal=policy)
-    before, good = vector.state_dict(), random_learner(vector, generator())
-    wrong = good.clone()
-    wrong.view(3, -1)[1, -1] = 10**6
-    name = game.info.players[int(vector.player[1])]
-    with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player {name} in env 1.*: expected a"):
-        vector.step(wrong)
-    with refused("actions"):
-        vector.step(good[:2])
-    with pytest.raises(ValueError, match=r"actions must be integers, got torch\.float32"):
-        vector.step(good.float())
-    with pytest.raises(ValueError, match="actions must be a tensor, got list"):
-        vector.step(good.tolist())  # type: ignore[arg-type]  # on purpose
-    after = vector.state_dict()
-    assert before["state"].equal(after["state"])
-    assert all(torch.equal(before[name], after[name]) for name in before if name != "state")
 
 
 def test_an_illegal_action_raises_or_loses_the_game() -> None:

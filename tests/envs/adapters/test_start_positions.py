@@ -11,7 +11,7 @@ from learner_play import REGISTERED, random_learner
 from toy_games import Race
 
 import cellgames
-from cellgames.envs.adapters import SeatVector, TorchRLGame
+from cellgames.envs.adapters import SeatVector
 from cellgames.envs.core import Game, State, chance, seeds
 
 every_registered = of_each(REGISTERED)
@@ -26,16 +26,6 @@ def lines_of(game: Game) -> list[str]:
 
 def shown(game: Game, state: State) -> list[str]:
     return [game.state_to_string(state[env_id]) for env_id in range(len(state))]
-
-
-def test_torchrl_resets_only_the_envs_that_are_asked_for_from_a_position() -> None:
-    line = lines_of(TORUS)[0]
-    env = TorchRLGame(TORUS, 3)
-    td = env.reset()
-    start = shown(TORUS, env.core_state())
-    td["_reset"] = torch.tensor([[False], [True], [False]])
-    env.reset(td, options={"position": line})
-    assert shown(TORUS, env.core_state()) == [start[0], line, start[2]]
 
 
 def check_starts(game: Game, vector: Any, lines: list[str], steps: int) -> None:

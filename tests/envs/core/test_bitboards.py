@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 import torch
 from life_reference import Cell, around, live_cells, soup, spread
-from refusals import refused
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, count, popcount
@@ -46,42 +44,6 @@ def test_packing_is_undone_by_unpacking(cols: int, wrap: bool) -> None:
         assert torch.equal(grid.unpack(packed), cells.bool())
         assert torch.equal(grid.unpack(packed[1]), cells[:, 1].bool())
         assert torch.equal(count(packed), cells.sum((-2, -1)).T)  # and no bit is set outside of the board
-
-
-@both_edges
-def test_a_batch_may_be_empty(wrap: bool) -> None:
-    grid = Grid(4, 66, wrap)
-    packed = grid.pack(torch.zeros(0, 4, 66))
-    assert packed.shape == (*grid.shape, 0)
-    assert grid.unpack(packed).shape == (0, 4, 66)
-    assert count(packed).shape == (0,)
-    assert grid.shift(packed, 1, 1).shape == packed.shape
-
-
-@pytest.mark.parametrize(
-    ("rows", "cols", "refusal"),
-    [
-        (2, 8, ("rows", "2")),
-        (8, 2, ("cols", "2")),
-        (8.0, 8, ("rows", "8.0")),
-        (8, True, ("cols", "True")),
-    ],
-)
-def test_sizes_that_are_no_board_are_refused(rows: Any, cols: Any, refusal: tuple[str, ...]) -> None:
-    with refused(*refusal):
-        Grid(rows, cols)
-
-
-def test_boards_of_another_shape_are_refused() -> None:
-    grid = Grid(4, 66, wrap=False)
-    with pytest.raises(ValueError, match=r"cells: expected shape \[B, ..., 4, 66\], got \[2, 66, 4\]"):
-        grid.pack(torch.zeros(2, 66, 4))
-    with pytest.raises(ValueError, match=r"cells: expected shape \[B, ..., 4, 66\], got \[4, 66\]"):
-        grid.pack(torch.zeros(4, 66))
-    with pytest.raises(ValueError, match=r"4 x 66 are int64 \[..., 5, 2, B\], got torch.int64 \[4, 2, 7\]"):
-        grid.unpack(torch.zeros(4, 2, 7, dtype=torch.int64))
-    with pytest.raises(ValueError, match=r"got torch.int32 \[5, 2, 7\]"):
-        grid.unpack(torch.zeros(5, 2, 7, dtype=torch.int32))
 
 
 @both_edges

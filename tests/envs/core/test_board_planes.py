@@ -8,7 +8,6 @@ from native_code import native_library
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.board_planes import write_planes
-from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.native import without_native
 
 
@@ -39,21 +38,3 @@ def test_planes_are_those_of_torch_code(
         own, other = cells[torch.arange(count), 1 + seat], cells[torch.arange(count), 2 - seat]
         assert torch.equal(seen[:, 1:3], torch.stack((own, other), 1).to(dtype))
         assert torch.equal(seen[:, 4:], numbers[:, :, None, None].to(dtype).expand(count, 2, rows, cols))
-
-
-@pytest.mark.parametrize("dtype", [torch.int16, torch.float32])
-@pytest.mark.parametrize(("rows", "cols"), [(3, 3), (9, 9), (15, 15), (7, 31)])
-@pytest.mark.parametrize("count", [1, 13, 700])
-def test_planes_of_all_seats_are_those_of_torch_code(rows: int, cols: int, dtype: torch.dtype, count: int) -> None:
-    native_library()
-    generator, grid = torch.Generator().manual_seed(rows * cols), PackedGrid(rows, cols)
-    cells = torch.rand((count, 3, rows, cols), generator=generator) < 0.4
-    boards = list(grid.pack(cells).movedim(-1, 0).unbind(1))
-    seats = torch.arange(5).expand(count, -1)
-    numbers = torch.randint(-(1 << 15), 1 << 15, (count, 5, 4), generator=generator).to(torch.int16)
-    seen, expected = torch.full((2, count, 5, 7, rows, cols), 7, dtype=dtype)
-    write_planes(grid, boards, seats, numbers, (3, 4), seen)
-    with without_native():
-        write_planes(grid, boards, seats, numbers, (3, 4), expected)
-    assert torch.equal(seen, expected)
-    assert torch.equal(seen[:, :, :3], cells[:, None].to(dtype).expand(count, 5, 3, rows, cols))

@@ -83,15 +83,6 @@ def test_vectors_step_by_native_code_as_by_torch_code(game: Game) -> None:
 
 
 @every_game
-def test_actions_of_a_wrong_shape_are_refused(game: Game) -> None:
-    state = midway(game, 4)
-    actions = random_actions(game, state, generator())
-    for wrong in (actions[:3], actions[0], actions[None], actions[..., None]):
-        with refused("actions"):
-            game.step(state, wrong)
-
-
-@every_game
 @pytest.mark.parametrize("beyond", [0, 1, 10**9])
 def test_an_action_out_of_range_names_env_player_and_range(game: Game, beyond: int) -> None:
     state, info = game.init(seeds(4, 4)), game.info

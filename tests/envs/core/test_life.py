@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import pytest
 import torch
 from life_reference import boards_tensor, census, drawn, live_cells, next_board, next_cells, soup
 from native_code import native_library
-from refusals import refused
 from torch import Tensor
 
 from cellgames.envs.boards import life
@@ -111,28 +109,6 @@ def test_boards_side_by_side_live_as_they_do_alone(boards: int, wrap: bool, monk
             assert [set(live_cells(board)) for board in each.cells()] == live
             assert each.counts().tolist() == [len(cells) for cells in live]
     assert many.generations == chunked.generations == 10
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"boards": 0}, "boards: expected a whole number of at least 1, got 0"),
-        ({"boards": 2.0}, "boards: expected a whole number of at least 1, got 2.0"),
-        ({"boards": 1, "rows": 2}, "rows: expected a whole number of at least 3, got 2"),
-    ],
-)
-def test_what_makes_no_boards_is_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Life(**{"rows": 5, "cols": 5} | arguments)
-
-
-def test_other_boards_and_generations_are_refused() -> None:
-    boards = Life(5, 6, 2)
-    with refused("cells", "[2, 6, 5]"):
-        boards.load(torch.zeros(2, 6, 5))
-    for generations in (-1, 1.0, True):
-        with refused("generations"):
-            boards.advance(generations)  # type: ignore[arg-type]  # the test's point
 
 
 @pytest.mark.parametrize(

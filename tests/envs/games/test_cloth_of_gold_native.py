@@ -16,9 +16,6 @@ import cellgames
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.cloth_of_gold import simulation
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.placement import legal_cells
-from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.cloth_of_gold_wild.game import ClothOfGoldWild
 from cellgames.envs.core import seeds
 from cellgames.envs.native import without_native
@@ -86,19 +83,6 @@ def test_threads_and_strides_change_nothing(number: int) -> None:
     assert not native.is_set_to(planes)
 
 
-@pytest.mark.parametrize("radius", [1, 8, 32])
-@pytest.mark.parametrize(("rows", "cols"), [*BOARDS, (100, 100), (256, 256)])
-def test_territory_is_the_same(rows: int, cols: int, radius: int) -> None:
-    native_library()
-    grid = Grid(rows, cols, wrap=False)
-    for count in (0, 1, 11):
-        lots = torch.rand((count, 2, rows, cols), generator=torch.Generator().manual_seed(count))
-        units = grid.pack(lots < 2 / (rows * cols))
-        native = territory(grid, units, radius)
-        with without_native():
-            assert torch.equal(native, territory(grid, units, radius)), count
-
-
 def make(**parameters: Any) -> ClothOfGold:
     game = cellgames.make("cloth-of-gold-v0", **parameters)
     assert isinstance(game, ClothOfGold)
@@ -131,45 +115,6 @@ WILD: dict[str, dict[str, Any]] = {
         **{"territory": "hull", "wildlife": (2, 1, 1), "combinations": True, "max_rounds": 6, "max_units": 6},
     },
 }
-
-
-def any_state(game: ClothOfGold, count: int, seed: int) -> ClothState:
-    """States with fields of random bits and numbers, most of which no game comes to."""
-    lots = torch.Generator().manual_seed(seed)
-
-    def boards(density: float, *kinds: int) -> Tensor:
-        cells = torch.rand((count, *kinds, game.height, game.width), generator=lots) < density
-        return game.grid.pack(cells).movedim(-1, 0)
-
-    def numbers(most: int, *shape: int) -> Tensor:
-        return torch.randint(most, (count, *shape), generator=lots, dtype=torch.int32)
-
-    return game.init(seeds(seed, count)).replace(
-        units=boards(0.05, 2),
-        territory=boards(0.5, 2),
-        neutral=boards(0.1),
-        killed=boards(0.05),
-        placed=boards(0.05),
-        live=numbers(3, 2),
-        left=numbers(game.max_units + 1),
-        acts=numbers(2 * game.max_units + 2),
-        current_player=torch.randint(2, (count,), generator=lots),
-    )
-
-
-@pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("number", [1, 3])
-def test_what_may_be_done_is_the_same_in_any_state(name: str, number: int) -> None:
-    native_library()
-    game = make(**GAMES[name])
-    for count in (0, 1, 3, 129):
-        state = any_state(game, count, count)
-        with threads(number):
-            found = [legal_cells(game.grid, state), game.legal_actions(state)]
-        with without_native():
-            expected = [legal_cells(game.grid, state), game.legal_actions(state)]
-        assert all(map(torch.equal, found, expected)), count
-        assert len(state) < 100 or all(found[1].any(0)[:-1].tolist())
 
 
 def some_ends(legal: Tensor, game: ClothOfGold, chance: torch.Generator) -> Tensor:

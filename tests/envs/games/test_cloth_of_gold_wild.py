@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from cloth_of_gold_reference import distances, random_world
-from cloth_of_gold_wild_reference import PATTERNS, WildReference, forms_of, random_bits
+from cloth_of_gold_wild_reference import PATTERNS, WildReference, forms_of
 from colour_vision import VISION, lab
 from games_beside import Beside, played_beside
 from native_code import native_library
@@ -23,13 +23,12 @@ import cellgames
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rendering import View, draw, text
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.cloth_of_gold_wild import perks, rounds
+from cellgames.envs.cloth_of_gold_wild import rounds
 from cellgames.envs.cloth_of_gold_wild.rendering import LAND, WildView
 from cellgames.envs.cloth_of_gold_wild.state import WildState, wild
-from cellgames.envs.core import chance, seeds
+from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Inset, Text
 from cellgames.envs.core.raster import to_rgb
-from cellgames.envs.native import without_native
 
 SMALL: dict[str, Any] = {"generations": 6, "radius": 4, "max_units": 8, "max_rounds": 2, "first_verdict": 9}
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -224,41 +223,6 @@ def turn_and_round(sky: str, number: int, size: dict[str, int]) -> WildReference
     return one
 
 
-@pytest.mark.parametrize(("height", "width"), [(9, 62), (16, 130), (33, 24)])
-def test_native_code_and_torch_code_play_the_same(height: int, width: int) -> None:
-    """Rounds and zones of many games at once, in words that are nearly full and in rows of several words."""
-    native_library()
-    game = make(height=height, width=width, **SMALL | ALL | NEUTRALS | {"generations": 9, "neutral_density": 0.05})
-    state = wild(game.init(seeds(4, 12)))
-    generator = torch.Generator().manual_seed(width)
-    cells = torch.rand((12, 3, height, width), generator=generator)
-    water = game.grid.unpack(state.water.movedim(0, -1))[:, None]
-    units = game.grid.pack((cells[:, :2] < 0.2) & (cells[:, 2:] < 0.7) & ~water & (cells[:, :1] != cells[:, 1:2]))
-    units[1] &= ~units[0]
-    fire = (cells < 0.03) & game.grid.unpack(state.water.movedim(0, -1))[:, None].logical_not()
-    stages = game.grid.pack(fire[:, [0, 1, 2, 0, 0]]) & state.land[:, 0].movedim(0, -1)
-    stages[3:] = 0
-    stages[1:] &= ~stages[0]
-    stages[2:] &= ~stages[1]
-    state = state.replace(
-        units=units.movedim(-1, 0),
-        fire=stages.movedim(-1, 0),
-        wards=game.grid.pack(cells[:, :2] > 0.7).movedim(-1, 0),
-        weather=torch.arange(12, dtype=torch.int32) % 4,
-        reach=torch.arange(24, dtype=torch.int32).view(12, 2) % 5,
-        round=torch.full((12,), 2, dtype=torch.int32),
-    )
-    env_ids = torch.arange(12)
-    found = rounds.end_round(game, state, env_ids)
-    with without_native():
-        assert torch.equal(game.init(seeds(4, 12)).ground, state.ground)
-        expected = rounds.end_round(game, state, env_ids)
-    assert found.equal(expected)
-    assert not torch.equal(found.fire, state.fire)
-    assert not torch.equal(found.animals, state.animals)
-    assert found.territory.any()
-
-
 def test_units_that_all_die_in_the_first_generation_are_gone() -> None:
     native_library()
     game = make(height=16, width=16, generations=4, terrain=True)
@@ -268,15 +232,6 @@ def test_units_that_all_die_in_the_first_generation_are_gone() -> None:
     assert state.live.tolist() == [[1, 0]]
     after = rounds.end_round(game, state, torch.arange(1))
     assert after.live.tolist() == [[0, 0]]
-
-
-def test_bits_and_forms_are_those_of_the_reference() -> None:
-    for seed, purpose, counter in ((0, 16, 0), (-1 << 63, 21, 7), ((1 << 63) - 1, 20, (1 << 32) - 1)):
-        number = chance.draw(torch.tensor([seed]), purpose, torch.tensor([counter]))
-        assert number.tolist() == [random_bits(seed % (1 << 64), purpose, counter)]
-    for kind, pattern in PATTERNS.items():
-        assert set(perks.orientations(kind)) == forms_of(pattern)
-        assert len(perks.orientations(kind)) == len(forms_of(pattern))
 
 
 @pytest.mark.parametrize(("height", "width"), [(8, 8), (9, 15), (100, 100), (70, 131)])

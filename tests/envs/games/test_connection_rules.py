@@ -9,10 +9,8 @@ from typing import Any
 import connection_reference as ref
 import pytest
 import torch
-from refusals import refused
 
 import cellgames
-from cellgames.envs import check_game
 from cellgames.envs.connection import ConnectionGame, Hex, Y
 from cellgames.envs.connection.winning_path import winning_path
 from cellgames.envs.core import seeds
@@ -199,26 +197,6 @@ def test_the_swap_mirrors_the_stone_in_hex_and_keeps_its_place_in_y() -> None:
         assert int(again.turn) == 2
         assert torch.equal(game.legal_actions(again), game.legal_actions(state))
         assert not game.legal_actions(state)[0, -1]
-
-
-@pytest.mark.parametrize(
-    ("text", "refusal"),
-    [
-        ("l1", ("cell", "'l1'")),
-        ("a12", ("cell", "'a12'")),
-        ("a1+", ("cell", "'a1+'")),
-        ("11", ("cell", "'11'")),
-        ("", ("cell", "''")),
-    ],
-)
-def test_wrong_cells_are_answered_with_the_right_ones(text: str, refusal: tuple[str, ...]) -> None:
-    with refused(*refusal):
-        Hex().string_to_action(text)
-
-
-@pytest.mark.parametrize("game", [BOARDS[0], BOARDS[6]], ids=repr)
-def test_the_contract_holds(game: ConnectionGame) -> None:
-    check_game(game)
 
 
 @every_board

@@ -16,7 +16,7 @@ from grid_adaptation_table import Table, agree, make, reference_of
 from refusals import refused
 from torch import Tensor
 
-from cellgames.envs import grid_adaptation_v0
+from cellgames.envs import check_game
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
@@ -76,6 +76,12 @@ def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
     if family.startswith("short"):
         assert seen["votes"] > 2
         assert seen["lots"]
+
+
+@pytest.mark.parametrize("family", ["three-players", "two-players", "short-of-four", "outcome"])
+def test_the_game_keeps_its_contract(family: str) -> None:
+    """So does a match outside a batch, which is native code of its own."""
+    check_game(make(**FAMILIES[family]))
 
 
 def test_parameters_default_to_those_of_the_rules() -> None:
@@ -370,28 +376,3 @@ def test_random_actions_are_those_drawn_from_the_masks(family: str) -> None:
         running = [env_id for env_id, one in enumerate(matches) if not one.terminated]
         assert drawn.dtype == torch.int64
         assert torch.equal(drawn[running], expected[running])
-
-
-def test_an_illegal_choice_is_none_in_the_environment_and_told() -> None:
-    env = grid_adaptation_v0.parallel_env(size=7, players=3)
-    game = make(size=7, players=3)
-    board = ".......\n.44....\n" + ".......\n" * 5
-    table = Table(game, board, sequence=[6, 4, 3])
-    env.reset(seed=0, options={"position": game.state_to_string(table.state)})
-    actions = table.actions({0: [(2, 1), (2, 1), (2, 1)], 1: (0, 6), 2: (6, 0)})[0].numpy()
-    given = {f"player_{player}": actions[player].copy() for player in range(3)}
-    given["player_0"][1] = 8  # a space with a tile
-    given["player_1"][:3] = (9, 6, 48)
-    given["player_2"][[FLIP, BUY]] = (2, 1)  # no flips in this round; the purchase is legal
-    given["player_2"][VOTE] = 0
-    *_, infos = env.step(given)
-    after = env.core_state()
-    assert isinstance(after, GridState)
-    assert isinstance(after, GridState)
-    assert game.board(after)[0].tolist() == [[-1] * 7, [-1, 4, 4, *[-1] * 4], [-1, 6, 4, *[-1] * 4], *[[-1] * 7] * 4]
-    reasons = [infos[f"player_{player}"]["illegal_action"] for player in range(3)]
-    assert re.search(r"illegal action 8 of player player_0 .*component 1", reasons[0])
-    assert re.search(r"illegal action 9 of player player_1 .*component 0", reasons[1])
-    assert re.search(r"component 4.*\n.*component 6", reasons[2])
-    assert after.sequence.tolist() == [[6, 4, 3]]
-    assert after.garnets.tolist() == [[2, 2, 0]]

@@ -12,7 +12,7 @@ from grid_adaptation_table import make
 from native_code import native_library
 from torch import Tensor
 
-from cellgames.envs.core import sampling, seeds
+from cellgames.envs.core import seeds
 from cellgames.envs.core.vector import Starts, _by_parts
 from cellgames.envs.grid_adaptation import native as rounds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -113,17 +113,6 @@ def test_steps_and_masks_are_the_same_and_leave_the_state_alone(options: dict[st
             assert torch.equal(native[3], game.free_spaces(state))
 
 
-@pytest.mark.parametrize("size", [5, 8, 9, 16, 31])
-def test_boards_of_every_size_are_the_same(size: int) -> None:
-    game = make(size=size, players=2 + size % 7, rounds=2)
-    assert all(torch.equal(game._legal(state), _in_torch(game, state)) for state, _ in both(game, 9, size % 2 == 0))
-
-
-def _in_torch(game: GridAdaptation, state: GridState) -> Tensor:
-    with without_native():
-        return game._legal(state)
-
-
 def test_threads_change_nothing() -> None:
     game, results = make(), []
     before = torch.get_num_threads()
@@ -174,11 +163,3 @@ def test_a_state_of_another_game_is_no_way_into_foreign_memory() -> None:
         large._legal(state)
     with pytest.raises((RuntimeError, IndexError, ValueError)):
         large._step(state, torch.zeros((4, *large.info.action_shape), dtype=torch.int64))
-
-
-@pytest.mark.parametrize("count", [0, 1, 7, sampling.MANY, 3 * sampling.MANY + 5])
-def test_random_bits_are_the_same(count: int) -> None:
-    root = torch.tensor([0x1234567890ABCDEF])
-    bits = sampling.spread(root, count)
-    assert len(bits) == count
-    assert torch.equal(bits, sampling.spread.reference(root, count))

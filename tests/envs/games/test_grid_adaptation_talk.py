@@ -371,25 +371,3 @@ def test_an_illegal_component_says_why() -> None:
 def test_a_bad_parameter_is_refused(parameters: dict[str, Any], refusal: tuple[str, ...]) -> None:
     with refused(*refusal):
         GridAdaptationTalk(**parameters)
-
-
-@pytest.mark.parametrize("family", ["public", "private", "scrambled", "mute", "votes"])
-def test_a_match_outside_a_batch_is_the_batchs(family: str) -> None:
-    game = GridAdaptationTalk(**FAMILIES[family])
-    for state, matches, actions in beside(game, 2, seed=11):
-        for env_id in range(len(matches)):
-            solo = game.solo(state[env_id])
-            for _ in range(2):  # as it is made, and as a copy of a stepped one
-                batch = solo.state()
-                assert batch.equal(state[env_id]) or bool(batch.done)
-                assert np.array_equal(solo.legal_actions(), game.legal_actions(batch)[0].numpy())
-                assert np.array_equal(solo.board(), game.board(batch)[0].numpy())
-                for player in range(game.players):
-                    assert np.array_equal(solo.observe(player), game.observe(batch, player)[0].numpy())
-                    told = {name: value[0].tolist() for name, value in game.infos(batch, player).items()}
-                    assert solo.infos(player) == told
-                copy = solo.copy()
-                copy.step(actions[env_id].numpy())
-                assert copy.state().equal(game.step(state[[env_id]], actions[[env_id]]))
-                assert solo.state().equal(batch)
-                break

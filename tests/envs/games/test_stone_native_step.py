@@ -216,21 +216,3 @@ def test_the_backend_is_told() -> None:
     with without_native():
         assert repr(SIZE_5.vector(2, compile="always")) == "Vector(Torus(size=5), 2 envs on cpu, compiled)"
         assert repr(SIZE_5.vector(2)) == "Vector(Torus(size=5), 2 envs on cpu, eager)"
-
-
-@pytest.mark.parametrize("size", [2, 8, 16])
-@pytest.mark.parametrize("num_envs", [1, 130])
-def test_a_step_outside_a_vector_is_the_same(size: int, num_envs: int) -> None:
-    """From the start to the end, with finished games in the batch, and with batches that are parts of others."""
-    game, lots = Torus(size=size), generator(size)
-    state = game.init(seeds(size, 2 * num_envs))[::2]
-    for turn in range(2 * size * size if size < 8 else 130 if size == 8 else 30):
-        actions = game.random_actions(state, lots)
-        with without_native():
-            expected = game.step(state, actions.clone())
-        before = state.clone()
-        after = game.step(state, actions.to(torch.int32 if turn % 2 else torch.int64))
-        assert after.equal(expected), turn
-        assert state.equal(before), "the state it was given is changed"
-        state = after if turn % 3 else after[torch.arange(num_envs).flip(0)]
-    assert state.done.any() or size > 8 or num_envs == 0

@@ -6,13 +6,11 @@ import random
 from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise, product
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from refusals import refused
 
 from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, to_svg
 from cellgames.envs.core.raster import to_rgb
@@ -238,44 +236,6 @@ def test_the_path_is_as_short_as_a_plain_search_finds(size: int) -> None:
                 path = winning_path(cells, size=size, winner=winner)
                 check_closed(path, cells, size, winner)
                 assert len(path) - 1 == steps
-
-
-def test_errors_say_expected_and_got() -> None:
-    floats: Any = np.zeros(8)
-    functions = (
-        lambda cells, size: View(cells, size=size).draw(),
-        lambda cells, size: View(cells, size=size).text(),
-        lambda cells, size: winning_path(cells, size=size, winner=0),
-    )
-    for function in functions:
-        with refused("cells", "(100,)"):
-            function([0] * 100, size=8)
-        with refused("cells", "(3, 128)"):
-            function(np.zeros((3, 128), dtype=np.int8), size=8)
-        with refused("cells", "int64 [0, 3]"):
-            function([0, 3] * 4, size=2)
-        with refused("cells", "float64 [0.0]"):
-            function(floats, size=2)
-        for size in (1, 17):
-            with refused("size"):
-                function([0] * (2 * size * size), size=size)
-    with refused("cell", "8"):
-        View([0] * 8, size=2, last_move=8).draw()
-    with refused("cell", "-1"):
-        View([0] * 8, size=2, path=[(-1, 0, 0)]).text()
-    with refused("winner", "2"):
-        winning_path([0] * 8, size=2, winner=2)
-
-
-@pytest.mark.parametrize("path", [[], [(3, 0, 0), (4, 0, 1)], [(3, 1, 0), (3, 1, 1)]])
-def test_an_open_path_has_no_class(path: list[Step]) -> None:
-    with refused("path"):
-        winning_class(path)
-
-
-def test_a_path_that_does_not_wind_has_no_class() -> None:
-    with refused("path"):
-        winning_class([(3, 0, 0), (4, 0, 0), (3, 0, 0)])
 
 
 def test_every_winding_has_the_name_of_the_rules() -> None:

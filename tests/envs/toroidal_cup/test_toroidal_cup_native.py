@@ -132,7 +132,15 @@ STEPS: dict[str, dict[str, Any]] = {
     "small": {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 3, "max_generations": 300},
     "three teams of all patterns": {"rows": 40, "cols": 220, "teams": 3, "shapes": 4, "max_generations": 20},
     "many positions": {"rows": 30, "cols": 260, "stride": 1, "pattern": "donutmethuselahs", "max_generations": 8},
-    "a seam": {"rows": 22, "cols": 62, "stride": 5, "pattern": "randys", "shapes": 1, "survivors": "keep"},
+    "a seam": {
+        "rows": 22,
+        "cols": 62,
+        "stride": 5,
+        "pattern": "randys",
+        "shapes": 1,
+        "survivors": "keep",
+        "max_generations": 300,
+    },
 }
 
 

@@ -224,19 +224,3 @@ def test_starts_that_are_none_are_refused(starts: list[list[list[int]]], message
 def test_arguments_that_are_none_are_refused(arguments: dict[str, Any], refusal: tuple[str, ...]) -> None:
     with refused(*refusal):
         simulate([[[1], [2]]], **{"rows": 6, "cols": 10} | arguments)
-
-
-def test_boards_that_are_none_are_refused() -> None:
-    board = torch.zeros(2, 6, 10, dtype=torch.int8)
-    with refused("board", "torch.int8 [6, 10]"):
-        run(board[0], 2)
-    with refused("board"):
-        run(board.float(), 2)
-    with refused("board"):
-        run(board.bool(), 2)
-    with refused("cells", "0 to 3"):
-        run(board.index_fill(1, torch.tensor([3]), 3), 2)
-    with refused("cells", "-1 to 0"):
-        run(board.index_fill(1, torch.tensor([3]), -1), 2)
-    with pytest.raises(ValueError, match="teams: expected a whole number from 2 to 127, got 1"):
-        run(board, 1)
