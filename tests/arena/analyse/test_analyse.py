@@ -59,30 +59,6 @@ def test_win_chances_are_those_of_the_player_to_move(found: analysis.Analysis) -
     assert found.win_chance == 0.625
 
 
-def test_among_equally_visited_moves_the_one_to_play_comes_first() -> None:
-    class Undecided(Planned):
-        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
-            planned = super().search(state, env_ids, generator)
-            planned.visits.clamp_(max=1)
-            planned.chosen[0] = planned.actions[0, 2]
-            planned.lines[0] = planned.chosen.tolist()
-            return planned
-
-    analysed = analysis.analyse(TORUS, after(), Undecided())
-    assert [move.name for move in analysed.moves] == ["c1", "b1", "a1", "a2"]
-
-
-def test_a_line_with_an_illegal_move_is_refused() -> None:
-    class Dreamer(Planned):
-        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
-            planned = super().search(state, env_ids, generator)
-            planned.lines[0].append(planned.lines[0][0])
-            return planned
-
-    with pytest.raises(ValueError, match="cell b1 is taken"):
-        analysis.analyse(TORUS, after(), Dreamer())
-
-
 def test_the_agent_is_started_in_the_movers_seat_and_the_position_is_left_alone() -> None:
     class Careless(Planned):
         def search(self, state: State, env_ids: Any, generator: Any) -> Any:

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from refusals import refused
 from strategy_records import a_game, played
 
 import cellgames
@@ -19,7 +18,7 @@ from cellgames.arena.analyse.report import FORMAT, Report, analyse_games, write_
 from cellgames.arena.records.record_lines import append
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
-from cellgames.utils.report.model import Plot, Section, Table
+from cellgames.utils.report.model import Section, Table
 
 TORUS = cellgames.make("torus-v0", size=3)
 GAMES = played(TORUS, ["random", "greedy"], 12)
@@ -67,15 +66,6 @@ def test_games_that_ended_by_a_forfeit_are_left_out() -> None:
     assert (len(group.records), group.forfeited) == (11, 1)
 
 
-@pytest.mark.usefixtures("no_plots")
-def test_without_matplotlib_there_are_tables_and_a_word(tmp_path: Path) -> None:
-    warned: list[str] = []
-    files = write_report(tmp_path / "out", analyse_games(TORUS, GAMES, only=QUICK), warned.append)
-    assert 'pip install "cellgames[render]"' in warned[0]
-    assert {path.suffix for path in files} == {".md", ".json", ".csv"}
-    assert "![" not in (tmp_path / "out" / "report.md").read_text()
-
-
 def _with(section: Section) -> Report:
     return dataclasses.replace(analyse_games(TORUS, GAMES, only=QUICK[:1]), sections=(section,))
 
@@ -103,18 +93,6 @@ def test_files_of_an_earlier_report_go_and_others_stay(tmp_path: Path) -> None:
     assert not (out / "places.csv").exists()
     assert (out / "mine.csv").exists()
     assert (out / "openings.csv").exists()
-
-
-def test_wrong_games_and_parts_are_refused(tmp_path: Path) -> None:
-    with refused("games", "one of torus-v0 with {'size': 3}"):
-        analyse_games(cellgames.make("torus-v0", size=2), GAMES)
-    with refused("games", "none"):
-        analyse_games(TORUS, [])
-    with refused("parts", "opening"):
-        analyse_games(TORUS, GAMES, only=("opening",))
-    twice = Section("Twice", (Plot("same", "", print), Plot("same", "", print)))
-    with refused("files", "more than one same.png"):
-        write_report(tmp_path / "out", _with(twice))
 
 
 def test_pairs_play_matches_and_one_agent_plays_itself() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -166,17 +164,6 @@ def test_agents_travel(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.
     assert_same(tmp_path / "alone", tmp_path / "shared")
 
 
-def test_tables_of_a_store_do_not_depend_on_the_order_of_its_games(tmp_path: Path) -> None:
-    records = list(run(tmp_path / "run", "greedy", *BOTS, "arena_bots:Last", games=8).records)
-    random.Random(1).shuffle(records)
-    with Store(tmp_path / "mixed.sqlite") as store:
-        store.add(records, source=("round robin", tmp_path / "run"))
-    boards = [stored(tmp_path / f"{name}.sqlite")[2] for name in ("run", "mixed")]
-    for board in boards:  # where they come from is known of one of them only
-        board[0].pop("identities", None)
-    assert boards[0] == boards[1]
-
-
 def test_a_worker_is_killed_while_it_plays(workers: RayWorkers, tmp_path: Path) -> None:
     bells = tmp_path / "bells"
     bells.mkdir()
@@ -204,13 +191,6 @@ def test_a_worker_is_killed_while_it_plays(workers: RayWorkers, tmp_path: Path) 
 def test_an_agent_that_workers_cannot_load_is_named(workers: RayWorkers, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"^random vs ray_bots:Homebody.* failed on \S+: .* nothing like home$"):
         run(tmp_path / "run", "random", f"ray_bots:Homebody:{os.getpid()}", workers=workers)
-
-
-def test_what_cannot_travel_is_refused_before_a_game(workers: RayWorkers, tmp_path: Path) -> None:
-    stuck = RandomAgent("stuck")
-    stuck.frame = sys._getframe()  # type: ignore[attr-defined]  # on purpose
-    with pytest.raises(ValueError, match=r"agent 'stuck' cannot be sent to workers .*give its spec instead"):
-        run(tmp_path / "run", "random", stuck, workers=workers)
 
 
 def test_a_bot_that_has_another_source_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

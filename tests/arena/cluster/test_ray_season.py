@@ -125,25 +125,6 @@ def _day(line: bytes) -> int:
     return int(stage.removeprefix("day ")) if stage.startswith("day ") else 1000
 
 
-@pytest.mark.parametrize("workers", [None, Pretend(2)], ids=["alone", "workers"])
-def test_a_season_cut_off_anywhere_goes_on(tmp_path: Path, whole: dict[str, bytes], workers: Pretend | None) -> None:
-    """After a batch, in one, between a batch and its replays; started by workers or not, it is the same file."""
-    lines = whole["games.jsonl"].splitlines(keepends=True)
-    attempts = [json.loads(line)["season"]["attempt"] for line in lines]
-    before_replays = next(n for n in range(8, len(lines)) if attempts[n] == 1 and attempts[n - 1] == 0)
-    days = sum(_day(line) <= 11 for line in lines)
-    for number, cut in enumerate((3, before_replays, days - 1, days + 5)):
-        out = tmp_path / str(number)
-        out.mkdir()
-        (out / "season.json").write_bytes(whole["season.json"])
-        (out / "games.jsonl").write_bytes(b"".join(lines[:cut]))
-        done = run(out, workers)
-        assert content(out) == whole
-        assert (
-            done.games - cut <= done.played <= done.games - cut + 4 * 6
-        )  # a torn batch and its replays again, nothing else
-
-
 BOTS = assign_divisions(
     assign_agents([Team(name) for name in generate_names(8, 0)], ["random", "arena_bots:Broken", "mine"])
 )

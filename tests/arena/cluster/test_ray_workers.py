@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from ray_clusters import Told, patient
 
-from cellgames.cluster.connection import ClusterError, build, connected, is_address, load_ray, module_folders
+from cellgames.cluster.connection import ClusterError, build, connected, is_address, load_ray
 from cellgames.cluster.workers import RayWorkers, Work
 from cellgames.training.runs.interrupts import Interrupts
 
@@ -179,18 +178,6 @@ def test_a_worker_with_another_version_is_refused(
     with pytest.raises(ClusterError, match=r"has other versions .*: cellgames: expected 99, got"):
         one(workers, Told(tmp_path), "square 3")
     assert not list(tmp_path.glob("*.started"))
-
-
-def test_modules_are_looked_for_everywhere_but_in_what_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = tmp_path / "src" / "app"  # such as /usr/src/app, where Python itself is in /usr
-    own.mkdir(parents=True)
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
-    installed = [Path(os.__file__).parent, Path(sysconfig.get_path("purelib")) / "package"]
-    monkeypatch.setattr(sys, "path", [str(own), *map(str, installed), str(tmp_path / "missing"), "."])
-    assert module_folders() == [str(own), os.getcwd()]
 
 
 def test_addresses_have_a_form() -> None:

@@ -130,12 +130,6 @@ def test_the_page_has_all_tables_and_links_the_plots(folder: Path) -> None:
         assert f"]({name})" in text
 
 
-def test_equal_tables_give_equal_bytes(folder: Path, tmp_path: Path) -> None:
-    write_report(tmp_path, run_report(make(dict(reversed(ENDS.items()))), RUN, PLAYERS))
-    for name in (path.name for path in folder.iterdir()):
-        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
-
-
 def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,12 +8,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from arena_bots import First, Last
@@ -23,7 +21,6 @@ from arena_runs import (
     split_options,
 )
 from PIL import Image
-from refusals import refused
 from torch import Tensor
 from toy_games import Sealed
 
@@ -36,7 +33,6 @@ from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Resul
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report.rating_tables import AHEAD
 from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES
-from cellgames.arena.stats import ratings
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import make_tables, places
 from cellgames.cli.main import main
@@ -165,38 +161,6 @@ def test_tables_of_drawn_up_games() -> None:
     assert (again.standings, again.agent_seats, again.seats) == (tables.standings, tables.agent_seats, tables.seats)
 
 
-def finishing_orders(rng: np.random.Generator, strength: np.ndarray, seats: int, games: int) -> list[Record]:
-    """Games by the model of Plackett and Luce: the earliest of exponential times comes first (Luce 1959)."""
-    found = []
-    for number in range(games):
-        sat = rng.choice(len(strength), seats, replace=False)
-        times = rng.exponential(1 / np.exp(strength[sat]))
-        found.append(record(number, "".join("abcdef"[agent] for agent in sat), *(-times).tolist()))
-    return found
-
-
-def test_ratings_recover_the_strengths_behind_finishing_orders() -> None:
-    truth = np.array([1.2, 0.6, 0.1, -0.3, -1.6])
-    tables = make_tables(finishing_orders(np.random.default_rng(0), truth, 4, 4000), resamples=0)
-    np.testing.assert_allclose(tables.ratings.elo, ELO * truth, atol=12)
-    assert tables.agents == ("a", "b", "c", "d", "e")
-    assert tables.standings[0].low is None
-
-
-def test_games_are_resampled_whole() -> None:
-    """Every game is a sweep, up or down: what b and c are to a, they are to a together."""
-    games = [record(n, "abc", *((3, 2, 1) if n % 2 else (1, 2, 3))) for n in range(40)]
-    results = [result for game in games for result in comparisons(game)]
-    together = ratings.rate(results, shared_clusters=True)
-    apart = ratings.rate(results)
-    np.testing.assert_allclose(together.elo, 0, atol=1e-6)
-    np.testing.assert_array_equal(together.elo, apart.elo)
-    width, narrow = together.high - together.low, apart.high - apart.low
-    assert width[0] > 1.3 * narrow[0]
-    # b is in the middle of every game, so that only the weights of its virtual games move it.
-    assert width[1] < 0.6 * narrow[1]
-
-
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
     assert set(content(complete)) == {"run.json", "games.jsonl", *FREE_FOR_ALL_FILES} - {"cycles.png"}
     records, torn = read_records(complete / "games.jsonl")
@@ -280,37 +244,6 @@ def test_a_run_with_a_parameter_that_is_a_tuple_grows(tmp_path: Path) -> None:
     ] == [2, 4]
     with pytest.raises(RunError, match=r"parameters.*flip_rounds"):
         free_for_all(other, bots, FreeForAllOptions(games=6, chunk=2), out=tmp_path)
-
-
-class Searcher(BaseAgent):
-    """Needs positions."""
-
-    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.zeros(len(env_ids), dtype=torch.int64)
-
-
-@pytest.mark.parametrize(
-    ("call", "refusal"),
-    [
-        (lambda out: run(out, anchor="greedy"), ("anchor", "'greedy'")),
-        (
-            lambda out: free_for_all(GAME, [First("one"), Searcher("two")], out=out),
-            ("agent 'two'", "toroidal-cup-v0"),
-        ),
-        (
-            lambda out: free_for_all(
-                Sealed(), [RandomAgent(name) for name in "abcdef"], FreeForAllOptions(games=3), out=out
-            ),
-            ("games", "3"),
-        ),
-    ],
-)
-def test_wrong_settings_leave_no_trace(
-    call: Callable[[Path], object], refusal: tuple[str, ...], tmp_path: Path
-) -> None:
-    with refused(*refusal):
-        call(tmp_path / "run")
-    assert not (tmp_path / "run").exists()
 
 
 def test_the_fewest_games_give_everyone_a_seat(tmp_path: Path) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,8 +31,8 @@ from cellgames.arena.stats.alike import every
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import rate
 from cellgames.arena.stats.tables import make_tables
-from cellgames.cli.commands import leaderboard_command
 from cellgames.cli.main import main
+from cellgames.runs.comparing import different_files
 
 TORUS = cellgames.make("torus-v0", size=3)
 FILE = ("file", "somewhere")
@@ -232,24 +230,6 @@ def test_games_of_more_than_two_have_their_own_tables(store: Store, tmp_path: Pa
     assert leaderboard.folder_name(board) == "toroidal-cup-small-v0-max_generations=10-teams=3"
 
 
-def test_forfeits_are_counted_in_the_store_too(store: Store) -> None:
-    """Of three seats one fails in every game; what the others have against each other does not count."""
-    failed = Forfeit(1, "it raised an error")
-    many = [game(n, ("a", "b", "c"), ("draw", "loss", "draw"), scores=(3.0, 4.0, 5.0)) for n in range(6)]
-    store.add([replace(r, result=replace(r.result, forfeit=failed)) for r in many], source=FILE)
-    two = match("a", "b", 0.5, 5, size=8)
-    lost = [replace(r, result=replace(r.result, outcome=LOSS, forfeit=Forfeit(0, "no action"))) for r in two[::2]]
-    store.add([*lost, *two[1::2]], source=FILE)
-    by_size = {board.parameters["size"]: board for board in leaderboards(store)}
-    data = json.loads(json.dumps(by_size[5].to_data(), allow_nan=False))
-    found = {agent["agent"]: agent for agent in data["agents"]}
-    assert [found[name]["forfeits"] for name in "abc"] == [0, 6, 0]
-    assert data["agents"][-1]["agent"] == "b"
-    assert by_size[8].tables.forfeits["a"].games == len(lost) == 5
-    assert "forfeits" in leaderboard.to_text(by_size[8])
-    assert "forfeits" in leaderboard.to_text(by_size[5])
-
-
 def test_games_among_copies_of_one_agent_rate_nobody(store: Store) -> None:
     store.add([game(0, ("a", "a"))], source=FILE)
     assert leaderboards(store) == []
@@ -298,18 +278,10 @@ def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: 
         "torus-small-v0/report.md",
         "torus-v0/report.md",
     ]
-    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
-    assert {path.name for path in files} >= {"leaderboard.json", "ratings.csv", "pairs.csv", "ratings.png"}
-    for file in files:
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
-    page = pages[1].read_text()
-    assert "a_b" in page
-    assert "## Cross table" in page
-    for line in page.splitlines():
+    assert different_files(tmp_path / "one", tmp_path / "two") == []
+    for line in pages[1].read_text().splitlines():
         if line.startswith("!["):
             assert (pages[1].parent / line.split("](")[1].rstrip(")")).is_file()
-    with (tmp_path / "one" / "torus-v0" / "ratings.csv").open(newline="") as lines:
-        assert [line["agent"] for line in csv.DictReader(lines)] == ["c", "random"]
     again = leaderboard.write_leaderboards(tmp_path / "one", leaderboards(store))
     assert again == pages
     (tmp_path / "foreign").mkdir()
@@ -318,38 +290,26 @@ def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: 
         leaderboard.write_leaderboards(tmp_path / "foreign", leaderboards(store))
 
 
-@pytest.fixture
-def command(tmp_path: Path) -> Callable[..., int]:
-    """`cellgames leaderboard` with a store of its own."""
-
-    def run(*words: str) -> int:
-        parser = argparse.ArgumentParser()
-        leaderboard_command.add_options(parser)
-        arguments = parser.parse_args([*words, "--store", str(tmp_path / "mine.sqlite")])
-        return leaderboard_command.run(arguments)
-
-    return run
-
-
 def test_the_command_adds_shows_and_writes(
-    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("CELLGAMES_STORE", str(tmp_path / "mine.sqlite"))
     file = tmp_path / "games.jsonl"
     played = [
         play_match(cellgames.make("torus-v0", size=size), "random", "greedy", MatchOptions(games=40)) for size in (5, 8)
     ]
     records = [record for one in played for record in one.records]
     file.write_text("".join(record.to_json() + "\n" for record in records))
-    assert command("--add", str(file)) == 0
+    assert main(["leaderboard", "--add", str(file)]) == 0
     out = capsys.readouterr().out
     assert f"{file}: 80 new games" in out
     assert "mine.sqlite: 80 games" in out
     assert "torus-small-v0: 40 games" in out
-    assert command("torus-v0", "--size", "8", "--out", str(tmp_path / "out")) == 0
+    assert main(["leaderboard", "torus-v0", "--size", "8", "--out", str(tmp_path / "out")]) == 0
     out = capsys.readouterr().out
     assert out.startswith("torus-v0: 40 games")
     assert "leaderboard.md, torus-v0/report.md" in out
-    assert command("torus-small-v0", "--anchor", "greedy", "--json") == 0
+    assert main(["leaderboard", "torus-small-v0", "--anchor", "greedy", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["leaderboards"][0]["anchor"] == "greedy"
     assert data["sources"] == [{"kind": "file", "place": str(file), "games": 80}]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from refusals import refused
 from slow import slow_except
 
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Pairing, Record, Result
@@ -145,23 +144,6 @@ def test_a_few_odd_openings_are_not_certainty() -> None:
     assert surely(8)  # 2 * 0.5^8 = 0.008
 
 
-@pytest.mark.parametrize(
-    ("call", "refusal"),
-    [
-        (lambda: payoffs([]), ("records", "none")),
-        (lambda: payoffs_of([PairResult("a", "a", 0, "draw")]), ("agents", "'a' against itself")),
-        (lambda: payoffs([record(("a", "b"), ("win", "loss"))]).interval(95), ("level", "95")),
-        (lambda: payoffs([record(("a", "b"), ("win", "loss"))]).restricted(["a", "x"]), ("agents", "x")),
-        (lambda: equilibrium(np.eye(3)), ("matrix", "another one")),
-        (lambda: equilibrium(np.full((2, 2), np.nan)), ("matrix", "another one")),
-        (lambda: cycles(payoffs([record(("a", "b"), ("win", "loss"))]), longest=2), ("longest", "longest=2")),
-    ],
-)
-def test_errors_say_what_was_expected_and_what_came(call: Any, refusal: tuple[str, ...]) -> None:
-    with refused(*refusal):
-        call()
-
-
 def by_slsqp(matrix: Matrix) -> Matrix:
     """The same program by another method, from the middle."""
     from scipy.optimize import minimize
@@ -216,15 +198,6 @@ def test_equilibria_are_equilibria_and_of_greatest_entropy(kind: int) -> None:
         mixed += int((p > 0).sum() > 1)
     assert mixed > 5
     assert agreed >= 27  # the other method stops early now and then, with less entropy
-
-
-def test_rock_paper_scissors_and_a_copy() -> None:
-    """The point of the paper: a copy shares its original's part and moves nothing else."""
-    np.testing.assert_allclose(equilibrium(RING), [1 / 3] * 3, atol=1e-12)
-    copied = RING[np.ix_([0, 0, 0, 1, 2], [0, 0, 0, 1, 2])]
-    np.testing.assert_allclose(equilibrium(copied), [1 / 9, 1 / 9, 1 / 9, 1 / 3, 1 / 3], atol=1e-12)
-    uniform = copied.mean(axis=1)  # a mean score is moved by copies
-    assert np.abs(uniform).max() > 0.1
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -344,13 +317,6 @@ def test_a_ring_of_four_without_a_shorter_one() -> None:
     assert [ring.agents for ring in cycles(known(score))] == [("a", "b", "c", "d")]
     assert cycles(known(score), longest=3) == ()
     assert cycles(known(score, width=0.4)) == ()  # not certain
-
-
-def test_many_rings_are_cut_off() -> None:
-    rng = np.random.default_rng(0)
-    score = 0.5 + 0.4 * np.sign(np.triu(rng.standard_normal((8, 8)), 1))
-    score = np.where(np.tri(8, dtype=bool), 1 - score.T, score)
-    assert len(cycles(known(score), most=2)) == 2
 
 
 def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -100,25 +99,6 @@ def test_few_openings_and_great_differences() -> None:
     check(inside, least=0.93)
 
 
-def test_independent_games_have_jeffreys_interval() -> None:
-    """A lone pair's weights are Gamma's: the win probability has the posterior Beta(won + 1/2, lost + 1/2), about."""
-    stats = pytest.importorskip("scipy.stats")
-    games = [PairResult("a", "b", k, "first" if k < 150 else "second") for k in range(200)]
-    rated = rate(games, resamples=20_000, anchor="b", prior=1e-9)
-    low, high = (1 / (1 + 10 ** (-bound / 400)) for bound in (rated.low[0], rated.high[0]))
-    expected = stats.beta.ppf([0.025, 0.975], 150, 50)  # without the prior's halves
-    np.testing.assert_allclose([low, high], expected, atol=0.003)
-
-
-def test_the_same_games_are_wider_when_they_come_in_clusters() -> None:
-    rng = np.random.default_rng(0)
-    results = davidson(rng, np.array([0.3, -0.3]), (100,), 0.5, 1.0)
-    apart = [result._replace(cluster=k) for k, result in enumerate(results)]
-    together, single = rate(results), rate(apart)
-    width, narrow = ((r.high - r.low)[0] for r in (together, single))
-    assert 1.25 < width / narrow < 1.6  # about sqrt 2
-
-
 def orders(rng: np.random.Generator, strength: Floats, seats: int, games: int) -> list[Record]:
     """Finishing orders after Plackett and Luce: log strength plus Gumbel's noise, sorted."""
     outcome: tuple[Outcome, ...] = tuple("draw" for _ in range(seats))
@@ -153,16 +133,6 @@ def test_tables_of_many_with_known_strengths(agents: int, seats: int, games: int
         rated = rate(results, resamples=150, seed=trial, shared_clusters=True)
         inside.append(covered(rated, strength))
     check(inside, least=0.94, most=0.99)
-
-
-def test_draws_only_and_ties_of_places_pull_together() -> None:
-    same = [PairResult("a", "b", k, "draw") for k in range(30)]
-    rated = rate(same)
-    np.testing.assert_allclose(rated.elo, 0, atol=1e-6)
-    assert rated.low[0] < -50 < 50 < rated.high[0]  # as the model has it, only decided games tell strengths apart
-    (record, *_) = orders(np.random.default_rng(0), np.zeros(3), 3, 1)
-    level = replace(record, result=replace(record.result, scores=(1.0, 1.0, 0.0)))
-    assert [result.outcome for result in comparisons(level)] == ["draw", "first", "first"]
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])

@@ -96,28 +96,11 @@ def test_equals_a_slow_gradient_ascent(seed: int, prior: float) -> None:
     assert float(tie) == pytest.approx(slow_tie, rel=1e-8)
 
 
-def test_recovers_known_strengths() -> None:
-    truth = np.array([1.0, 0.5, 0.0, -0.4, -1.1])
-    ratings = rate(simulate(np.random.default_rng(0), truth, nu=0.6, clusters=1000), resamples=0)
-    assert ratings.agents == NAMES
-    np.testing.assert_allclose(ratings.elo, ELO * truth, atol=15)
-    assert ratings.tie == pytest.approx(0.6, abs=0.05)
-
-
 def test_without_draws_nu_is_zero_also_beside_a_table_with_draws() -> None:
     wins, draws = tables(np.random.default_rng(1), agents=4)
     tie = fit([wins, wins], [draws * 0, draws]).tie
     assert tie[0] == 0
     assert tie[1] > 0
-
-
-@pytest.mark.parametrize("prior", [1e-3, 1.0, 10.0])
-@pytest.mark.parametrize("games", [1, 10**6])
-def test_all_wins_stay_finite_and_ordered(games: int, prior: float) -> None:
-    strength = fit(games * np.triu(np.ones((4, 4)), 1), prior=prior).log_strength
-    assert np.isfinite(strength).all()
-    assert (np.diff(strength) < 0).all()
-    np.testing.assert_allclose(strength, -strength[::-1], atol=1e-6)
 
 
 def test_the_prior_is_a_game_against_a_virtual_opponent_in_the_middle() -> None:
@@ -178,18 +161,6 @@ def test_both_lose_counts_as_a_game_and_changes_no_rating() -> None:
     assert fit([[0, 2], [1, 0]], both_lose=[[0, 4], [4, 0]]).games.tolist() == [7, 7]
 
 
-def test_seats_are_read_right() -> None:
-    ratings = rate(
-        [
-            PairResult("b", "a", 0, "first"),
-            PairResult("a", "b", 1, "second"),
-            PairResult("b", "c", 0, "second"),
-        ]
-    )
-    assert ratings.wins.tolist() == [0, 2, 1]
-    assert ratings.elo[1] > ratings.elo[0]
-
-
 def test_the_anchor_has_its_rating_and_no_width() -> None:
     records = simulate(np.random.default_rng(2), np.array([0.5, 0.0, -0.5]), nu=0.3, clusters=10)
     free, anchored = rate(records, resamples=50), rate(records, anchor="bob", resamples=50)
@@ -229,11 +200,6 @@ def test_same_seed_same_result_whatever_the_order_of_the_records() -> None:
     other = rate(records, seed=8)
     np.testing.assert_array_equal(first.elo, other.elo)
     assert (first.low != other.low).any()
-
-
-def test_without_resamples_there_are_no_bounds() -> None:
-    ratings = rate([PairResult("a", "b", 0, "draw")], resamples=0)
-    assert np.isnan([ratings.low, ratings.high]).all()
 
 
 def test_a_batch_equals_its_tables_alone() -> None:
@@ -288,27 +254,11 @@ def test_wilson_interval() -> None:
     [
         (lambda: rate([]), ("wins", "none")),
         (lambda: rate([PairResult("a", "a", 0, "draw")]), ("agents", "'a' against itself")),
-        (lambda: rate([PairResult("a", "b", 0, "draw")], anchor="random"), ("anchor", "'random'")),
-        (lambda: rate([PairResult("a", "b", 0, "a")]), ("outcome", "'a'")),  # type: ignore[arg-type]  # that is the error
         (lambda: rate([PairResult("a", "b", 0, "draw")], level=95), ("level", "95")),
-        (lambda: rate([PairResult("a", "b", 0, "draw")], resamples=-1), ("resamples", "-1")),
-        (lambda: fit(np.zeros((2, 3))), ("wins", "(2, 3)")),
-        (lambda: fit(np.zeros(4)), ("wins", "(4,)")),
-        (lambda: fit([[0]]), ("agents", "1")),
-        (lambda: fit(np.zeros((2, 2))), ("wins", "none")),
-        (lambda: fit(np.arange(2)[:, None, None] * [[0, 1], [0, 0]]), ("wins", "none")),
-        (lambda: fit([[0, -1], [3, 0]]), ("wins", "-1.0 to 3.0")),
         (lambda: fit([[0.0, math.nan], [3.0, 0.0]]), ("wins", "nan to nan")),
-        (lambda: fit([[1, 1], [3, 0]]), ("wins", "an agent playing itself")),
-        (lambda: fit([[0, 1], [3, 0]], [[0, 1], [2, 0]]), ("draws", "different counts")),
-        (lambda: fit([[0, 1], [3, 0]], both_lose=[[0, 1, 0]]), ("both_lose", "(1, 3)")),
-        (lambda: fit([[0, 1], [3, 0]], prior=-1), ("prior", "-1")),
         (lambda: fit([[0, 1], [0, 0]], prior=0), ("prior", "none with prior=0")),
         (lambda: fit([[0, 5], [0, 0]], [[0, 5], [5, 0]], prior=0), ("prior", "none with prior=0")),
         (lambda: fit(np.kron(np.eye(2), 1 - np.eye(2)), prior=0), ("prior", "separate groups")),
-        (lambda: wilson_interval(1.1, 10), ("share", "1.1 of 10")),
-        (lambda: wilson_interval(0.5, 0), ("share", "0.5 of 0")),
-        (lambda: wilson_interval(0.5, 2, level=95), ("level", "95")),
     ],
 )
 def test_errors_say_what_was_expected_and_what_came(call: Any, refusal: tuple[str, ...]) -> None:

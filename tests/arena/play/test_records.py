@@ -23,7 +23,6 @@ from cellgames.arena.records.record_lines import Record, Result, append, read_re
 from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, verify
 from cellgames.envs.core import Game
 from cellgames.envs.core.drawing import Picture
-from cellgames.utils.files import write_atomic
 
 GAME: Game = cellgames.make("torus-v0", size=3)
 # Black's ring down column a: it needs three octagons of a column, White's stones are out of its way.
@@ -96,16 +95,9 @@ MISSING = object()
         ("result.scores", [math.inf, 0], "Infinity is not a number"),
         ("summary", {"x": math.nan}, "NaN is not a number"),
         ("seed", MISSING, "fields: expected seed"),
-        ("result.turns", MISSING, "fields: expected result.turns"),
         ("pairing", {"match": "a vs b"}, "fields: expected pairing.opening, pairing.seats"),
-        ("seed", "7", "seed: expected a whole number from -9223372036854775808 to 2^63 - 1, got '7'"),
         ("opening", True, "opening: expected a whole number from 0 to 2^63 - 1, got True"),
-        ("moves", "a1 b1", "moves: expected a list of strings, got 'a1 b1'"),
         ("result.outcome", ["won"], "result.outcome: expected a list of win, draw, loss"),
-        ("result.scores", None, "result.scores: expected a list of numbers up to 1e100, got None"),
-        ("result.truncated", 0, "result.truncated: expected true or false, got 0"),
-        ("result", [], "result: expected a JSON object, got []"),
-        ("summary", [], "summary: expected a JSON object, got []"),
     ],
 )
 def test_a_bad_record_says_what_is_wrong(path: str, value: object, message: str) -> None:
@@ -151,22 +143,6 @@ def test_any_other_bad_line_names_file_and_line(tmp_path: Path) -> None:
         path.write_text(f"{RING.to_json()}\n{bad}\n{RING.to_json()}\n")
         with pytest.raises(RecordError, match=f"^{re.escape(str(path))}, line 2: "):
             read_records(path)
-
-
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "table.csv"
-    write_atomic(path, "old")
-    write_atomic(path, "näw")
-    assert path.read_text(encoding="utf-8") == "näw"
-
-    def fail(*_: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_atomic(path, b"new")
-    assert path.read_text(encoding="utf-8") == "näw"
-    assert [child.name for child in tmp_path.iterdir()] == ["table.csv"]
 
 
 def test_a_replay_goes_through_all_positions() -> None:

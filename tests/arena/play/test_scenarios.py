@@ -7,12 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from refusals import refused
 
 from cellgames.agents.loading import load
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.scenario_games import play_scenario, scenario_game, scenario_score, scenario_seats
-from cellgames.arena.play.scenarios import SCENARIOS, Scenario, choose_scenarios, scenarios_of
+from cellgames.arena.play.scenarios import SCENARIOS, Scenario, scenarios_of
 from cellgames.arena.records.record_lines import Forfeit, Record, Result, read_records
 from cellgames.cli.main import main
 
@@ -95,16 +94,6 @@ def test_scores_by_hand() -> None:
     failed = scenario_score(TINY, "mine", [record("ffab", (9, 9, 0, 0), Forfeit(1, "an error"))])
     assert failed.forfeits == 1
     assert failed.ahead == 0.25  # the seat that failed is behind both; the game stopped, so the other one is level
-
-
-def test_names_of_the_background_are_taken() -> None:
-    agent = load("random", scenario_game(TINY), name="background-random")
-    with refused("agent", "background-random"):
-        play_scenario(TINY, agent, FEW)
-    with refused("game", "torus-v0"):
-        scenarios_of("torus-v0")
-    with refused("scenarios", "'visitor-1'"):
-        choose_scenarios("grid-adaptation-v0", ["visitor-1"])
 
 
 def test_the_command_writes_scores_of_the_agent_and_of_baselines(

@@ -158,13 +158,6 @@ def test_what_has_another_seed_is_refused(
     assert content(tmp_path) == before
 
 
-def test_a_run_with_a_secret_seed_is_not_continued_with_another_one(tmp_path: Path) -> None:
-    RUNS["round robin"][0](tmp_path, print, SECRET)
-    with pytest.raises(RunError) as error:
-        RUNS["round robin"][0](tmp_path, print, {})
-    assert "seed_sha256" in error.value.fields
-
-
 def evaluated(out: Path | None, *words: str) -> Sequence[str]:
     folder = [] if out is None else ["--out", str(out)]
     return [

@@ -25,7 +25,6 @@ from season_coin import Coin
 from store_games import CHUNK, chunk, game
 
 import cellgames
-from cellgames.agents import identity as identities_of
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import digest, identities, identity
 from cellgames.agents.playouts.random_agent import RandomAgent
@@ -46,7 +45,6 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
-from cellgames.runs.run_folder import RunError
 
 TORUS = cellgames.make("torus-v0", size=3)
 FILE = ("file", "somewhere")
@@ -94,14 +92,6 @@ def test_variations_are_kept_and_make_no_other_game(path: Path) -> None:
         both = (*tried, Variation(0, "b2", "better"))
         assert [record.variations for record in store.games()] == [both]
         assert store.text(1) == replace(plain, variations=both).to_json()
-
-
-def test_agents_of_one_name_and_different_weights_are_told_apart(path: Path) -> None:
-    with Store(path) as store:
-        assert store.add([game(0)], source=FILE, identities={"first": "aa", "second": "bb"}) == 1
-        assert store.add([game(0)], source=FILE, identities={"first": "aa", "second": "bb"}) == 0
-        assert store.add([game(0)], source=FILE, identities={"first": "cc", "second": "bb"}) == 1
-        assert store.settings()[0].agents == (("first", "aa"), ("first", "cc"), ("second", "bb"))
 
 
 def test_identities_that_become_known_are_filled_in(path: Path) -> None:
@@ -220,32 +210,6 @@ def test_two_writers_at_once_and_one_that_is_killed(path: Path) -> None:
         assert len(store) == before + len(again) - there
 
 
-def test_a_failure_half_way_leaves_nothing_of_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Store(path) as store:
-        original, calls = Store._add_row, list[int]()
-
-        def failing(*given: object) -> bool:
-            calls.append(1)
-            if len(calls) == 3:
-                raise sqlite3.OperationalError("disk full")
-            return original(*given)  # type: ignore[arg-type]  # as given
-
-        monkeypatch.setattr(Store, "_add_row", failing)
-        with pytest.raises(StoreError, match="games cannot be added: disk full"):
-            store.add(chunk(0), source=FILE)
-        assert len(store) == 0
-        assert store.add(chunk(0), source=FILE) == CHUNK
-
-
-def test_a_torn_line_is_left_out_and_named(path: Path, tmp_path: Path) -> None:
-    file, said = tmp_path / "games.jsonl", list[str]()
-    append(file, match(TORUS, "random", "greedy", MatchOptions(games=2)).records)
-    file.write_bytes(file.read_bytes()[:-30])
-    with Store(path) as store:
-        assert store.import_run(file, warn=said.append) == 1
-    assert "torn line" in said[0]
-
-
 FORGED: tuple[dict[str, Any], ...] = ({"moves": ()}, {"game": "chess-v0"}, {"parameters": {"size": 10**6}})
 
 
@@ -278,12 +242,6 @@ def test_the_store_is_made_anew_from_the_files(tmp_path: Path) -> None:
             for file in files:
                 store.import_run(file)
             assert (store.settings(), sorted(record.to_json() for record in store.games())) == expected
-
-
-@pytest.mark.parametrize(("offset", "limit"), [(1 << 63, 1), (-1, 1), (0, 1 << 64)])
-def test_a_page_of_the_list_has_a_number_that_the_file_can_hold(path: Path, offset: int, limit: int) -> None:
-    with Store(path) as store, pytest.raises(ValueError, match=r"expected a whole number from 0 to 2\^63 - 1, got"):
-        store.entries(offset=offset, limit=limit)
 
 
 def test_a_round_robin_feeds_the_store_once(path: Path, tmp_path: Path) -> None:
@@ -407,16 +365,6 @@ def test_a_network_is_known_by_its_weights() -> None:
     with torch.no_grad():
         Asked.network.weight += 1
     assert before != identity(Asked()) != ""
-
-
-def test_a_run_is_not_continued_with_an_agent_that_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = tmp_path / "run"
-    round_robin(TORUS, ["random", "arena_bots:First"], RoundRobinOptions(games=4, gif=False), out=out)
-    original = identities_of._of_file
-    monkeypatch.setattr(identities_of, "_of_file", lambda path: "0" + original(path))
-    with pytest.raises(RunError, match=r"holds games of another arena_bots:First: expected identity"):
-        round_robin(TORUS, ["random", "arena_bots:First"], RoundRobinOptions(games=8, gif=False), out=out)
-    round_robin(TORUS, ["random", "arena_bots:First"], RoundRobinOptions(games=8, gif=False, resume=False), out=out)
 
 
 def test_the_file_of_a_run_brings_the_identities_of_its_run(path: Path, tmp_path: Path) -> None:

@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import content, split_options, unsigned
-from refusals import refused
+from arena_runs import content, split_options
 from season_coin import Coin, made_up
 
 from cellgames.arena.season import season_reports
-from cellgames.arena.season.games import REPLAYS, Fixture, Played, attempts, make_die, results_of
+from cellgames.arena.season.games import REPLAYS
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.standings import SIDES
 from cellgames.arena.season.teams import assign_divisions
-from cellgames.runs.run_folder import RunError
 
 TEAMS = made_up(9)
 FILES = {"season.json", "games.jsonl", *season_reports.FILES} - {"final.json"}
@@ -129,36 +127,6 @@ def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> 
     assert not re.search(r"\b1 (games|days)\b", report)
 
 
-def settled(winners: list[int | None], *, dice: bool) -> tuple[Any, list[Fixture]]:
-    """A game whose attempts end as given, and the attempts that were played."""
-    played: list[Fixture] = []
-
-    def play(batch: list[Fixture]) -> list[Played]:
-        played.extend(batch)
-        return [Played(fixture, (fixture.attempt, 1), winners[fixture.attempt], {}) for fixture in batch]
-
-    fixtures = [Fixture("day 1", 1, ("a", "b"))]
-    (result,) = results_of(fixtures, attempts(fixtures, play), 5, dice=dice)
-    return result, played
-
-
-def test_a_game_without_a_winner_is_replayed_with_a_fresh_seed() -> None:
-    result, played = settled([None, None, 1], dice=False)
-    assert (result.winner, result.attempts, result.scores, result.rolls) == ("b", 3, (2, 1), ())
-    assert [fixture.attempt for fixture in played] == [0, 1, 2]
-    assert len({fixture.derive(5, "game") for fixture in played}) == 3
-
-
-def test_in_a_series_a_die_decides_after_five_replays() -> None:
-    result, _ = settled([None] * 6, dice=True)
-    die = make_die(5, "day 1", 1)
-    ours, theirs = (tuple(die(team, number) for number in range(len(result.rolls[0]))) for team in "ab")
-    assert result.rolls == (ours, theirs)
-    assert ours[:-1] == theirs[:-1]
-    assert result.winner == ("a" if ours > theirs else "b")
-    assert result.attempts == 6
-
-
 def test_a_season_in_which_nobody_ever_wins(tmp_path: Path) -> None:
     coin = Coin(level=100, chunk=100)
     done = run(tmp_path / "run", coin)
@@ -172,26 +140,3 @@ def test_a_season_in_which_nobody_ever_wins(tmp_path: Path) -> None:
     assert [list(map(list, r.rolls)) for r in results] == [g["rolls"] for s in data["series"] for g in s["results"]]
     report = (done.out / "report.md").read_text()
     assert f"(replays: 5; dice {results[0].teams[0]} {results[0].rolls[0][0]}" in report
-
-
-def test_games_that_were_changed_are_played_again_or_refused(whole: Path) -> None:
-    before, coin, said = content(whole), Coin(30), list[str]()
-    lines = (whole / "games.jsonl").read_text().splitlines(keepends=True)
-    changed = lines[4].replace('"scores":[', '"scores":[8')
-    (whole / "games.jsonl").write_text("".join([*lines[:4], changed, *lines[5:]]))
-    run(whole, coin, warn=said.append)
-    assert (coin.batches[0], content(whole)) == (8, before)
-    assert "dropped 1 lines that have changed since they were written, the first is line 5; " in said[0]
-    (whole / "games.jsonl").write_text("".join([*lines[:4], changed, *lines[5:]]))
-    unsigned(whole / "games.jsonl")
-    with pytest.raises(RunError, match=r"games\.jsonl, game 5: not of this run, the coins fell otherwise; choose"):
-        run(whole)
-
-
-def test_wrong_settings_leave_no_trace(tmp_path: Path) -> None:
-    for options in ({"days": 4}, {"within": 1.5}, {"seed": "x"}, {"seed": 1.0}, {"seed": True}):
-        with refused(next(iter(options))):
-            run(tmp_path / "run", **options)
-    with refused("teams", "more than one Ashmoor Clockmakers"):
-        play_season([*TEAMS, TEAMS[3]], Coin(), out=tmp_path / "run")
-    assert not (tmp_path / "run").exists()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from arena_bots import Last
-from arena_runs import content, count_batches, unsigned
-from every_game import every_game
-from toy_games import Race, Sealed, TwoPartRace, random_actions
+from arena_runs import content
+from toy_games import Race, Sealed, TwoPartRace
 
 import cellgames
 from cellgames.agents.base import AnyAgent
@@ -65,12 +63,6 @@ def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:
     assert [team["agent"] for team in settings["teams"]] == [agent[team.name] for team in done.teams]
 
 
-def test_games_in_a_batch_are_asked_about_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    batches = count_batches(monkeypatch)
-    run(tmp_path / "run", chunk=100)
-    assert batches[:4] == [12, 4, 4, 4]
-
-
 def test_a_bot_that_fails_is_named_and_the_season_goes_on(tmp_path: Path) -> None:
     specs = ("random", "arena_bots:Broken")
     done = run(tmp_path / "run", specs=specs)
@@ -83,16 +75,6 @@ def test_a_bot_that_fails_is_named_and_the_season_goes_on(tmp_path: Path) -> Non
     assert f"arena_bots:Broken forfeited {sum(failed)} games: ZeroDivisionError: the bot's own fault" in page
     before = content(done.out)
     assert content(run(tmp_path / "run", specs=specs).out) == before  # also of a season that is only read again
-
-
-@pytest.mark.parametrize(("field", "value"), [("agents", ["random", "x"])])
-def test_records_of_another_game_are_refused(field: str, value: Any, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    run(out)
-    lines = unsigned(out / "games.jsonl").decode().splitlines()  # as in a run of the first versions
-    (out / "games.jsonl").write_text("\n".join([json.dumps({**json.loads(lines[0]), field: value}), *lines[1:]]) + "\n")
-    with pytest.raises(ValueError, match=rf"game 1: not of this run, {field}: expected .*, got .*; choose another"):
-        run(out)
 
 
 def test_games_that_both_lose_are_replayed_and_chance_is_the_games_own(tmp_path: Path) -> None:
@@ -108,23 +90,6 @@ def test_games_that_both_lose_are_replayed_and_chance_is_the_games_own(tmp_path:
         attempts[key].append("win" in line["result"]["outcome"])
     assert all(not any(won[:-1]) and (won[-1] or len(won) == 6) for won in attempts.values())
     assert max(map(len, attempts.values())) > 1
-
-
-def test_what_cannot_be_a_season_of_bots() -> None:
-    teams = teams_of("random")
-    cases: list[tuple[Callable[[], object], str]] = [
-        (lambda: run(Path("run"), Sealed(), ("random",)), "expected teams without leagues"),
-        (
-            lambda: BotUmpire(SMALL, teams_of()),
-            r"agents: expected an agent for every team, got none for \w+ \w+, ",
-        ),
-        (lambda: BotUmpire(SMALL, teams_of("nobody")), "got 'nobody'"),
-        (lambda: BotUmpire(SMALL, teams, chunk=0), "chunk: expected a whole number of at least 1, got 0"),
-        (lambda: BotUmpire(SMALL, teams, opening_plies=-1), "opening_plies: expected a whole number of at least 0"),
-    ]
-    for call, message in cases:
-        with pytest.raises(ValueError, match=message):
-            call()
 
 
 @pytest.mark.parametrize("game", [SMALL, Race(), TwoPartRace(), Sealed()], ids=lambda game: str(game.id))
@@ -157,16 +122,3 @@ def test_an_opening_of_the_cup_stops_without_playing_life(monkeypatch: pytest.Mo
         most = shapes or game.info.max_turns
         assert lengths(drawn) == [min(most - 1, 5)] * 4 or (pattern == "random" and set(lengths(drawn)) <= {0, 1})
     assert lives == []
-
-
-@every_game
-def test_the_turn_that_is_said_to_be_the_last_is(game: Game) -> None:
-    state, random = game.init(seeds(5, 8)), torch.Generator().manual_seed(5)
-    last = game.is_last_turn(state)
-    while not state.done.all():
-        last = game.is_last_turn(state)
-        assert (last.shape, last.dtype) == (state.done.shape, torch.bool)
-        state = game.step(state, random_actions(game, state, random))
-        assert bool(state.done[last].all())
-    assert last.any() or not isinstance(game, ToroidalCup)
-    assert not game.is_last_turn(state).any()

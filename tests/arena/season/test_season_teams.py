@@ -37,12 +37,6 @@ def test_made_up_names_differ_and_follow_from_the_seed() -> None:
     assert len(set(places)) == len(set(nouns)) == 40
 
 
-@pytest.mark.parametrize("count", [-1, 1761])
-def test_names_that_cannot_be_made_up(count: int) -> None:
-    with pytest.raises(ValueError, match=f"expected 0 to 1760 teams to make up names for, got {count}"):
-        generate_names(count, 0)
-
-
 def written(folder: Path, text: str) -> Path:
     path = folder / "teams.csv"
     path.write_bytes(text.encode())
@@ -68,7 +62,6 @@ def test_columns_in_any_order_with_a_header(tmp_path: Path) -> None:
             "line 2: expected 1 values, got 2; columns need a header line such as name,agent,league,division",
         ),
         ("name,agent\na,b,c\n", "line 2: expected 2 values, got 3"),
-        ("agent,name\nrandom\n", "line 2: expected a name in plain characters, got ['random']"),
         ("name,agent\n,random\n", "line 2: expected a name in plain characters, got ['', 'random']"),
         ("a\nb\x07\n", "line 2: expected a name in plain characters, got ['b\\x07']"),
     ],
@@ -138,9 +131,6 @@ def leagues_of(*counts: int) -> list[Team]:
 @pytest.mark.parametrize(
     ("teams", "given", "refusal"),
     [
-        (numbered(7), None, ("teams", "7")),
-        ([*numbered(8), Team("t3"), Team("t1")], None, ("teams", "more than one t1, t3")),
-        (numbered(8), [4, 5], ("sizes", "4 5")),
         (numbered(9), [3, 3, 3], ("sizes", "3 3 3")),
         (numbered(9), [9, 0], ("sizes", "9 0")),
         (numbered(9), [6, 3], ("Beacon League", "Even Division (2), Odd Division (1)")),
