@@ -17,6 +17,13 @@ from cellgames.training.runs.checkpoints import CHECKPOINT
 
 SMALL = Size(4, 1)
 
+LEARNS: dict[str, Any] = {
+    **{"num_envs": 64, "num_steps": 18, "num_epochs": 3, "minibatch_size": 256, "learning_rate": 3e-3},
+    **{"total_steps": 11_000, "channels": 16, "layers": 1, "sample": True, "threads": 1, "device": "cpu"},
+    **{"eval_games": 200, "eval_opponents": ("random",), "eval_every": 100},
+}
+"""Of a run of PPO that learns to beat random play on Torus of size 3."""
+
 
 def tiny(**changes: Any) -> PPOArguments:
     """About seven iterations on the smallest board: checkpoints after 3, 6 and the last, a snapshot every 2."""

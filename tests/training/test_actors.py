@@ -1,11 +1,10 @@
-"""Self-play by actors, on a stand-in for Ray in this process: their orders, how rollouts are joined, and refusals."""
+"""Self-play by actors, on a stand-in for Ray in this process: their orders, and how rollouts are joined."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,16 +12,12 @@ from typing import Any
 import pytest
 import torch
 from every_game import GAMES
-from refusals import refused
-from training_runs import SMALL, equal, network_for, tiny
+from training_runs import SMALL, equal, network_for
 
 import cellgames
 from cellgames.agents.networks.networks import Network
-from cellgames.cluster.connection import ClusterError
 from cellgames.envs.core import Game
-from cellgames.runs.run_folder import RunError
-from cellgames.training import PPOArguments, train
-from cellgames.training.runs.checkpoints import FAILURE
+from cellgames.training import PPOArguments
 from cellgames.training.selfplay import actors
 from cellgames.training.selfplay.actors import ActorPlay, make_play
 from cellgames.training.selfplay.learner import Purpose, derive
@@ -42,52 +37,31 @@ def _threads() -> Any:
     torch.set_num_threads(threads)  # actors play by one
 
 
-class RayError(Exception):
-    """An actor, or what it made, is gone."""
-
-
-class RayTaskError(RayError):
-    """An actor raised."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
-
-
 class Handle:
-    """An actor that does what it is told at once; a `dead` one is gone."""
+    """An actor that does what it is told at once."""
 
     def __init__(self, actor: Any) -> None:
-        self.actor, self.dead = actor, False
+        self.actor = actor
         self.orders: list[tuple[Any, Any]] = []
         self.play = SimpleNamespace(remote=self._play)
 
     def _play(self, order: Any, weights: Any) -> Any:
         self.orders.append((order, weights))
-        try:
-            return self.actor.play(order, weights)
-        except Exception as error:
-            return RayTaskError(error)
+        return self.actor.play(order, weights)
 
 
 class Cluster:
     """Stands for the module `ray`; references are the values."""
 
-    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
+    exceptions = SimpleNamespace(RayError=OSError, RayTaskError=OSError)
 
-    def __init__(self, cores: int) -> None:
-        self.cores, self.open = cores, True
+    def __init__(self) -> None:
         self.handles: list[Handle] = []
 
     def put(self, value: Any) -> Any:
         return value
 
     def get(self, what: Any) -> Any:
-        if isinstance(what, list):
-            if any(handle.dead for handle in self.handles):
-                raise RayError("the worker died\nand more lines")
-            if wrong := [part for part in what if isinstance(part, Exception)]:
-                raise wrong[0]
         return what
 
     def remote(self, **options: Any) -> Any:
@@ -98,34 +72,18 @@ class Cluster:
         self.handles.append(Handle(actor))
         return self.handles[-1]
 
-    def kill(self, handle: Handle) -> None:
-        handle.dead = True
-
     def cluster_resources(self) -> dict[str, float]:
-        return {"CPU": self.cores}
-
-    def is_initialized(self) -> bool:
-        return self.open
-
-
-def acting(patch: pytest.MonkeyPatch, cores: int = 2) -> Cluster:
-    """Actors are of this cluster from now on."""
-    cluster = Cluster(cores)
-
-    @contextmanager
-    def connected(address: str, cores: int) -> Iterator[Cluster]:
-        yield cluster
-        cluster.open = False
-
-    patch.setattr(actors, "connected", connected)
-    patch.setattr(actors, "load_ray", lambda: cluster)
-    patch.setattr(actors, "packed", pickle.dumps)
-    return cluster
+        return {"CPU": 2}
 
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    return acting(monkeypatch)
+    """Actors are of this cluster from now on."""
+    cluster = Cluster()
+    monkeypatch.setattr(actors, "connected", lambda address, cores: nullcontext())
+    monkeypatch.setattr(actors, "load_ray", lambda: cluster)
+    monkeypatch.setattr(actors, "packed", pickle.dumps)
+    return cluster
 
 
 def here(
@@ -205,104 +163,3 @@ def test_actors_play_with_the_newest_weights_but_for_the_lag(lag: int, cluster: 
                 newest = made[start + max(0, number - lag)].state_dict()
                 assert equal(dict(weights), dict(newest))
                 assert (order.seed, order.restart) == (handle.orders[start][0].seed, seed)
-
-
-def test_a_restart_forgets_what_was_played_ahead(cluster: Cluster, tmp_path: Path) -> None:
-    learner, other = Learner(tmp_path / "a", lag=2), Learner(tmp_path / "b", lag=0)
-    learner.play.restart(1)
-    learner.play.collect(STEPS)
-    for play in (learner.play, other.play):
-        play.restart(2)
-    for _ in range(3):
-        assert alike(learner.play.collect(STEPS), other.play.collect(STEPS))
-
-
-def test_results_against_snapshots_reach_the_pool_and_to_the_actors(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path, opponents="pool=0.7,random=0.3")
-    learner.play.restart(3)
-    scores, games = 0.0, 0
-    for number in range(1, 6):
-        pool = learner.pool.state_dict()
-        ended = learner.play.collect(12).ended
-        assert all(handle.orders[-1][0].members == pool for handle in cluster.handles)
-        met = {opponent: result for opponent, result in ended.results.items() if opponent > 0}  # 0 is `random`
-        scores, games = scores + sum(r[0] for r in met.values()), games + sum(r[1] for r in met.values())
-        learner.learn()
-        learner.pool.add(learner.network, 100 * number)
-    assert games > 20
-    assert 0.9 * games < sum(member.games for member in learner.pool.members) <= games  # older ones fade
-    assert sum(member.score for member in learner.pool.members) == pytest.approx(scores, rel=0.1)
-    assert len({member.win_rate for member in learner.pool.members}) > 2
-
-
-def rows(learner: Learner) -> int:
-    """Envs of the next rollout, after learning."""
-    learner.learn()
-    return learner.play.collect(STEPS).log_prob.shape[1]
-
-
-def test_an_actor_that_was_started_again_begins_new_games_with_all_snapshots(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path, opponents="self=0.5,pool=0.5")
-    learner.play.restart(1)
-    assert rows(learner) == 6
-    old = cluster.handles[0].actor
-    cluster.handles[0].actor = actors.Actor(*old._launch)  # as Ray makes one again
-    learner.play._processes[0] += 1
-    assert rows(learner) == 6
-    assert learner.warnings == ["an actor died and began new games; the run cannot be repeated exactly"]
-    assert cluster.handles[0].actor._pool._loaded.keys() == old._pool._loaded.keys()
-
-
-def test_a_cluster_that_fails_ends_the_run(cluster: Cluster, tmp_path: Path) -> None:
-    learner = Learner(tmp_path)
-    learner.play.restart(1)
-    cluster.handles[1].dead = True
-    with pytest.raises(ClusterError, match=r"the Ray cluster failed: the worker died; .*the same command continues"):
-        rows(learner)
-
-
-def test_a_run_whose_opponent_fails_in_an_actor_keeps_where(cluster: Cluster, tmp_path: Path) -> None:
-    asked = tiny(actors=2, opponents="self=0.5,arena_bots:Broken=0.5")
-    with pytest.raises(
-        RunError, match=r"opponent arena_bots:Broken failed in the games of training: ZeroDivisionError"
-    ):
-        train(asked, tmp_path / "run")
-    assert 'arena_bots.py", line' in (tmp_path / "run" / FAILURE).read_text()
-
-
-def test_more_actors_than_cores_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = acting(monkeypatch, cores=1)
-    message = "2 actors, but the cluster has 1 core; ask for actors=1 or start more machines"
-    with pytest.raises(ClusterError, match=message):
-        train(tiny(actors=2), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-    assert not cluster.handles
-    assert not cluster.open
-
-
-@pytest.mark.parametrize(
-    ("settings", "parameter", "got"),
-    [
-        ({"actors": 3}, "num_envs", "16 for 3"),
-        ({"ray": "auto"}, "ray", "'auto' without actors"),
-        ({"lag": 2}, "lag", "2 without actors"),
-        ({"actors": -1}, "actors", "-1"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], parameter: str, got: str) -> None:
-    with refused(parameter, got):
-        tiny(**settings)
-
-
-def test_actors_end_with_the_run(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also if the run fails."""
-
-    def fail(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("cellgames.training.ppo.ppo_learner.PPOLearner.iterate", fail)
-    with pytest.raises(KeyboardInterrupt):
-        train(tiny(actors=2), tmp_path / "run")
-    assert len(cluster.handles) == 2
-    assert all(handle.dead for handle in cluster.handles)
-    assert not cluster.open

@@ -39,28 +39,6 @@ def test_the_result_reaches_both_players_through_the_others_move() -> None:
     assert found.known.all()
 
 
-def test_without_traces_a_move_is_followed_by_ones_own_next_value() -> None:
-    found = one_game([0.2, 0.1, 0.4], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True], gae_lambda=0.0)
-    assert found.advantage[:, 0].tolist() == pytest.approx([0.4 - 0.2, -1 - 0.1, 1 - 0.4])
-
-
-def test_gamma_counts_ones_own_moves() -> None:
-    found = one_game([0.0, 0.0, 0.0], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True], gamma=0.5)
-    assert found.target[:, 0].tolist() == pytest.approx([0.5, -1, 1])
-
-
-def test_a_player_may_act_several_times_in_a_row() -> None:
-    """Player 0 acts twice, then player 1 twice, who loses; each chain knows its own moves only."""
-    found = one_game(
-        [0.0, 0.5, 0.0, 0.5],
-        [[0, 0], [0, 0], [0, 0], [1, -1]],
-        [0, 0, 1, 1],
-        [False, False, False, True],
-        gae_lambda=0.0,
-    )
-    assert found.target[:, 0].tolist() == pytest.approx([0.5, 1, 0.5, -1])
-
-
 def slowly(
     value: torch.Tensor, reward: torch.Tensor, player: torch.Tensor, done: torch.Tensor, gamma: float, gae_lambda: float
 ) -> tuple[torch.Tensor, torch.Tensor]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ from every_game import GAMES, generator
 from native_code import native_library
 from torch import Tensor
 from torch.nn import functional
-from training_runs import block_extras, content, equal
+from training_runs import content, equal
 
 import cellgames
 from cellgames.agents import load
@@ -28,16 +26,10 @@ from cellgames.training.alphazero.alphazero import AlphaZeroLearner, _by_surpris
 from cellgames.training.alphazero.replay_buffer import Positions
 from cellgames.training.alphazero.search_play import Searched, SearchPlay
 from cellgames.training.arguments import AlphaZeroArguments
-from cellgames.training.ppo.advantages import estimate
 from cellgames.training.runs.checkpoints import CHECKPOINT
 
 GAME = cellgames.make("torus-v0", size=2)
 CELLS = GAME.info.num_actions
-
-
-@pytest.fixture(autouse=True)
-def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
 def tiny(game: Game = GAME, **changes: Any) -> AlphaZeroArguments:
@@ -86,9 +78,7 @@ def noted(learner: AlphaZeroLearner, monkeypatch: pytest.MonkeyPatch) -> Callabl
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    with pytest.MonkeyPatch.context() as patch:
-        block_extras(partial(patch.setitem, sys.modules))
-        return train(tiny(), tmp_path_factory.mktemp("whole"))
+    return train(tiny(), tmp_path_factory.mktemp("whole"))
 
 
 def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
@@ -115,24 +105,6 @@ def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -
     assert float(prediction.value) > 0.5
     assert finished.history[-1]["random"] > 0.8
     assert finished.history[-1]["explained_variance"] > 0.5
-
-
-def test_values_aim_at_results_for_the_seat_to_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With `gae_lambda` 1 nothing but results: 1 before every move of the winner, -1 before the loser's."""
-    learner = learner_of(tmp_path, gae_lambda=1.0, num_steps=12, opponents="self", random_plies=0)
-    rollout, learned, _ = noted(learner, monkeypatch)()
-    aims = torch.full_like(rollout.value, torch.nan)  # where the end is not within the rollout
-    winner = torch.full((8,), -1)
-    for t in range(11, -1, -1):
-        winner = torch.where(rollout.done[t], rollout.player[t], winner)  # who moves last wins
-        aims[t] = torch.where(winner < 0, torch.nan, torch.where(rollout.player[t] == winner, 1.0, -1.0))
-    assert set(rollout.player[rollout.done].tolist()) == {0, 1}
-    found = estimate(rollout.value, rollout.reward, rollout.player, rollout.done, gamma=1.0, gae_lambda=1.0)
-    aims = aims[rollout.learner_mask & found.known]
-    decided = ~aims.isnan()
-    assert decided.sum() > 50
-    assert torch.allclose(learned.value[decided], aims[decided], atol=1e-5)
-    assert {-1.0, 1.0} == set(aims[decided].tolist())
 
 
 def test_own_moves_whose_sequel_is_known_are_learned_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,22 +230,6 @@ def test_variants_are_learned_by_the_same_weights(tmp_path: Path) -> None:
         assert lesson.improver.network.game is lesson.game
         assert equal(dict(lesson.improver.network.state_dict()), dict(learner.network.state_dict()))
     assert not equal(before, dict(learner.network.state_dict()))
-
-
-@pytest.mark.parametrize(
-    ("variants", "message"),
-    [
-        (("size",), r"variants: expected NAME=VALUE with a parameter of torus-v0 \(size\), got 'size'"),
-        (("rows=3",), "expected NAME=VALUE with a parameter of torus-v0"),
-        (("size=77",), "variants: 'size=77' is not possible: "),
-        (("size=x",), "variants: 'size=x' is not possible: "),
-        (("size=3", "size=3"), "variants: 'size=3' is learned already"),
-        (("size=2",), "variants: 'size=2' is learned already"),
-    ],
-)
-def test_variants_that_cannot_be_learned_are_refused(variants: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        learner_of(tmp_path, variants=variants, opponents="self")
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from every_game import generator
-from training_runs import SMALL, block_extras
+from training_runs import SMALL
 
 import cellgames
 from cellgames.agents.networks.networks import make_network
@@ -25,11 +23,6 @@ from cellgames.training.arguments import AlphaZeroArguments
 GRID = cellgames.make("grid-adaptation-small-v0", size=6, rounds=3, flip_rounds=(2,))
 CLOTH = cellgames.make("cloth-of-gold-small-v0", height=12, width=12, generations=4, max_units=4, max_rounds=3)
 both = pytest.mark.parametrize("game", [GRID, CLOTH], ids=["grid", "cloth"])
-
-
-@pytest.fixture(autouse=True)
-def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
 def arguments(game: Game, **changes: Any) -> AlphaZeroArguments:

@@ -6,14 +6,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from slow import slow_except
-from training_runs import block_extras, content, equal
+from training_runs import content, equal
 
 import cellgames
 from cellgames.training import train
@@ -29,6 +28,7 @@ SHARED = {
     **{"pool_limit": 2, "threads": 1, "device": "cpu"},
 }
 GRID = {"size": 6, "rounds": 2, "flip_rounds": ()}
+CUP = {"rows": 12, "cols": 24, "pattern": "randys", "shapes": 2, "max_generations": 30}
 CLOTH = {"height": 16, "width": 16, "generations": 8}
 CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
     "ppo": ("ppo", "torus-v0", {"size": 2}, {"opponents": "self=0.3,pool=0.4,greedy=0.3", "total_steps": 190}),
@@ -56,6 +56,10 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
         *("turn-values", "cloth-of-gold-v0", CLOTH),
         {"opponents": "self=0.4,pool=0.3,greedy=0.3", "candidates": 4, "total_steps": 150},
     ),
+    "placement-values": (
+        *("placement-values", "toroidal-cup-v0", CUP),
+        {"placements": 6, "generations": 0, "opponents": "self", "total_steps": 100},
+    ),
     "maskable-ppo": (
         *("maskable-ppo", "torus-v0", {"size": 2}),
         {"opponents": "self=0.4,pool=0.3,random=0.3", "total_steps": 300},
@@ -73,11 +77,6 @@ def _usual_handlers() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-
-
-@pytest.fixture(autouse=True)
-def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
 def arguments_of(case: str, **changes: Any) -> Arguments:
@@ -154,18 +153,6 @@ def test_a_run_that_is_interrupted_in_an_evaluation_or_as_it_writes_ends_alike(
     assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
-def test_the_last_evaluation_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = arguments_of("ppo", total_steps=60)
-    whole = train(arguments, tmp_path / "whole")
-    with monkeypatch.context() as patch:
-        signalling(patch, run, "compare", signal.SIGINT, {len(whole.history)}, after=True)
-        with pytest.raises(Stopped) as stopped:
-            train(arguments, tmp_path / "parts")
-    assert stopped.value.steps == whole.steps
-    assert len(train(arguments, tmp_path / "parts").history) == len(whole.history)
-    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
-
-
 @pytest.mark.parametrize("opponent", ["mcts:4", "weights"])
 def test_a_run_that_must_be_exact_ends_alike_whatever_its_opponents_remember(
     opponent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -223,7 +210,7 @@ def test_handlers_are_put_back_and_those_of_others_stay(tmp_path: Path, monkeypa
 
 COMMAND = (
     *(sys.executable, "-m", "cellgames", "train", "torus-v0", "--size", "3", "--out", "run", "--device", "cpu"),
-    *[
+    *(
         "--threads",
         "1",
         "--num-envs",
@@ -236,7 +223,7 @@ COMMAND = (
         "1",
         "--eval-games",
         "2",
-    ],
+    ),
     *("--eval-opponents", "random", "--checkpoint-every", "9999999"),
 )
 

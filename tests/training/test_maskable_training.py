@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from refusals import refused
 from torch import Tensor, nn
 
 import cellgames
@@ -22,7 +21,6 @@ from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game
-from cellgames.training.arguments import MaskableArguments
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.opponent_pool import Member, Pool
 
@@ -31,10 +29,9 @@ pytest.importorskip("sb3_contrib", reason="the extra 'train'")
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import make_masked_proba_distribution
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
+from stable_baselines3.common.vec_env import VecMonitor
 
 from cellgames.training.maskable.callbacks import SelfPlayCallback
-from cellgames.training.maskable.maskable_learner import MaskableLearner
 from cellgames.training.maskable.maskable_ppo import BoardPolicy, LearnerVecEnv
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -206,31 +203,6 @@ def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     assert equal_weights(load_network(tmp_path / "agent.safetensors").network, model.policy.network)
     agent = load(str(tmp_path / "agent.safetensors"), game)
     assert compare(game, agent, other, 100, 7).ahead > 0.65
-
-
-def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    env = LearnerVecEnv(TORUS, 8, seed=0)
-    with refused("spaces"):
-        MaskablePPO(BoardPolicy, env, policy_kwargs={"game": GRID}, device="cpu")
-    with refused("model", "MaskableActorCriticPolicy"):
-        MaskablePPO("MlpPolicy", env, device="cpu").learn(8, SelfPlayCallback(Pool(tmp_path)))
-    single = DummyVecEnv([lambda: __import__("gymnasium").make("cellgames/torus-v0", size=3)])
-    with refused("model", "DummyVecEnv"):
-        MaskablePPO(BoardPolicy, single, policy_kwargs={"game": TORUS}, n_steps=8, batch_size=8, device="cpu").learn(
-            8, SelfPlayCallback(Pool(tmp_path))
-        )
-    pool = Pool(tmp_path)
-    new_model(env).learn(128, SelfPlayCallback(pool, snapshot_every=1))
-    with refused("pool", "one of up to 64"):
-        new_model(env).learn(64, SelfPlayCallback(pool))
-    with refused("restart_every", "0"):
-        SelfPlayCallback(Pool(tmp_path), restart_every=0)
-
-
-def test_a_minibatch_of_a_single_action_is_refused(tmp_path: Path) -> None:
-    arguments = MaskableArguments.fitted(TORUS, num_envs=7, num_steps=1, minibatch_size=2)
-    with refused("minibatch_size", "2"):
-        MaskableLearner(TORUS, arguments, tmp_path, torch.device("cpu"))
 
 
 def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from refusals import refused
 from torch import Tensor
-from training_runs import block_extras, content, equal
 
-import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import BaseAgent
 from cellgames.agents.networks.saved import read_about
 from cellgames.envs.core import Game
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.training import Finished, PlacementArguments, Progress, train
+from cellgames.training import Finished, PlacementArguments, train
 from cellgames.training.placement_values.placement_values import PlacementLearner
 
 SMALL = ToroidalCup(12, 24, pattern="randys", shapes=2, max_generations=30)
 MIXED = ToroidalCup(24, 60, pattern="donutmethuselahs", shapes=6, max_generations=8)
 THREE = ToroidalCup(12, 50, 3, "randys", shapes=2, survivors="keep", max_generations=20)
-
-
-@pytest.fixture(autouse=True)
-def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
 def tiny(game: Game = SMALL, **changes: Any) -> PlacementArguments:
@@ -93,9 +83,7 @@ def test_targets_are_the_ends_of_the_games_with_one_placement_replaced(
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    with pytest.MonkeyPatch.context() as patch:
-        block_extras(partial(patch.setitem, sys.modules))
-        return train(tiny(), tmp_path_factory.mktemp("whole"))
+    return train(tiny(), tmp_path_factory.mktemp("whole"))
 
 
 def test_a_run_makes_an_agent_that_draws_its_placements(whole: Finished) -> None:
@@ -107,17 +95,6 @@ def test_a_run_makes_an_agent_that_draws_its_placements(whole: Finished) -> None
     act: Any = agent
     chosen = act.act(SMALL.observe(state, 0), SMALL.legal_actions(state)[:, 0], rows, torch.Generator().manual_seed(0))
     assert len(chosen.unique()) > 5
-
-
-def test_a_run_that_was_stopped_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
-        if progress.steps > 40:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(tiny(), tmp_path, report=stop)
-    train(tiny(), tmp_path)
-    assert equal(content(tmp_path), content(whole.out))
 
 
 def test_it_learns_which_placements_are_good(tmp_path: Path) -> None:
@@ -150,11 +127,3 @@ def test_a_best_response_learns_its_own_placements_only(game: ToroidalCup, tmp_p
         assert torch.equal(
             learner._replaced(steps, 0, seat).observation, steps[0].observation[steps[0].own[:, seat], seat]
         )
-
-
-def test_other_games_and_a_pool_are_refused(tmp_path: Path) -> None:
-    torus = cellgames.make("torus-v0", size=2)
-    with refused("game", "torus-v0"):
-        PlacementLearner(torus, tiny(torus), tmp_path, torch.device("cpu"))
-    with refused("opponents", "'self=0.5,pool=0.5'"):
-        PlacementLearner(SMALL, tiny(opponents="self=0.5,pool=0.5"), tmp_path, torch.device("cpu"))

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 from every_game import generator
-from refusals import refused
 from training_runs import network_for
 
 import cellgames
@@ -99,12 +98,3 @@ def test_those_who_went_stay_on_disk_until_a_checkpoint_knows_it(tmp_path: Path)
         (tmp_path / name).write_bytes(b"")
     pool.prune()
     assert {path.name for path in tmp_path.iterdir()} == others | {member.file for member in pool.members}
-
-
-def test_bad_settings_and_an_empty_pool_are_refused(tmp_path: Path) -> None:
-    with refused("sampling", "'best'"):
-        Pool(tmp_path, "best")  # type: ignore[arg-type]  # for the test's sake
-    with refused("limit", "0"):
-        Pool(tmp_path, limit=0)
-    with pytest.raises(ValueError, match="empty; add one first"):
-        Pool(tmp_path).sample(1, generator())

@@ -96,20 +96,6 @@ def test_a_step_is_the_one_of_the_formula(max_grad_norm: float, tmp_path: Path) 
         assert torch.allclose(found, moved, rtol=1e-3, atol=1e-4), name
 
 
-def test_chances_that_are_clipped_teach_the_policy_nothing(tmp_path: Path) -> None:
-    ppo = learner(tmp_path, ent_coef=0.0, vf_coef=0.0)
-    rows = batch(ppo)
-    with torch.no_grad():
-        ratio, *_ = policy_of(ppo.network, rows)
-    rows[4] = torch.where(ratio > 1, 1.0, -1.0)
-    far = ((ratio - 1).abs() > 0.2).nonzero().squeeze(1)
-    assert rows[4][far].unique().tolist() == [-1.0, 1.0]  # normalizing changes no sign
-    ppo._learn(*(part[far] for part in rows))
-    assert all(p.grad is None or not p.grad.any() for p in ppo.network.parameters())
-    ppo._learn(*(part[far] for part in [*rows[:4], -rows[4], rows[5]]))
-    assert any(p.grad is not None and bool(p.grad.any()) for p in ppo.network.parameters())
-
-
 @pytest.mark.parametrize(("progress", "share"), [(0.0, 1.0), (0.5, 0.55), (1.0, 0.1)])
 def test_the_learning_rate_falls_along_a_line_to_a_tenth(progress: float, share: float, tmp_path: Path) -> None:
     ppo = learner(tmp_path)

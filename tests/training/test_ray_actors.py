@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from killing import KILL, KILLED
 from ray_clusters import alive, driver, patient
 from slow import slow_except
-from training_runs import block_extras, content, equal, tiny
+from training_runs import LEARNS, block_extras, content, equal, tiny
 
 import cellgames
 from cellgames.cluster.connection import connected
@@ -26,11 +25,6 @@ pytest.importorskip("ray")
 pytestmark = pytest.mark.ray
 
 
-@pytest.fixture(autouse=True)
-def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_extras(partial(monkeypatch.setitem, sys.modules))
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _cluster() -> Iterator[None]:
     """One for all tests, which runs use since it is there."""
@@ -41,9 +35,7 @@ def _cluster() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """A tiny run with two actors, who play ahead, that nobody disturbs."""
-    with pytest.MonkeyPatch.context() as patch:
-        block_extras(partial(patch.setitem, sys.modules))
-        return train(tiny(actors=2, lag=1), tmp_path_factory.mktemp("whole"))
+    return train(tiny(actors=2, lag=1), tmp_path_factory.mktemp("whole"))
 
 
 def tiny_zero(**changes: Any) -> AlphaZeroArguments:
@@ -130,12 +122,7 @@ def test_ppo_learns_to_beat_random_play_though_an_actor_dies(tmp_path: Path, mon
             os.kill(actors[0], KILL)
 
     rows, warnings = disturbed(monkeypatch, disturb), list[str]()
-    settings: dict[str, Any] = {
-        **{"num_envs": 64, "num_steps": 18, "num_epochs": 3, "minibatch_size": 256, "learning_rate": 3e-3},
-        **{"total_steps": 11_000, "channels": 16, "layers": 1, "sample": True, "threads": 1, "device": "cpu"},
-        **{"eval_games": 200, "eval_opponents": ("random",), "eval_every": 100},
-    }
-    arguments = PPOArguments.fitted(cellgames.make("torus-v0", size=3), actors=2, **settings)
+    arguments = PPOArguments.fitted(cellgames.make("torus-v0", size=3), actors=2, **LEARNS)
     finished = train(arguments, tmp_path, warn=warnings.append)
     assert finished.history[-1]["random"] > 0.8
     assert [line for line in warnings if "an actor died" in line]

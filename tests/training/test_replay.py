@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 from every_game import generator
-from refusals import refused
 
 import cellgames
 from cellgames.agents.networks.networks import make_network
@@ -60,13 +59,6 @@ def test_of_more_positions_than_it_holds_the_last_stay_and_the_next_follows_them
     assert held(replay) == [10, 11, 12, 13]
 
 
-def test_all_positions_are_drawn_alike() -> None:
-    replay = ring(10)
-    replay.add(positions(*range(10)))
-    counts = replay.sample(20_000, generator()).value.int().bincount(minlength=10)
-    assert (counts - 2000).abs().max() < 200  # more than four standard deviations
-
-
 @pytest.mark.parametrize("before", [3, 9])
 def test_a_state_restores_the_ring_and_holds_no_more_than_is_in_it(before: int) -> None:
     one, other = ring(5), ring(5)
@@ -80,8 +72,3 @@ def test_a_state_restores_the_ring_and_holds_no_more_than_is_in_it(before: int) 
     assert held(one) == held(other)
     for part, same in zip(one.sample(50, generator(1))[:4], other.sample(50, generator(1))[:4], strict=True):
         assert torch.equal(part, same)
-
-
-def test_an_empty_replay_has_nothing_to_draw() -> None:
-    with refused("replay", "an empty replay"):
-        ring(3).sample(1, generator())

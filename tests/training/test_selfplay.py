@@ -84,17 +84,6 @@ def test_targets_are_results_of_the_seat_that_acted(tmp_path: Path) -> None:
     assert winners == {0, 1}
 
 
-def test_illegal_actions_have_no_chance_and_are_not_played(tmp_path: Path) -> None:
-    game = cellgames.make("torus-v0", size=2)
-    play = at_play(game, tmp_path)
-    rollout = play.collect(20)
-    for t in range(20):
-        assert rollout.mask[t].gather(1, rollout.action[t][:, None]).all()
-        choices = play.network.policy_and_value(rollout.observation[t], rollout.mask[t]).choices
-        assert choices.probabilities()[~rollout.mask[t]].eq(0).all()
-        assert torch.allclose(choices.evaluate_actions(rollout.action[t])[0], rollout.log_prob[t], atol=1e-5)
-
-
 class Spy(RandomAgent):
     """Notes what it is told and shown."""
 
@@ -156,17 +145,6 @@ def test_scores_against_others_are_told_by_opponent(tmp_path: Path) -> None:
     assert 0.8 * games < member.games <= games  # earlier ones have begun to fade
     assert 0.8 * score < member.score <= score
     assert ended.turns >= 3 * ended.games  # nobody can win a Torus of size 2 in two moves
-
-
-def test_the_same_seed_plays_the_same_games(tmp_path: Path) -> None:
-    game = cellgames.make("torus-v0", size=3)
-    play = at_play(game, tmp_path, "self=0.5,pool=0.2,random=0.3")
-    one = play.collect(25)
-    play.restart(5)
-    other = play.collect(25)
-    assert torch.equal(one.action, other.action)
-    play.restart(6)
-    assert not torch.equal(one.action, play.collect(25).action)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from training_runs import block_extras, content, equal, network_for
+from training_runs import content, equal, network_for
 
 import cellgames
 from cellgames.agents.networks.saved import read_about, save_network
@@ -36,7 +35,6 @@ TINY = f"{_TINY} --eval-opponents random --checkpoint-every 2 --threads 1 --devi
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
 def test_help_needs_no_torch() -> None:

@@ -8,62 +8,32 @@ import json
 import math
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
-from training_runs import block_extras, content, equal, tiny
+from training_runs import LEARNS, content, equal, tiny
 
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.runs.comparing import TIMING
 from cellgames.training import Finished, PPOArguments, Progress, train
-from cellgames.training.machine import isolated
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
 from cellgames.training.runs.logs import RUN_METRICS, TIMING_METRICS, eval_metrics
-from cellgames.training.selfplay.learner import Purpose, derive
-
-
-@pytest.fixture(autouse=True)
-def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """A tiny run that nobody disturbs."""
-    with pytest.MonkeyPatch.context() as patch:
-        block_extras(partial(patch.setitem, sys.modules))
-        return train(tiny(), tmp_path_factory.mktemp("whole"))
+    return train(tiny(), tmp_path_factory.mktemp("whole"))
 
 
 def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
     """By chance, as it learns: before the first iteration it plays at random itself."""
     game = cellgames.make("torus-v0", size=3)
-    settings = {
-        "num_envs": 64,
-        "num_steps": 18,
-        "num_epochs": 3,
-        "minibatch_size": 256,
-        "learning_rate": 3e-3,
-        "channels": 16,
-    }
-    arguments = PPOArguments.fitted(
-        game,
-        total_steps=11_000,
-        layers=1,
-        sample=True,
-        threads=1,
-        device="cpu",
-        eval_games=200,
-        eval_opponents=("random",),
-        eval_every=100,
-        **settings,
-    )
-    history = train(arguments, tmp_path).history
+    history = train(PPOArguments.fitted(game, **LEARNS), tmp_path).history
     assert [line["steps"] for line in history] == [0, history[-1]["steps"]]
     assert 0.35 < history[0]["random"] < 0.65
     assert history[-1]["random"] > 0.8
@@ -79,24 +49,6 @@ def test_the_network_does_not_depend_on_the_global_generators_and_leaves_them_al
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.get_num_threads() == threads
     assert equal(content(tmp_path), content(whole.out))
-
-
-def test_the_machine_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    cudnn = torch.backends.cudnn
-    monkeypatch.setattr(cudnn, "benchmark", True)
-    monkeypatch.setattr(cudnn, "deterministic", False)
-    before, threads = torch.get_rng_state(), torch.get_num_threads()
-
-    def interrupted() -> None:
-        with isolated(1, threads + 1, torch.device("cpu")):
-            assert (cudnn.benchmark, cudnn.deterministic, torch.get_num_threads()) == (False, True, threads + 1)
-            assert torch.initial_seed() == 1
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert (cudnn.benchmark, cudnn.deterministic, torch.get_num_threads()) == (True, False, threads)
-    assert torch.equal(torch.get_rng_state(), before)
 
 
 FAULTS = """
@@ -125,13 +77,6 @@ def test_memory_of_large_tensors_is_kept_for_the_next_ones() -> None:
     done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 2000
-
-
-def test_every_purpose_and_number_has_chance_of_its_own() -> None:
-    drawn = [derive(seed, purpose, number) for seed in (0, 1) for purpose in Purpose for number in range(5)]
-    assert len(set(drawn)) == len(drawn)
-    assert min(drawn) >= 0
-    assert derive(-(2**63), Purpose.GAMES) != derive(2**63 - 1, Purpose.GAMES)
 
 
 def test_a_line_of_the_table_for_every_evaluation(whole: Finished) -> None:
@@ -183,7 +128,8 @@ def test_snapshots_are_taken_at_the_start_and_on_the_way(whole: Finished) -> Non
 
 
 def test_what_packages_draw_and_log_is_there_if_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
+    for name in ("torch.utils.tensorboard", "matplotlib.backends.backend_agg"):
+        monkeypatch.delitem(sys.modules, name)
     warnings: list[str] = []
     train(tiny(total_steps=100), tmp_path, warn=warnings.append)
     assert warnings == []
@@ -198,8 +144,7 @@ def test_what_packages_draw_and_log_is_there_if_they_are(tmp_path: Path, monkeyp
 def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard")
     from tensorboard.backend.event_processing import (  # type: ignore[import-untyped]  # it is
         event_accumulator as events,
     )

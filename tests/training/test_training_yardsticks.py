@@ -7,9 +7,7 @@ import dataclasses
 import pytest
 import torch
 from every_game import generator
-from refusals import refused
 from torch import Tensor
-from toy_games import Race
 
 import cellgames
 from cellgames.agents import BaseAgent, load
@@ -40,14 +38,6 @@ def test_the_better_agent_is_ahead_from_either_side() -> None:
     assert bad.ahead < 0.1
     assert good.decided == bad.decided == 1.0
     assert (good.score, good.other_score) == (good.ahead, 1 - good.ahead)  # Torus counts 1 for the winner
-
-
-def test_the_seed_decides_and_nothing_else() -> None:
-    random = load("random", TORUS), load("random", TORUS)
-    one, same, other = (compare(TORUS, *random, 60, seed) for seed in (1, 1, 2))
-    assert one == same
-    assert one != other
-    assert 0.25 < one.ahead < 0.75
 
 
 def test_every_opening_is_played_in_both_seats() -> None:
@@ -86,19 +76,6 @@ def test_level_games_and_those_that_both_lose_count_half() -> None:
     assert found.decided == pytest.approx(0.6)
 
 
-def test_games_of_chance_that_may_be_drawn_or_lost_by_both_are_measured() -> None:
-    found = compare(Race(), load("random"), load("random"), 200, 5)
-    assert 0.35 < found.ahead < 0.65
-    assert 0 < found.decided < 1
-
-
-def test_simultaneous_games_of_several_are_measured() -> None:
-    game = cellgames.make("grid-adaptation-small-v0", rounds=2, flip_rounds=())
-    found = compare(game, load("greedy", game), load("random", game), 10, 0)
-    assert found.ahead > 0.5
-    assert found.score > found.other_score
-
-
 def test_where_turns_are_several_actions_no_opening_is_drawn() -> None:
     """A random unit would be no turn, only the beginning of one."""
     game = cellgames.make("cloth-of-gold-small-v0", height=12, width=12, generations=2, max_units=2, max_rounds=2)
@@ -107,12 +84,6 @@ def test_where_turns_are_several_actions_no_opening_is_drawn() -> None:
     start = game.observe(game.init(seeds(0, 1)), 0)[0]
     first = [(learner if (env_id, 0) in learner.seats else other).first[env_id] for env_id in (0, 1)]
     assert all(torch.equal(seen, start) for seen in first)
-
-
-@pytest.mark.parametrize("games", [0, 1, 7])
-def test_an_odd_number_of_games_is_refused(games: int) -> None:
-    with refused("games"):
-        compare(TORUS, load("random"), load("random"), games, 0)
 
 
 def test_an_opponent_that_fails_forfeits_its_games_and_the_learner_does_not() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from every_game import generator
-from refusals import refused
-from training_runs import block_extras, network_for
+from training_runs import network_for
 
 import cellgames
 from cellgames.agents import load
@@ -25,11 +22,6 @@ from cellgames.training.ppo.advantages import estimate
 from cellgames.training.turn_values.turn_values import TurnLearner
 
 GAME = ClothOfGold(height=12, width=12, generations=4, max_units=6, max_rounds=4)
-
-
-@pytest.fixture(autouse=True)
-def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
 def tiny(**changes: Any) -> TurnArguments:
@@ -52,9 +44,7 @@ def evaluator(candidates: int, game: ClothOfGold = GAME) -> ClothEvaluator:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    with pytest.MonkeyPatch.context() as patch:
-        block_extras(partial(patch.setitem, sys.modules))
-        return train(tiny(), tmp_path_factory.mktemp("whole"))
+    return train(tiny(), tmp_path_factory.mktemp("whole"))
 
 
 def test_a_run_learns_what_positions_lead_to(whole: Finished) -> None:
@@ -130,19 +120,3 @@ def test_positions_after_turns_are_those_of_the_turns_alone() -> None:
             assert after[game * 3 + candidate].equal(alone)
             value = player.network(GAME.observe(alone, 0))[1]
             assert float(value.detach()) == pytest.approx(float(worth[game, candidate]), abs=1e-4)
-
-
-def test_other_games_and_opponents_that_place_single_units_are_refused(tmp_path: Path) -> None:
-    torus = cellgames.make("torus-small-v0")
-    with refused("game", "torus-v0"):
-        train(TurnArguments.fitted(torus), tmp_path / "a")
-    assert not (tmp_path / "a").exists()
-    opponent = f"{__name__}:unit_by_unit"
-    with refused("opponents"):
-        train(tiny(opponents=opponent), tmp_path / "b")
-    assert not (tmp_path / "b").exists()
-
-
-def unit_by_unit(observation: dict[str, Any]) -> int:
-    """A policy as PettingZoo knows them."""
-    return int(observation["action_mask"].argmax())
