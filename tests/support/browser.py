@@ -146,6 +146,15 @@ def fill_form(p: Any, site: str, id: str, **settings: object) -> None:
     p.wait_for_selector(FORM)
 
 
+def start(p: Any, site: str, id: str, agent: str = "", **settings: object) -> None:
+    """Fill the form of a game, choose an agent where one is named, send it, and wait for the person's turn."""
+    fill_form(p, site, id, **settings)
+    if agent:
+        p.select_option("select.agent", agent)
+    p.click(FORM)
+    p.wait_for_selector(READY)
+
+
 def point(p: Any, cell: int, shown: str = "game") -> dict[str, float]:
     """Return where a cell is on the screen, scrolled to; `shown` is "game" or "analysis"."""
     return dict(p.evaluate(_AT, [shown, cell]))

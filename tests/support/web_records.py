@@ -37,6 +37,10 @@ SMALLEST: dict[str, dict[str, Any]] = {
 """Parameters of games that a person ends in a few moves, one of each game, by the presets' ids."""
 
 
+RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"
+"""Torus of size 5: cell a5 closes Black's ring or White's bracelet, so whoever takes it wins."""
+
+
 def registered_toy(patch: pytest.MonkeyPatch) -> Game:
     """A game in turns that the suite does not know, registered as one of another package."""
     game = TOYS[1]

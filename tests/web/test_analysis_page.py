@@ -11,7 +11,7 @@ from typing import Any
 import browser
 import pytest
 from browser import FORM, expect, page
-from web_records import recorded
+from web_records import RACE, recorded
 from web_server import served
 
 import cellgames
@@ -19,9 +19,6 @@ from cellgames.arena.records.checksums import plain
 from cellgames.arena.records.positions import after_moves
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import result
-
-# Torus of size 5: cell a5 closes Black's ring or White's bracelet, so whoever takes it wins.
-RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"
 
 _PLIES = ".tree .ply span:not(.chip)"
 

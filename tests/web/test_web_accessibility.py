@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, READY, expect, page
+from browser import DESKTOP, FORM, PHONE, READY, expect, page
 from web_records import SMALL, recorded
 from web_server import served
 
@@ -183,7 +183,7 @@ def test_axe_finds_nothing_serious(chromium: Any, site: str, folder: Path, size:
 def test_a_game_is_begun_and_played_by_the_keyboard_alone(chromium: Any, site: str) -> None:
     with page(chromium) as (p, complaints):
         p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector("form.setup[aria-busy=false] button[type=submit]:not(:disabled)")
+        p.wait_for_selector(FORM)
         reach(p, "form.setup button[type=submit]")
         p.keyboard.press("Enter")
         p.wait_for_selector(READY)

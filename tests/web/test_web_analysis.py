@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from web_records import recorded
+from web_records import RACE, recorded
 from web_server import served
 
 import cellgames
@@ -16,9 +16,6 @@ from cellgames.arena.records.record_lines import append
 from cellgames.web.analysis_board import AnalysisBoard, Wish
 
 httpx = pytest.importorskip("httpx")
-
-# Torus of size 5: cell a5 closes Black's ring or White's bracelet, so whoever takes it wins.
-RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"
 
 
 @pytest.fixture(scope="module")
@@ -130,20 +127,6 @@ def test_searches_are_bounded(client: Any, more: dict[str, Any], why: str) -> No
     answer = client.post("/api/analysis", json={"game": "torus-v0", **more})
     assert answer.status_code == 400
     assert why in answer.json()["error"]
-
-
-def test_a_search_that_nobody_waits_for_is_dropped_and_answers_are_kept() -> None:
-    board = AnalysisBoard(threads=1)
-    wish = Wish("torus-small-v0", {})
-    first = board.submit(wish, "mcts", 5000)
-    dropped = [board.submit(wish, "mcts", 5000) for _ in range(5)]
-    assert all(one.cancel() for one in dropped[1:])
-    answer = first.result(60)
-    began = time.perf_counter()
-    again = board.submit(wish, "mcts", 5000).result(60)
-    assert again == answer
-    assert time.perf_counter() - began < 0.1  # not searched again
-    board.close()
 
 
 def test_a_search_waits_no_longer_than_others_let_it(monkeypatch: pytest.MonkeyPatch) -> None:

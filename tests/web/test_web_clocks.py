@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from browser import PHONE, page
+from browser import FORM, PHONE, page
 from torch import Tensor
 
 import cellgames
@@ -139,7 +139,7 @@ def test_where_all_act_at_once_every_seat_has_a_clock() -> None:
 def test_a_game_with_a_clock_on_a_phone(site: str, chromium: Any) -> None:
     with page(chromium, PHONE, touch=True, dark=True) as (p, complaints):
         p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector("form.setup[aria-busy=false] button[type=submit]:not(:disabled)")
+        p.wait_for_selector(FORM)
         p.select_option("#field-clock", "180+2")
         p.click("button[type=submit]")
         p.wait_for_selector(".game[data-state=yours] .clock.running strong:has-text('2:')")

@@ -5,18 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, PHONE, READY, click, expect, fill_form, page, point
+from browser import DESKTOP, FORM, PHONE, READY, click, expect, page, point, start
 
 import cellgames
 from cellgames.web import catalog
 
 _MOVES = "() => Cellgames.app.game.moves.length"
-
-
-def start(p: Any, site: str, id: str, **settings: object) -> None:
-    fill_form(p, site, id, **settings)
-    p.click(FORM)
-    p.wait_for_selector(READY)
 
 
 def test_hex_is_played_by_touch_without_a_wrong_move(chromium: Any, site: str) -> None:

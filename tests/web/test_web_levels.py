@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks.agents.levels import APART, CANDIDATES, spread
-from browser import DESKTOP, page
+from browser import DESKTOP, FORM, page
 
 import cellgames
 from cellgames.arena.records.checksums import plain
@@ -42,7 +42,7 @@ def test_the_measured_levels_rise_and_have_numbers(id: str) -> None:
 def test_the_form_offers_levels_first(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector("form.setup[aria-busy=false] button[type=submit]:not(:disabled)")
+        p.wait_for_selector(FORM)
         select = p.locator("select.agent")
         assert select.input_value() == "level:Easy", "Beginner plays at random"
         assert select.locator("option").all_inner_texts()[:5] == ["Beginner", "Easy", "Medium", "Hard", "Expert"]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 import pytest
 from browser import DESKTOP, FORM, PHONE, READY, choose, expect, page
@@ -87,19 +83,3 @@ def test_choices_at_the_same_time_stay_secret_and_a_seat_cannot_be_guessed(chrom
         assert one.request.post(f"{site}{own}/undo", data={}).status == 409
         assert one.request.delete(f"{site}{own}").status == 204
         assert other.request.get(f"{site}/api/play/{link.rpartition('/')[2]}").status == 404
-
-
-def test_the_command_says_under_which_address_others_reach_it(tmp_path: Path) -> None:
-    words = ["serve", "--invite", "--port", "0", "--results", str(tmp_path), "--store", str(tmp_path / "store.sqlite")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cellgames", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    try:
-        assert process.stdout is not None
-        address = process.stdout.readline().split()[3]
-        assert "0.0.0.0" not in address
-        with urlopen(address) as answer:
-            assert answer.status == 200
-    finally:
-        process.kill()
-        process.wait()

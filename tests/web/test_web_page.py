@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, click, expect, fill_form, page
+from browser import DESKTOP, FORM, READY, click, expect, page, start
 from web_records import recorded
 from web_server import served
 
@@ -23,7 +23,6 @@ from cellgames.web.routes.server import STATIC
 
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
-_BEGUN = ".game[data-state=yours], .game[data-state=done]"
 _FREE = "() => Cellgames.app.game.free() || Cellgames.app.game.root.dataset.state === 'done'"  # a click counts
 _SEEN = "() => `${Cellgames.app.game.view.epoch}, ${Cellgames.app.game.view.turn}`"
 _LEGAL = "() => [...Cellgames.app.game.controls.marks().legal]"
@@ -54,20 +53,12 @@ def site(results: Path) -> Iterator[str]:
         yield address
 
 
-def begin(p: Any, site: str, id: str, agent: str = "random", **settings: object) -> None:
-    """Fill the form and start."""
-    fill_form(p, site, id, **settings)
-    p.select_option("select.agent", agent)
-    p.click("button[type=submit]")
-    p.wait_for_selector(_BEGUN)
-
-
 def done(p: Any) -> bool:
     """Whether the game is over; waits until it is the person's turn, or it is."""
-    p.wait_for_selector(f"{_BEGUN}, .game button:has-text('Skip the animation'):visible")
-    if not p.locator(_BEGUN).count():
+    p.wait_for_selector(f"{READY}, .game button:has-text('Skip the animation'):visible")
+    if not p.locator(READY).count():
         p.evaluate("() => Cellgames.app.game.skip()")  # an animation that ends before a click would leave no button
-        p.wait_for_selector(_BEGUN)
+        p.wait_for_selector(READY)
     p.wait_for_function(_FREE)
     return bool(p.locator(".game[data-state=done]").count())
 
@@ -89,7 +80,7 @@ def play(p: Any, cell: int) -> None:
 
 def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: Path) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "torus-small-v0", Board_size=3, Seed=5)
+        start(p, site, "torus-small-v0", "random", Board_size=3, Seed=5)
         first = p.evaluate(_LEGAL)
         assert first == list(range(18))
         play(p, 4)
@@ -136,7 +127,7 @@ def test_the_first_stone_of_hex_is_taken_over(chromium: Any, site: str) -> None:
         p.wait_for_selector(FORM)
         p.select_option("select.agent", "random")
         p.click("button[type=submit]")
-        p.wait_for_selector(_BEGUN)
+        p.wait_for_selector(READY)
         assert len(p.evaluate(_LEGAL)) == 24
         with turn(p):
             p.click("button:has-text('Take over the first stone')")
@@ -157,9 +148,8 @@ _WITH_BOLTS = """() => {
 @pytest.mark.slow
 def test_wild_cloth_of_gold_shows_land_weather_and_animals(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
-        begin(
-            p, site, "cloth-of-gold-wild-small-v0", Rows=16, Columns=16, Generations_a_round=4, Rounds_at_most=1, Seed=2
-        )
+        board = {"Rows": 16, "Columns": 16, "Generations_a_round": 4, "Rounds_at_most": 1, "Seed": 2}
+        start(p, site, "cloth-of-gold-wild-small-v0", "random", **board)
         p.emulate_media(reduced_motion="reduce")
         expect(p.locator("body")).to_contain_text("Weather: calm, water level 64")
         assert p.evaluate("() => Cellgames.app.game.view.frame.animals.length") == 5
@@ -182,7 +172,7 @@ def test_wild_cloth_of_gold_shows_land_weather_and_animals(chromium: Any, site: 
 @pytest.mark.slow
 def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "grid-adaptation-small-v0", Board_size=7, Seed=6)
+        start(p, site, "grid-adaptation-small-v0", "random", Board_size=7, Seed=6)
         p.emulate_media(reduced_motion="reduce")
         flipped = False
         for _ in range(7):
@@ -222,7 +212,7 @@ def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium:
 @pytest.mark.slow
 def test_words_are_said_and_heard_in_grid_adaptation_with_talk(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
-        begin(p, site, "grid-adaptation-talk-small-v0", Board_size=7, Rounds=1, Seed=6)
+        start(p, site, "grid-adaptation-talk-small-v0", "random", Board_size=7, Rounds=1, Seed=6)
         p.emulate_media(reduced_motion="reduce")
         assert "Talk before round 1 of 1" in p.inner_text(".status")
         assert not p.evaluate(_LEGAL)

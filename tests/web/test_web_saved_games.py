@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, FORM, READY, expect, page
+from browser import DESKTOP, FORM, READY, expect, page, start
 from web_records import SMALLEST
 
 pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
@@ -153,10 +153,7 @@ def test_a_guided_game_is_one_click_away_and_goes_on_after_a_reload(chromium: An
 
 def test_a_second_tab_says_that_the_game_has_gone_on(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, _):
-        p.goto(f"{site}/#/play/torus-small-v0")
-        p.wait_for_selector(FORM)
-        p.click("button[type=submit]")
-        p.wait_for_selector(READY)
+        start(p, site, "torus-small-v0")
         other = p.context.new_page()
         other.goto(p.url)
         other.wait_for_selector(READY)

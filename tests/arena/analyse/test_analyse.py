@@ -12,6 +12,7 @@ import pytest
 import torch
 from analysis_bots import Planned
 from refusals import refused
+from web_records import RACE
 
 import cellgames
 from cellgames.agents import load
@@ -217,7 +218,6 @@ def test_a_record_knows_its_game(file: Path, capsys: pytest.CaptureFixture[str])
         assert json.loads(capsys.readouterr().out)["position"] == TORUS.state_to_string(after(*moves))
 
 
-RACE = "x..../x..../x..../x..../.oooo ...../...../...../...../..... b"  # whoever takes a5 wins
 BLUNDER = ("analyse", "torus-v0", "--size", "5", "--position", RACE, "--moves", "c2 a5", "--agents", "mcts:200")
 
 
