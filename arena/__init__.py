@@ -13,11 +13,14 @@ from cellgames.utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .analyse.report import Report as Report, analyse_games as analyse_games
+    from .ladder.climb import Climb as Climb, climb as climb
+    from .ladder.rungs import Ladder as Ladder
     from .play.evaluation import evaluate as evaluate, play_evaluation as play_evaluation
     from .play.free_for_all import FreeForAll as FreeForAll, free_for_all as free_for_all
     from .play.match import MatchResult as MatchResult, match as match
     from .play.match_options import (
         FreeForAllOptions as FreeForAllOptions,
+        LadderOptions as LadderOptions,
         MatchOptions as MatchOptions,
         RoundRobinOptions as RoundRobinOptions,
     )

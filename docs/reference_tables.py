@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from cellgames.agents.agent_specs import AGENTS
-from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
 from cellgames.arena.series.series_options import SeriesOptions
@@ -31,6 +31,7 @@ def tables() -> dict[str, str]:
     return {
         "round robin options": _options(RoundRobinOptions),
         "free-for-all options": _options(FreeForAllOptions),
+        "ladder options": _options(LadderOptions),
         "season options": _options(SeasonOptions),
         "team options": _options(TeamOptions),
         "series options": _options(SeriesOptions),

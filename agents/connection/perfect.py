@@ -53,10 +53,8 @@ class ConnectionPerfect(GameAgent[ConnectionGame]):
 
     def act_on_state(self, state: ConnectionState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose the best moves, int64 [L]."""
-        game, legal = self.game, self.game.legal_actions(state)
-        if self._search is None or self._search.game != game:
-            self._search = ConnectionSearch(game, _MEMORY)
-        choice = torch.stack([self._winning(self._search, state[row : row + 1]) for row in range(len(state))])
+        game, legal, search = self.game, self.game.legal_actions(state), self._searching()
+        choice = torch.stack([self._winning(search, state[row : row + 1]) for row in range(len(state))])
         choice = choice.to(legal.device)
         lost = ~choice.any(1)
         actions = random_actions(torch.where(lost[:, None], legal, choice), legal.shape[1:], generator)
@@ -66,6 +64,22 @@ class ConnectionPerfect(GameAgent[ConnectionGame]):
             seen = game.observe(state, state.current_player)
             actions = torch.where(lost, greedy.act(seen, legal, env_ids, generator), actions)
         return actions
+
+    def values(self, state: ConnectionState, nodes: int) -> Tensor:
+        """Return 1 where the player to move wins unfinished positions, -1 where it loses, 0 if it is open, int8 [L].
+
+        Args:
+            state: positions of the game that was started.
+            nodes: searched at most for each position.
+        """
+        search = self._searching()
+        search.clear()
+        return search.solve(state, nodes)
+
+    def _searching(self) -> ConnectionSearch:
+        if self._search is None or self._search.game != self.game:
+            self._search = ConnectionSearch(self.game, _MEMORY)
+        return self._search
 
     def _winning(self, search: ConnectionSearch, state: ConnectionState) -> Tensor:
         """Return moves that win one position, bool [A]; none if it is lost, or not solved."""

@@ -83,6 +83,21 @@ class TorusPerfect(GameAgent[Torus]):
         observation = self.game.observe(state, state.current_player)
         return torch.where(lost, TorusGreedy().act(observation, legal, env_ids, generator), actions)
 
+    def values(self, state: TorusState, nodes: int) -> Tensor:
+        """Return 1 where the player to move wins unfinished positions, -1 where it loses, 0 if it is open, int64 [L].
+
+        Args:
+            state: positions of the game that was started.
+            nodes: searched at most for each position.
+        """
+        if self.game.size in SOLVED_SIZES:
+            return 2 * solver(self.game.size).winning_moves(state.to("cpu")).any(1).long() - 1
+        search = _search(self.game.size)
+        search.clear()
+        if self.game.size == 5:
+            search.add(_openings())
+        return search.solve(state, nodes).long()
+
     def _solved(self, state: TorusState) -> Tensor:
         """Return moves to choose from, bool [L, N]; none in lost positions of unknown distance."""
         search = _search(self.game.size)

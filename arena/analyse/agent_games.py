@@ -60,7 +60,7 @@ def play_some(
             )
         return found
     options, names = FreeForAllOptions(games=games, seed=seed, opening_plies=forced), sorted(agents)
-    tables = free_for_all.seatings(len(names), game.info.num_players, games, seed)
+    tables = match.seatings(len(names), game.info.num_players, games, seed)
     found = []
     with progress(games, label=" against ".join(names), shown=shown) as finished:
         for numbers in options.chunks():

@@ -32,7 +32,7 @@ from cellgames.utils.errors import InputError, shown
 from cellgames.utils.version import __version__
 
 from .match import play_games
-from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
+from .match_options import FreeForAllOptions, LadderOptions, MatchOptions, RoundRobinOptions
 from .tournament import Batch, Schedule, Tournament
 from .work_units import Parcel
 
@@ -235,7 +235,7 @@ class ChunkedRun:
     game: Game
     players: Mapping[str, AnyAgent]
     agents: Mapping[str, str | AnyAgent]
-    options: RoundRobinOptions | FreeForAllOptions
+    options: RoundRobinOptions | FreeForAllOptions | LadderOptions
     settings: Settings
     run: RunFolder
     warn: Callable[[str], None]

@@ -22,7 +22,7 @@ from cellgames.utils.statistics import mean_interval
 
 from . import match
 from .chunks import GamePlayer, batch_of
-from .free_for_all import MATCH, seatings
+from .free_for_all import MATCH
 from .match_options import FreeForAllOptions, MatchOptions
 from .tournament import Stage, Tournament, all_games
 
@@ -59,7 +59,7 @@ def play_evaluation(
     else:
         common = {name: getattr(options, name) for name in ("games", "seed", "clock", "move_time", "policies")}
         options = FreeForAllOptions(**common)
-        tables = seatings(2, game.info.num_players, options.games, options.seed)
+        tables = match.seatings(2, game.info.num_players, options.games, options.seed)
         batches = [
             batch_of(sorted(agents), [Pairing(MATCH, number, tables[number]) for number in numbers])
             for numbers in options.chunks()

@@ -4,8 +4,8 @@
     games.jsonl       one record a game
     ratings.*, ...    the tables (`run_report.FREE_FOR_ALL_FILES`), written when all games are played
 
-`seatings` draws the agents' seats in blocks of `K` games; in each block every agent has every seat once. Each game has
-a seed of its own. More games let a run grow (`chunks`); other agents make another run.
+`match.seatings` draws the agents' seats in blocks of `K` games; in each block every agent has every seat once. Each
+game has a seed of its own. More games let a run grow (`chunks`); other agents make another run.
 
 Letters: `P` seats, `K` agents.
 """
@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-import torch
 
 from cellgames.agents.agent_names import Agents, by_name
 from cellgames.arena.records.record_lines import Pairing, Record
@@ -36,7 +34,7 @@ from cellgames.utils.report.files import write_report
 
 from . import chunks
 from .chunks import ChunkedRun, Settings, batch_of, check_anchor
-from .match import generator, load_agents
+from .match import load_agents, seatings
 from .match_options import FreeForAllOptions
 from .tournament import Batch, Stage, all_games
 
@@ -125,32 +123,6 @@ def free_for_all(
             report = run_report(tables, settings.to_data(), game.info.players)
             files += write_report(folder, report, warn, outdated=FILES)
     return FreeForAll(Path(out), tables, tuple(records), played, tuple(files))
-
-
-def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
-    """Draw the agent of each seat in each game.
-
-    In a block of `K` games all agents move on by one seating from game to game, in a drawn order and from drawn
-    starts. So each agent has each seat once, and the agents' numbers of seats in a game differ by at most one. With
-    fewer agents than seats they have several seats at a table, with more they take turns.
-
-    Args:
-        agents: `K`, at least 1.
-        seats: `P`, the game's number of seats.
-        games: number of games.
-        seed: seed of the run; blocks depend on it and on their number alone.
-
-    Returns:
-        For each game `P` indices of agents.
-    """
-    tables: list[tuple[int, ...]] = []
-    for block in range(-(-games // agents)):
-        chance = generator(seed, "tables", block)
-        order, extra = (torch.randperm(agents, generator=chance, device="cpu").tolist() for _ in range(2))
-        starts = [*range(agents)] * (seats // agents) + extra[: seats % agents]
-        starts = [starts[place] for place in torch.randperm(seats, generator=chance, device="cpu").tolist()]
-        tables += [tuple(order[(start + turn) % agents] for start in starts) for turn in range(agents)]
-    return tables[:games]
 
 
 def _plan(names: tuple[str, ...], seats: int, options: FreeForAllOptions) -> list[Batch[Pairing]]:

@@ -66,10 +66,41 @@ def load_agents(game: Game, agents: Agents) -> dict[str, AnyAgent]:
     return loaded
 
 
-def both_seats(first: str, second: str, openings: range) -> list[Pairing]:
-    """Return the games of a match from some openings; agent 0 of the match id begins the first game of each."""
+def both_seats(first: str, second: str, openings: range, seats: int = 2, seed: int = 0) -> list[Pairing]:
+    """Return the games of a match from some openings, two from each.
+
+    Agent 0 of the match id begins the first game. With more than two seats each agent has half of them, as `seatings`
+    draws them by the seed, and in the second game the others.
+    """
     id = match_id(first, second)
-    return [Pairing(id, opening, seats) for opening in openings for seats in ((0, 1), (1, 0))]
+    drawn = [(0, 1), (1, 0)] * openings.stop if seats == 2 else seatings(2, seats, 2 * openings.stop, seed)
+    return [Pairing(id, opening, tuple(held)) for opening in openings for held in drawn[2 * opening : 2 * opening + 2]]
+
+
+def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
+    """Draw the agent of each seat in each game.
+
+    In a block of `K` games all agents move on by one seating from game to game, in a drawn order and from drawn
+    starts. So each agent has each seat once, and the agents' numbers of seats in a game differ by at most one. With
+    fewer agents than seats they have several seats at a table, with more they take turns.
+
+    Args:
+        agents: `K`, at least 1.
+        seats: `P`, the game's number of seats.
+        games: number of games.
+        seed: seed of the run; blocks depend on it and on their number alone.
+
+    Returns:
+        For each game `P` indices of agents.
+    """
+    tables: list[tuple[int, ...]] = []
+    for block in range(-(-games // agents)):
+        chance = generator(seed, "tables", block)
+        order, extra = (torch.randperm(agents, generator=chance, device="cpu").tolist() for _ in range(2))
+        starts = [*range(agents)] * (seats // agents) + extra[: seats % agents]
+        starts = [starts[place] for place in torch.randperm(seats, generator=chance, device="cpu").tolist()]
+        tables += [tuple(order[(start + turn) % agents] for start in starts) for turn in range(agents)]
+    return tables[:games]
 
 
 def play_games(

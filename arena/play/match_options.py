@@ -95,3 +95,17 @@ class FreeForAllOptions(SecretSeed, RunOptions, MatchOptions):
     anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="AGENT")
 
     per_opening: ClassVar[int] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LadderOptions(RunOptions, MatchOptions):
+    """Options of a climb of a ladder; its random openings are as long as those by which the ladder was rated."""
+
+    games: int = option(400, "games at which the climb ends at the latest; even", low=2)
+    chunk: int = option(5, "openings played at the same time against one rung", low=1)
+    within: float = option(
+        100.0, "end when the 95 % interval reaches so many Elo points to either side", low=1, high=400
+    )
+    rungs: str | None = option(
+        None, "folder of a round robin whose agents are the rungs (default the ladder of the package)", metavar="DIR"
+    )

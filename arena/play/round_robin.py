@@ -36,7 +36,7 @@ from cellgames.utils.report.files import write_report
 
 from . import chunks
 from .chunks import ChunkedRun, batch_of, check_anchor
-from .match import both_seats, load_two_player_agents
+from .match import both_seats, load_agents
 from .match_options import MatchOptions, RoundRobinOptions
 from .tournament import Batch, Schedule, Stage, all_games
 from .until_certain import UntilCertain
@@ -116,7 +116,7 @@ def round_robin(
     """Play all pairs, keep the games and write the tables; see the module.
 
     Args:
-        game: for two players.
+        game: for two players; in larger games two agents have half of the seats each.
         agents: specs for `agents.load`, also `NAME=SPEC`, or agents; or a mapping from names to them. Names differ.
         options: such as `RoundRobinOptions(games=200, seed=1)`; None for the defaults.
         out: the folder; created if necessary. A run in it that is this one, or a smaller one, is continued.
@@ -135,12 +135,13 @@ def round_robin(
     """
     options, folder = options or RoundRobinOptions(), Path(out).absolute()
     agents = by_name(agents)
-    players = load_two_player_agents(game, agents)
+    players = load_agents(game, agents)
     names = sorted(players)
     check_anchor(options, names)
     options = with_seed(options, folder, ROUND_ROBIN, warn)
-    plan = _plan(names, options)
-    growth = UntilCertain(names, options, plan) if options.until_certain else None
+    seats = game.info.num_players
+    plan = _plan(names, options, seats)
+    growth = UntilCertain(names, options, plan, seats) if options.until_certain else None
     budget = None if growth is None else growth.budget
     settings = Settings.of(game, agents, options, until_certain=options.until_certain, budget=budget)
     place = RunFolder(folder, ROUND_ROBIN)
@@ -182,10 +183,12 @@ def top_game(tables: Tables, records: Sequence[Record]) -> Record:
     return max((r for r in records if set(r.agents) == best), key=lambda r: len(r.moves))
 
 
-def _plan(names: Sequence[str], options: MatchOptions) -> list[Batch[Pairing]]:
+def _plan(names: Sequence[str], options: MatchOptions, seats: int) -> list[Batch[Pairing]]:
     """Return all batches in the order of the file: pair by pair, opening by opening."""
     return [
-        batch_of(pair, both_seats(*pair, openings)) for pair in combinations(names, 2) for openings in options.chunks()
+        batch_of(pair, both_seats(*pair, openings, seats, options.seed))
+        for pair in combinations(names, 2)
+        for openings in options.chunks()
     ]
 
 

@@ -32,13 +32,16 @@ class UntilCertain:
         names: names of the agents, sorted.
         options: options of the run; `games` are the first ones of each pair, and the budget None is `TIMES` of them.
         plan: their batches.
+        seats: number of seats of the game.
 
     Raises:
         ValueError: first games that are no whole chunks, or more of them than the budget allows.
     """
 
-    def __init__(self, names: Sequence[str], options: RoundRobinOptions, plan: Sequence[Batch[Pairing]]) -> None:
-        self._names, self._options = tuple(names), options
+    def __init__(
+        self, names: Sequence[str], options: RoundRobinOptions, plan: Sequence[Batch[Pairing]], seats: int = 2
+    ) -> None:
+        self._names, self._options, self._seats = tuple(names), options, seats
         self._per_chunk = 2 * options.chunk
         self._first_games = sum(len(batch.games) for batch in plan)
         self._first: Evidence | None = None
@@ -67,7 +70,8 @@ class UntilCertain:
             one, other = sorted(evidence.best_pair(pair.better, pair.worse, self._per_chunk))
             start = int(evidence.played[place[one], place[other]]) // 2
             openings = range(start, start + self._options.chunk)
-            batches[match_id(one, other)] = batch_of((one, other), both_seats(one, other, openings))
+            pairings = both_seats(one, other, openings, self._seats, self._options.seed)
+            batches[match_id(one, other)] = batch_of((one, other), pairings)
         return [*batches.values()]
 
     def order(self, records: Sequence[Record]) -> tuple[Adjacency, ...]:
@@ -75,7 +79,7 @@ class UntilCertain:
         return tuple(adjacencies(self._evidence(records), self._at_first(records)))
 
     def _evidence(self, records: Sequence[Record]) -> Evidence:
-        return Evidence((result for record in records for result in comparisons(record, by_score=False)), self._names)
+        return Evidence((result for record in records for result in comparisons(record)), self._names)
 
     def _at_first(self, records: Sequence[Record]) -> Evidence:
         if self._first is None:

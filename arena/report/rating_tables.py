@@ -9,6 +9,7 @@ from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.stats.tables import Forfeits, Standing, Tables, Tally, Thinking
 from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.model import Plot, Table
+from cellgames.utils.report.plots import shorten
 from cellgames.utils.report.text import percent, rounded
 
 if TYPE_CHECKING:
@@ -159,9 +160,15 @@ def ratings_plot(tables: Tables) -> Plot:
     """Return a plot of the ratings with their intervals."""
 
     def draw(figure: Figure) -> None:
-        from .rating_plots import draw_ratings
+        from .rating_plots import Bar, draw_ratings
 
-        draw_ratings(figure, tables.standings, tables.ratings)
+        rated = tables.ratings
+        bars = [
+            Bar(line.agent, line.elo, *(line.elo if bound is None else bound for bound in (line.low, line.high)))
+            for line in tables.standings
+        ]
+        zero = "mean of all" if rated.anchor is None else shorten(rated.anchor, 34)
+        draw_ratings(figure, bars, f"Elo ({zero} = 0), bars: {100 * rated.level:.0f} % interval")
 
     return Plot("ratings", "", draw, "Ratings with intervals")
 

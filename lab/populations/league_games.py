@@ -13,8 +13,7 @@ from pathlib import Path
 from statistics import fmean
 
 from cellgames.arena.play.chunks import FILES, RUN, ChunkedRun, Settings, batch_of
-from cellgames.arena.play.free_for_all import seatings
-from cellgames.arena.play.match import both_seats, load_agents, match_id
+from cellgames.arena.play.match import both_seats, load_agents, match_id, seatings
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.tournament import Batch, Stage, all_games
 from cellgames.arena.records.record_lines import Pairing, Record

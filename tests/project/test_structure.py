@@ -59,6 +59,7 @@ LAYERS = """
     arena.season
     arena.series
     arena.analyse
+    arena.ladder
     web.views
     web
     web.routes

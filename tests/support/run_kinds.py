@@ -16,8 +16,9 @@ from training_runs import block_extras, tiny
 
 import cellgames
 from cellgames.agents.base import AnyAgent
+from cellgames.arena.ladder.climb import climb
 from cellgames.arena.play.free_for_all import free_for_all
-from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
@@ -28,6 +29,7 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.training import train
 
 GAME = cellgames.make("torus-v0", size=3)
+LADDER = Path(__file__).with_name("ladder_of_three")
 MATCH = GridAdaptation(size=7, players=4, rounds=2, flip_rounds=(), starting_garnets=3)
 
 
@@ -55,6 +57,11 @@ def many(out: Path, **options: Any) -> object:
     return free_for_all(GAME, ["random", "greedy", "amaf:4"], FreeForAllOptions(**given), out=out)
 
 
+def ladder(out: Path, **options: Any) -> object:
+    given = {"games": 24, "chunk": 2, "within": 1.0, "rungs": str(LADDER), **options}
+    return climb(GAME, ["amaf:4"], LadderOptions(**given), out=out)
+
+
 def season(out: Path, **options: Any) -> object:
     return play_season(made_up(9), Coin(30), SeasonOptions(**{"days": 3, **options}), out=out)
 
@@ -77,6 +84,7 @@ CASES = {
     "round robin": Case(robin, "run.json", small={"games": 4}, grows="games_per_pair"),
     "until certain": Case(certain, "run.json", small={"budget": 12}, grows="budget"),
     "free-for-all": Case(many, "run.json", small={"games": 5}, grows="games"),
+    "ladder": Case(ladder, "run.json", small={"games": 12}, grows="games"),
     "season": Case(season, "season.json"),
     "season of tables": Case(tables, "season.json"),
     "series": Case(series, "series.json"),

@@ -226,9 +226,11 @@ def add_agents(
     *,
     required: bool = True,
     play: bool = True,
+    one: bool = False,
 ) -> None:
-    """Add the agents; without any, the list is None. They play, or else their names select games."""
-    command.add_argument("--agents", metavar="AGENT", nargs="+", action="extend", required=required, help=text)
+    """Add the agents, or a list of one; without any, it is None. They play, or else their names select games."""
+    several: dict[str, Any] = {"nargs": 1, "dest": "agents"} if one else {"nargs": "+", "action": "extend"}
+    command.add_argument("--agent" if one else "--agents", metavar="AGENT", required=required, help=text, **several)
     if play:
         add_isolation(command)
 

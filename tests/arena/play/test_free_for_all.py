@@ -27,7 +27,8 @@ from toy_games import Sealed
 import cellgames
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.arena.play.free_for_all import FreeForAll, free_for_all, seatings
+from cellgames.arena.play.free_for_all import FreeForAll, free_for_all
+from cellgames.arena.play.match import seatings
 from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read_records
 from cellgames.arena.records.replays import verify

@@ -1,4 +1,4 @@
-"""`cellgames round-robin`, `free-for-all` and `series`: agents play many games, and the folder gets the tables.
+"""`cellgames round-robin`, `free-for-all`, `ladder`, `series`: agents play many games, and the folder gets tables.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_names import names_of
-from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.match_options import FreeForAllOptions, LadderOptions, RoundRobinOptions
 from cellgames.arena.series.series_options import SeriesOptions
 from cellgames.cli import console, shared_options
 from cellgames.cli.console import print_table
@@ -42,6 +42,8 @@ class _Kind:
         needs: the agents that it needs.
         pieces: name of the units that are kept whole when it is stopped.
         shared: True if a cluster can share the work.
+        one: True for a command about one agent, `--agent`.
+        without: options that the command line does not have.
     """
 
     name: str
@@ -55,16 +57,19 @@ class _Kind:
     needs: str = "two or more"
     pieces: str = "chunks"
     shared: bool = True
+    one: bool = False
+    without: tuple[str, ...] = ()
 
 
 def _add(kind: _Kind, commands: Any) -> None:
-    agents = "AGENT AGENT ..." if kind.shared else "AGENT ..."
+    agents = "agent AGENT" if kind.one else "agents AGENT AGENT ..." if kind.shared else "agents AGENT ..."
     run = partial(_run, kind)
-    command = shared_options.add_command(commands, kind.name, f"GAME --agents {agents} ", run, kind.text, kind.examples)
+    command = shared_options.add_command(commands, kind.name, f"GAME --{agents} ", run, kind.text, kind.examples)
     shared_options.add_game(command)
-    shared_options.add_agents(command, f"{kind.needs} that `cellgames list` shows; NAME=SPEC gives a name")
+    text = f"{kind.needs} that `cellgames list` shows; NAME=SPEC gives a name"
+    shared_options.add_agents(command, text, one=kind.one)
     shared_options.add_spending(command)
-    shared_options.add_options(command, kind.options.options())
+    shared_options.add_options(command, kind.options.options(), without=kind.without)
     shared_options.add_store(command)
     if kind.shared:
         shared_options.add_ray(command, "chunks")
@@ -90,7 +95,7 @@ def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
         return console.stopped_games(arguments, out, kind.pieces)
     following = kind.report(arguments, options, game, finished)
     console.print_kept(finished.out, kind.about)
-    check = f"check every {'game' if kind.shared else 'match'}"
+    check = f"check every {'match' if kind.pieces == 'batches' else 'game'}"
     console.print_next((f"replay {shlex.quote(str(finished.out))}", check), *following)
     return 0
 
@@ -229,6 +234,58 @@ add_free_for_all = partial(
             "ratings.png": "ratings with intervals",
             "cross_table.png": "who finishes ahead of whom",
         },
+    ),
+)
+
+# ---------------------------------------------------------------- ladders
+
+
+def _ladder_out(arguments: argparse.Namespace, options: LadderOptions) -> Path:
+    words = [*names_of(arguments.agents), f"seed={options.seed}"]
+    words += [f"clock={limits}"] if (limits := options.time_control) is not None else []
+    words += [f"rungs={Path(options.rungs).name}"] if options.rungs is not None else []
+    return shared_options.folder_of(arguments, "climbs", words)
+
+
+def _report_ladder(
+    arguments: argparse.Namespace, options: LadderOptions, game: Game, finished: Any
+) -> list[tuple[str, str] | str]:
+    from cellgames.arena.ladder.ladder_report import ladder_table, mistakes_table
+
+    print_table(ladder_table(finished.place))
+    if finished.mistakes:
+        print("\nPositions that could be won or saved, and moves that did not:")
+        print_table(mistakes_table(finished.mistakes))
+    print(f"\n{finished.place.sentence}")
+    for line in finished.notes:
+        print(line)
+    print(f"\n{console.counted(len(finished.records), finished.played)}.")
+    narrower = f"the same command with --games {2 * options.games} --within {options.within / 2:g}: a narrower interval"
+    return [*console.leaderboard_command(arguments), narrower]
+
+
+add_ladder = partial(
+    _add,
+    _Kind(
+        name="ladder",
+        text="Find the place of an agent on the ladder of a game: agents from random moves to the strongest, whose\n"
+        "ratings are known. The agent plays the rungs whose games tell most of its rating, until the interval is\n"
+        "narrow enough. The folder gets its place, the ladder as a picture, its mistakes by kind of position, and a\n"
+        "record of every game. If a climb is stopped, the same command continues it.",
+        examples=(
+            "torus-small-v0 --agent exec:./mybot",
+            "torus-small-v0 --agent my_bots:MyBot --within 50 --games 1000",
+            "torus-small-v0 --agent llm:MODEL --games 40 --param size=5",
+        ),
+        options=LadderOptions,
+        play="cellgames.arena.ladder.climb:climb",
+        out=_ladder_out,
+        report=_report_ladder,
+        about={"report.md": "all tables and the ladder on one page", "ladder.png": "the place among the rungs"},
+        needs="the agent",
+        shared=False,
+        one=True,
+        without=("opening_plies", "chunk", "forfeits", "policies"),
     ),
 )
 
