@@ -145,7 +145,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 def main() -> None:
     """Make and check ladders."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("games", nargs="*", choices=[*SETTINGS, []], default=list(SETTINGS))
+    parser.add_argument("games", nargs="*", default=list(SETTINGS), help=f"of {', '.join(SETTINGS)}")
     parser.add_argument("--no-check", action="store_true", help="rate only")
     arguments = parser.parse_args()
     for id in arguments.games:
