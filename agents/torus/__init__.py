@@ -12,6 +12,5 @@ if TYPE_CHECKING:
     from .network import TorusNetwork as TorusNetwork
     from .perfect import TorusPerfect as TorusPerfect
     from .proof_search import ProofSearch as ProofSearch
-    from .solver import SOLVED_SIZES as SOLVED_SIZES, TorusSolver as TorusSolver
 else:
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -23,7 +23,6 @@ from cellgames.utils.errors import InputError
 
 from .greedy import TorusGreedy
 from .proof_search import ProofSearch
-from .solver import SOLVED_SIZES, solver
 
 PERFECT_SIZES = (2, 3, 4, 5)
 """The boards on which `perfect` plays."""
@@ -33,16 +32,15 @@ _OPENINGS = Path(__file__).with_name("openings_5.npz")
 
 _NODES = 400_000  # searched at most for a winner at size 5, some seconds
 _DISTANCE_NODES = 20_000  # then for each number of stones
-_MEMORY = {4: 1 << 24, 5: 1 << 25}
+_MEMORY = {2: 1 << 16, 3: 1 << 22, 4: 1 << 24, 5: 1 << 25}
 
 
 class TorusPerfect(GameAgent[Torus]):
     """An agent that wins every position that can be won, at once if one stone does it.
 
-    On boards of size 2 and 3 it looks positions up in a table; positions that alternating turns do not lead to are
-    refused there with a `ValueError`, see `solver`. At size 4 it plays by distance: it wins as soon as possible and
-    loses as late as possible. A move takes milliseconds, and up to two seconds with one or two stones on the board.
-    Among equal moves it chooses at random, and in lost positions of size 2 and 3 among all.
+    Up to size 4 it plays by distance: it wins as soon as possible and loses as late as possible. A move takes
+    milliseconds, and up to two seconds with one or two stones on a board of size 4. Among equal moves it chooses at
+    random.
 
     At size 5 it has the opening in a file and solves the rest within seconds, by up to 400,000 nodes a move. It wins
     from its first stone on an octagon, and as White if Black begins on a square. It plays by distance, too, as far as
@@ -63,18 +61,14 @@ class TorusPerfect(GameAgent[Torus]):
             raise InputError(f"agent {self.name!r}", f"torus-v0 of size {sizes}", game.id)
         if game.size not in PERFECT_SIZES:
             raise InputError(f"agent {self.name!r}", f"a size that is solved, {sizes}", game.size)
-        if game.size not in SOLVED_SIZES and (problem := native_problem()):
-            raise ValueError(f"agent {self.name!r} needs the native library for size {game.size}, but {problem}")
+        if problem := native_problem():
+            raise ValueError(f"agent {self.name!r} needs the native library, but {problem}")
 
     def act_on_state(self, state: TorusState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose the best moves, int64 [L]."""
         legal = state.codes == 0
-        if self.game.size in SOLVED_SIZES:
-            winning = solver(self.game.size).winning_moves(state.to("cpu")).to(state.device)
-            choice, lost = torch.where(winning.any(1, keepdim=True), winning, legal), torch.zeros_like(legal[:, 0])
-        else:
-            choice = self._solved(state).to(state.device)
-            lost = ~choice.any(1)
+        choice = self._solved(state).to(state.device)
+        lost = ~choice.any(1)
         immediate = winning_cells(state.codes, state.losing, state.current_player) & legal
         choice = torch.where(immediate.any(1, keepdim=True), immediate, torch.where(lost[:, None], legal, choice))
         actions = random_actions(choice, choice.shape[1:], generator)
@@ -101,7 +95,7 @@ class TorusPerfect(GameAgent[Torus]):
     def _solved(self, state: TorusState) -> Tensor:
         """Return moves to choose from, bool [L, N]; none in lost positions of unknown distance."""
         search = _search(self.game.size)
-        if self.game.size == 4:
+        if self.game.size <= 4:
             return search.distances(state)[1]
         choice = torch.zeros(state.codes.shape, dtype=torch.bool, device="cpu")
         for place in range(len(state)):

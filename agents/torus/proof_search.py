@@ -1,6 +1,6 @@
-"""Proof-number search for Torus of size 3 to 6, in native code: the winner of a position, and the moves that win.
+"""Proof-number search for Torus of size 2 to 6, in native code: the winner of a position, and the moves that win.
 
-Use it where no table fits (`solver` has those of size 2 and 3). Any position of size 4 takes milliseconds. At size 5
+Any position of size 3 takes microseconds, of size 4 milliseconds. At size 5
 most positions with ten stones take as long, and the first moves take minutes. `envs/native/sources/torus_solver.h`
 explains the search. Its results stay in its table, so a search that is stopped goes on where it was.
 
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from zipfile import BadZipFile
 
 import numpy as np
@@ -26,12 +28,12 @@ from cellgames.envs.torus.state import TorusState
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import replacing
 
-SEARCHED_SIZES = (3, 4, 5, 6)
+SEARCHED_SIZES = (2, 3, 4, 5, 6)
 
-_LONGEST = {3: 18, 4: 16, 5: 14, 6: 12}
+_LONGEST = {2: 8, 3: 18, 4: 16, 5: 14, 6: 12}
 """Cells of the largest winning sets that the search sees, by size; of longer ones it learns when the board is full.
 
-At sizes 3 and 4 these are all, in games whose players take turns.
+Up to size 4 these are all, in games whose players take turns.
 """
 
 _MIB = 1 << 20
@@ -53,7 +55,7 @@ class ProofSearch:
         """Make a solver with an empty table, or with the table of a file.
 
         Args:
-            size: the board's, 3 to 6.
+            size: the board's, 2 to 6.
             memory: bytes of the table; it is rounded down to a power of two.
             table: file in which the table lies; a missing file is made, and an existing one keeps its size.
 
@@ -62,7 +64,7 @@ class ProofSearch:
             RuntimeError: there is no native code, or no memory.
         """
         if size not in SEARCHED_SIZES:
-            raise InputError("size", "3 to 6", size, "proof-number search serves no others")
+            raise InputError("size", "2 to 6", size, "proof-number search serves no others")
         self.size = size
         self._numbers = 4 if size <= 5 else 7  # of an entry, 64 bits each
         least = 1024 * 8 * self._numbers
@@ -160,8 +162,8 @@ class ProofSearch:
 
         The winner wins as soon as possible and the loser loses as late as possible. The distance counts turns of both
         players, positive if the player to move wins, negative if it loses: 1 is a win with the next stone, -2 a loss
-        by the answer to it. Where the limit of nodes leaves that open it is 0, with no moves. It is exact for sizes 3
-        and 4. On larger boards a win by a longer path than the search sees may be sooner.
+        by the answer to it. Where the limit of nodes leaves that open it is 0, with no moves. It is exact up to
+        size 4. On larger boards a win by a longer path than the search sees may be sooner.
 
         Args:
             state: unfinished positions of the solver's size.
@@ -310,3 +312,32 @@ class ProofSearch:
                 None,
             )
         return found
+
+
+LEAST_STONES = {3: 0, 4: 0, 5: 12}
+"""The sizes that are solved, and the least number of stones. With fewer, some hundred nodes decide next to nothing."""
+
+_SMALL_TABLE = 1 << 18  # bytes for up to 4,096 nodes; emptying it takes some microseconds
+_SMALL_NODES = 1 << 12
+_LOCK = Lock()
+
+
+def solve(game: Torus, state: TorusState, nodes: int) -> tuple[Tensor, Tensor]:
+    """Return the winners of positions and winning moves: see `GamePlugin.search`.
+
+    Nothing is solved on other boards than those of `LEAST_STONES`, or without the native library.
+    """
+    value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
+    least = LEAST_STONES.get(game.size)
+    if least is not None and library(torch.device("cpu")) is not None:
+        rows = ((state.codes != 0).sum(1) >= least).nonzero().squeeze(1)
+        if len(rows):
+            with _LOCK:
+                found, where = _small(game.size, -(-nodes // _SMALL_NODES)).solve_each(state[rows], nodes)
+            value[rows.cpu()], move[rows.cpu()] = found, where
+    return value.to(state.device), move.to(state.device)
+
+
+@cache
+def _small(size: int, tables: int) -> ProofSearch:
+    return ProofSearch(size, memory=tables * _SMALL_TABLE)

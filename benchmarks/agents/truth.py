@@ -36,7 +36,6 @@ from cellgames.agents.connection.proof_search import ConnectionSearch
 from cellgames.agents.loading import load
 from cellgames.agents.selection import select
 from cellgames.agents.torus.proof_search import ProofSearch
-from cellgames.agents.torus.solver import SOLVED_SIZES, solver
 from cellgames.envs.connection.game import ConnectionGame
 from cellgames.envs.stones.stone_game import StoneGame
 from cellgames.envs.stones.stone_state import StoneState
@@ -111,7 +110,7 @@ def _least_stones(game: StoneGame[Any]) -> int:
 
 def _undecided(game: StoneGame[Any], generator: torch.Generator) -> Judged:
     """Return what some random games give for `sample`, in random order."""
-    games = _GAMES if isinstance(game, Torus) and game.size in SOLVED_SIZES else _FEWER_GAMES
+    games = _GAMES if isinstance(game, Torus) and game.size <= 3 else _FEWER_GAMES
     cells = game.num_cells
     state = game.init(draw_seeds(games, generator))
     end = torch.randint(_least_stones(game), cells, (games,), generator=generator)
@@ -122,8 +121,6 @@ def _undecided(game: StoneGame[Any], generator: torch.Generator) -> Judged:
     states: Any = StoneState.cat([part for _, part in parts])[torch.cat([env_ids for env_ids, _ in parts]).argsort()]
     if isinstance(game, ConnectionGame):
         winning = ConnectionSearch(game).move_values(states) == 1
-    elif game.size in SOLVED_SIZES:
-        winning = solver(game.size).winning_moves(states)
     else:
         search = _search(game.size)
         states = states[search.solve(states) == 1]
@@ -145,7 +142,7 @@ def judged(game: StoneGame[Any], count: int, seed: int, path: Path) -> Judged:
     Raises:
         ValueError: the file is none of these.
     """
-    if (isinstance(game, Torus) and game.size in SOLVED_SIZES) or seed:
+    if (isinstance(game, Torus) and game.size <= 3) or seed:
         return sample(count, seed, game)
     if path.exists() and len(kept := _read(path, game)) >= count:
         return kept[:count]

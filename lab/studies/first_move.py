@@ -27,7 +27,7 @@ from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play, random_openings
 from cellgames.agents.selection import select
-from cellgames.agents.torus.solver import SOLVED_SIZES, solver
+from cellgames.agents.torus.proof_search import ProofSearch
 from cellgames.arena.analyse.search_analysis import Searcher
 from cellgames.arena.play.match import generator
 from cellgames.envs.core import WIN, seeds
@@ -66,6 +66,9 @@ _CHOICES = 64  # times that an agent is asked for its own first move
 _COLOURS = {"octagon": "#0072b2", "square": "#d55e00"}  # blue and vermillion of Okabe and Ito
 
 
+SOLVED_SIZES = (2, 3)
+
+
 def first_cell(size: int, kind: str) -> int:
     """The cell that stands for all of its kind."""
     return size * size * FIRST_MOVES.index(kind)
@@ -76,14 +79,14 @@ def first_cell(size: int, kind: str) -> int:
 
 def solved(size: int) -> dict[str, Any]:
     """By first move: whether it wins with best play, and the replies that beat it."""
-    game, truth = Torus(size), solver(size)
+    game, truth = Torus(size), ProofSearch(size)
     empty = game.init(seeds(0, 1))
-    wins = truth.winning_moves(empty)[0]
+    wins = truth.move_values(empty)[0] == 1
     found: dict[str, Any] = {}
     for kind in FIRST_MOVES:
         cell = first_cell(size, kind)
         after = game.step(empty, torch.tensor([cell]))
-        beaten = truth.winning_moves(after)[0].nonzero().squeeze(1).tolist()
+        beaten = (truth.move_values(after)[0] == 1).nonzero().squeeze(1).tolist()
         found[kind] = {"wins": bool(wins[cell]), "beaten by": [cell_to_name(reply, size) for reply in beaten]}
     return found
 
@@ -179,7 +182,7 @@ def judged(size: int, spec: str, seed: int) -> dict[str, Any]:
     right, total = 0, 0
     for kind in FIRST_MOVES:
         after, cells, chances = replies(size, kind, spec, seed)
-        truth = solver(size).winning_moves(after)[0][cells]
+        truth = (ProofSearch(size).move_values(after)[0] == 1)[cells]
         right, total = right + int(((chances > 0.5) == truth).sum()), total + len(cells)
     return {"agent": spec, "right": right, "replies": total}
 
@@ -294,7 +297,7 @@ def _report(options: argparse.Namespace, data: Mapping[str, Any], maps: Mapping[
             "What is known",
             (
                 Table("", columns, exact, text=columns[1:]),
-                "The first stone lies on a1 or a1+. From the solver (`cellgames.agents.torus.solver`): all positions, "
+                "The first stone lies on a1 or a1+. From `cellgames.agents.torus.ProofSearch`: all positions, "
                 "not a sample.",
             ),
         ),

@@ -24,7 +24,6 @@ from cellgames.agents.loading import load
 from cellgames.agents.selection import select
 from cellgames.agents.torus.perfect import PERFECT_SIZES
 from cellgames.agents.torus.proof_search import ProofSearch
-from cellgames.agents.torus.solver import SOLVED_SIZES, solver
 from cellgames.envs.core import seeds
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
@@ -35,7 +34,7 @@ from cellgames.utils.report.text import markdown_table
 FIRST_MOVES = ("octagon", "square")
 OUT = Path("results/studies/torus_solved")
 
-_MEMORY = {4: 1 << 26, 5: 1 << 29}
+_MEMORY = {2: 1 << 16, 3: 1 << 22, 4: 1 << 26, 5: 1 << 29}
 _NODES = 20_000  # of each reply in the first round; twice as many in the next
 
 
@@ -57,23 +56,20 @@ def replies(
         solved: positions of size 5 that are solved already.
         table: file of the search's table at size 5.
     """
-    game, state, began, nodes = Torus(size), opened(size, kind), time.monotonic(), 0
+    game, state, began = Torus(size), opened(size, kind), time.monotonic()
     legal = game.legal_actions(state)[0]
-    if size in SOLVED_SIZES:
-        values = torch.where(solver(size).winning_moves(state)[0], 1, -1)
-    else:
-        search = ProofSearch(size, _MEMORY[size], table=table if size == 5 else None)
-        budget = _NODES
-        if solved is not None and size == 5:
-            search.load(solved)
-        while True:
-            values = search.move_values(state, nodes=budget)[0]
-            left = int(((values == 0) & legal).sum())
-            print(f"size {size}, {kind}: {left} replies open after {search.nodes:,} nodes", file=sys.stderr)
-            if not left or time.monotonic() - began > seconds:
-                break
-            budget *= 2
-        nodes = search.nodes
+    search = ProofSearch(size, _MEMORY[size], table=table if size == 5 else None)
+    budget = _NODES
+    if solved is not None and size == 5:
+        search.load(solved)
+    while True:
+        values = search.move_values(state, nodes=budget)[0]
+        left = int(((values == 0) & legal).sum())
+        print(f"size {size}, {kind}: {left} replies open after {search.nodes:,} nodes", file=sys.stderr)
+        if not left or time.monotonic() - began > seconds:
+            break
+        budget *= 2
+    nodes = search.nodes
     names = {
         result: [game.action_to_string(cell) for cell in ((values == value) & legal).nonzero().squeeze(1).tolist()]
         for result, value in (("win", 1), ("lose", -1), ("open", 0))

@@ -1,4 +1,4 @@
-"""`perfect` on boards of size 4 and 5, which the native search solves."""
+"""`perfect` on boards of size 2 to 5, which the native search solves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 import torch
 from every_game import generator
 from native_code import native_library
+from refusals import refused
 from slow import slow_except
 
 import cellgames
@@ -26,7 +27,9 @@ def _native() -> None:
     native_library()
 
 
-@pytest.mark.parametrize(("size", "plies", "games"), slow_except([(4, 4, 12)], [(4, 1, 4), (4, 4, 12), (5, 14, 8)]))
+@pytest.mark.parametrize(("size", "plies", "games"), slow_except(
+    [(2, 1, 100), (3, 2, 100), (4, 4, 12)], [(2, 1, 100), (3, 1, 100), (3, 2, 100), (4, 1, 4), (4, 4, 12), (5, 14, 8)]
+))
 def test_it_wins_every_won_position_against_itself_and_random(size: int, plies: int, games: int) -> None:
     game = Torus(size)
     opening = random_openings(game, games, plies, generator(plies))
@@ -84,6 +87,9 @@ def _move(spec: str, game: Torus, state: TorusState, seed: int) -> int:
     return int(select(load(spec, game), game, state, torch.arange(1), generator(seed)))
 
 
-def test_sizes_four_and_five_need_the_native_library() -> None:
-    with without_native(), pytest.raises(ValueError, match="'perfect' needs the native library for size 4, but it is"):
+def test_it_refuses_boards_and_games_that_are_not_solved() -> None:
+    for game, got in (("torus-v0", "6"), ("cloth-of-gold-v0", "cloth-of-gold-v0")):
+        with refused("agent 'perfect'", got):
+            load("perfect", cellgames.make(game, **({"size": 6} if game == "torus-v0" else {})))
+    with without_native(), pytest.raises(ValueError, match="'perfect' needs the native library, but it is"):
         load("perfect", cellgames.make("torus-v0", size=4))

@@ -14,8 +14,7 @@ from cellgames.agents.loading import load
 from cellgames.agents.play_loop import random_openings
 from cellgames.agents.search import SearchResult
 from cellgames.agents.search.search_agent import SearchAgent
-from cellgames.agents.torus.proof_search import ProofSearch
-from cellgames.agents.torus.solver import LEAST_STONES, solve
+from cellgames.agents.torus.proof_search import LEAST_STONES, ProofSearch, solve
 from cellgames.envs.core import seeds
 from cellgames.envs.native import without_native
 from cellgames.envs.torus.game import Torus

@@ -744,7 +744,7 @@ class Solver final : public SmallSolver {
         if (!open.several()) return;
         for (int side = 0; side < 2; ++side) {
             const Cells<W>* set = list(at, side) + ply.counts[side][1];
-            for (int count = 2, seen = 0; count <= kScored && (seen < kMostScored || count < 4); ++count) {
+            for (int count = 2, seen = 0; count <= std::min(kScored, cells_) && (seen < kMostScored || count < 4); ++count) {
                 const int here = ply.counts[side][count];
                 for (int i = 0; i < here; ++i, ++set)
                     for (Cells<W> left = *set & open; left.any();) {

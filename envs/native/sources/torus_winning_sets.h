@@ -45,7 +45,7 @@ struct Cells {
     }
 };
 
-// A board of a size from 3 to 6 as sets.
+// A board of a size from 2 to 6 as sets.
 template <int W>
 struct SolvedBoard {
     int size, octagons, cells;
@@ -137,7 +137,7 @@ struct SolvedBoard {
     }
 };
 
-// The least sets with which Black wins, those up to a number of cells. Boards of size 3 and 4 also have those in which a
+// The least sets with which Black wins, those up to a number of cells. Boards up to size 4 also have those in which a
 // path crosses itself, where two losing cycles meet; on larger ones they are left out.
 template <int W>
 class WinningSets {

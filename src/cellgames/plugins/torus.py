@@ -22,7 +22,7 @@ TORUS = GamePlugin(
     search={
         "native_uct": "cellgames.agents.connection.native_trees:simulate",
         "native_gumbel": "cellgames.agents.torus.native_gumbel:simulate",
-        "solve": "cellgames.agents.torus.solver:solve",
+        "solve": "cellgames.agents.torus.proof_search:solve",
     },
     presets=(
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),
