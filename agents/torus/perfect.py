@@ -84,8 +84,6 @@ class TorusPerfect(GameAgent[Torus]):
             state: positions of the game that was started.
             nodes: searched at most for each position.
         """
-        if self.game.size in SOLVED_SIZES:
-            return 2 * solver(self.game.size).winning_moves(state.to("cpu")).any(1).long() - 1
         search = _search(self.game.size)
         search.clear()
         if self.game.size == 5:

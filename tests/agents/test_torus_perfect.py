@@ -27,9 +27,13 @@ def _native() -> None:
     native_library()
 
 
-@pytest.mark.parametrize(("size", "plies", "games"), slow_except(
-    [(2, 1, 100), (3, 2, 100), (4, 4, 12)], [(2, 1, 100), (3, 1, 100), (3, 2, 100), (4, 1, 4), (4, 4, 12), (5, 14, 8)]
-))
+@pytest.mark.parametrize(
+    ("size", "plies", "games"),
+    slow_except(
+        [(2, 1, 100), (3, 2, 100), (4, 4, 12)],
+        [(2, 1, 100), (3, 1, 100), (3, 2, 100), (4, 1, 4), (4, 4, 12), (5, 14, 8)],
+    ),
+)
 def test_it_wins_every_won_position_against_itself_and_random(size: int, plies: int, games: int) -> None:
     game = Torus(size)
     opening = random_openings(game, games, plies, generator(plies))
