@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlencode
 
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, SAMPLE, WEIGHTS_SUFFIX
 from cellgames.utils.errors import InputError
@@ -59,6 +60,15 @@ def wrapped(text: str, wrapper: str) -> str:
     if not wrapper or not (program or (colon and kind not in AGENTS and file_of(played) is None)):
         return text
     return f"{wrapper}:{spec}" if name == inner_spec(spec) else f"{name}={wrapper}:{spec}"
+
+
+def with_options(text: str, **options: str | int) -> str:
+    """Return a text for `load` with more options if it names a language model; others stay as they are."""
+    name, spec = split_name(text)
+    if not (options and spec.startswith("llm:")):
+        return text
+    more = f"{spec}{'&' if '?' in spec else '?'}{urlencode(options)}"
+    return more if name == spec else f"{name}={more}"
 
 
 def own_name(agent: AnyAgent) -> str:

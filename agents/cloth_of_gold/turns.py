@@ -18,6 +18,7 @@ from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT, disk
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.kernels.lookup_tables import table
+from cellgames.utils.errors import InputError
 
 from .shapes import SHAPES, shape_forms
 
@@ -123,6 +124,39 @@ class ClothRandom(TurnAgent):
     @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         return random_turns(self.game, state, draw_seeds(len(state), generator, state.device), 1).squeeze(1)
+
+
+class ClothMixed(TurnAgent):
+    """An agent that plays a share of its turns at random, and the others as another agent does.
+
+    Args:
+        share: chance of each turn to be random.
+        agent: the other agent, which decides turn by turn, too.
+    """
+
+    def __init__(self, share: float, agent: object) -> None:
+        super().__init__("mixed")
+        if not isinstance(agent, TurnAgent):
+            raise InputError("mixed:SHARE:AGENT", "an agent that decides on whole turns", type(agent).__name__)
+        self._share, self._agent = share, agent
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        super().start(game, players, env_ids)
+        self._agent.start(game, players, env_ids)
+
+    @override
+    def bolts(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        return self._agent.bolts(state, generator)
+
+    @override
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        drawn = draw_seeds(len(state), generator, state.device)
+        plans = random_turns(self.game, state, drawn, 1).squeeze(1)
+        own = (torch.rand(len(state), generator=generator, device=generator.device) >= self._share).to(state.device)
+        if own.any():
+            plans[own] = self._agent.turns(state[own], generator)
+        return plans
 
 
 def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int, *, border: bool = False) -> Tensor:

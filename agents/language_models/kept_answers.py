@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -53,7 +54,8 @@ class KeptAnswers:
         self._path = None if folder is None else folder / ANSWERS
         self._lock = threading.Lock()
         self._answers: dict[str, Future[Reply]] = {}
-        for key, reply in ({} if self._path is None else dict(_read(self._path))).items():
+        lines = () if self._path is None else _read(self._path)
+        for key, reply in {str(data.get("key")): reply for data, reply in lines}.items():
             SPENDING.count(kept_calls=1, kept_tokens=reply.prompt_tokens + reply.answer_tokens)
             self._answers[key] = Future()
             self._answers[key].set_result(reply)
@@ -90,25 +92,43 @@ class KeptAnswers:
         return reply
 
 
-def _read(path: Path) -> list[tuple[str, Reply]]:
-    """Return the answers in a file; skip malformed lines and terminate an incomplete last line."""
+def costs(folder: Path, games: Mapping[str, int]) -> list[str]:
+    """Return a sentence on what each language model of a run took.
+
+    Args:
+        folder: folder of the run.
+        games: number of games of each agent.
+    """
+    calls, retries, tokens = Counter[str](), Counter[str](), Counter[str]()
+    for data, reply in _read(folder / ANSWERS):
+        agent = str(data.get("agent"))
+        calls[agent] += 1
+        retries[agent] += "retry" in data
+        tokens[agent] += reply.prompt_tokens + reply.answer_tokens
+    return [
+        f"{agent} answered {calls[agent]} questions in {games[agent]} games, {retries[agent]} of them asked again "
+        f"since an answer was no legal move; {tokens[agent] / games[agent]:.0f} tokens a game."
+        for agent in sorted(calls)
+        if games.get(agent)
+    ]
+
+
+def _read(path: Path) -> Iterator[tuple[dict[str, Any], Reply]]:
+    """Yield the lines of a file with their answers; skip malformed lines and terminate an incomplete last line."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        return []
+        return
     if content and not content.endswith(b"\n"):
         with path.open("ab") as file:
             file.write(b"\n")
-    found = []
     for line in content.splitlines():
         try:
             data = json.loads(line)
             counted = int(data["prompt_tokens"]), int(data["answer_tokens"])
-            reply = Reply(str(data["answer"]), *counted, float(data["seconds"]), bool(data.get("estimated")))
-            found.append((str(data["key"]), reply))
+            yield data, Reply(str(data["answer"]), *counted, float(data["seconds"]), bool(data.get("estimated")))
         except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
             continue
-    return found
 
 
 _opened: dict[Path | None, KeptAnswers] = {}

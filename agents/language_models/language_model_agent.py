@@ -17,7 +17,7 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent, PartialAnswerError
 from cellgames.agents.views import View
 from cellgames.envs.core import Game
-from cellgames.utils.errors import InputError, shown
+from cellgames.utils.errors import InputError, check_one_of, shown
 
 from .chat_server import ChatError, ChatServer
 from .kept_answers import KeptAnswers, answers_of_run, key_of
@@ -38,6 +38,7 @@ class ModelOptions:
         timeout: seconds for an answer.
         parallel: questions at the same time.
         answer_tokens: most tokens of an answer; `none` leaves it to the server.
+        legal_moves: `hidden` leaves the legal moves out of the questions.
     """
 
     temperature: float | None = 0.0
@@ -46,6 +47,7 @@ class ModelOptions:
     timeout: float = 120.0
     parallel: int = 8
     answer_tokens: int | None = None
+    legal_moves: str = "shown"
 
     @classmethod
     def parse(cls, text: str) -> ModelOptions:
@@ -59,7 +61,7 @@ class ModelOptions:
         for name, value in pairs:
             if name not in known or name in found:
                 raise InputError("options", f"options of {', '.join(sorted(known))}, each once", shown(name))
-            found[name] = _value(name, value)
+            found[name] = _legal_moves(value) if name == "legal_moves" else _value(name, value)
         return cls(**found)
 
 
@@ -85,6 +87,11 @@ def _value(name: str, text: str) -> float | None:
         wanted = "a whole number" if kind is int else "a number"
         raise InputError("", f"{wanted} from {low:g} to {high:g} for {name}", shown(text))
     return value
+
+
+def _legal_moves(text: str) -> str:
+    check_one_of("legal_moves", text, ["shown", "hidden"])
+    return text
 
 
 class LanguageModelAgent(BaseAgent):
@@ -160,13 +167,15 @@ class LanguageModelAgent(BaseAgent):
         """Return the move in one game."""
         limits = [] if self.clock is None else [self.clock[name] for name in ("left", "move") if name in self.clock]
         deadline = perf_counter() + min(limits) if limits else None
-        messages = [{"role": "system", "content": rules}, {"role": "user", "content": question(view)}]
+        hidden = self.options.legal_moves == "hidden"
+        messages = [{"role": "system", "content": rules}, {"role": "user", "content": question(view, hidden=hidden)}]
         for attempt in range(self.options.retries + 1):
             request = {"model": self._model, "messages": messages, **self._sent_options(seed)}
             about = {"model": self._model, "agent": self.name, "turn": view.turn, "player": view.player}
+            about |= {"retry": attempt} if attempt else {}
             reply = answers.get(key_of(request), about, partial(self._server.ask, request, deadline))
             try:
-                return read_answer(reply.answer, view)
+                return read_answer(reply.answer, view, hidden=hidden)
             except MoveError as error:
                 if attempt == self.options.retries:
                     raise MoveError(f"no legal move in {attempt + 1} answers; the last one: {error}") from None

@@ -56,29 +56,28 @@ def legal_moves(view: View) -> str:
     return "\n".join([*lines, f"The first choice of every part gives the move {_name(game, example)}"])
 
 
-def question(view: View) -> str:
-    """Return the question for a move."""
+def question(view: View, *, hidden: bool = False) -> str:
+    """Return the question for a move; `hidden` leaves out the legal moves."""
     name = view.game.info.players[view.player]
-    first = [choices[0] for choices in view.legal]
     return "\n\n".join(
         [
             f"You are {name}. {view.turn} {'step has' if view.turn == 1 else 'steps have'} been played.",
             position_text(view.game, view.state, view.player),
-            legal_moves(view),
-            ANSWER.format(example=_name(view.game, first)),
+            *([] if hidden else [legal_moves(view)]),
+            ANSWER.format(example=_example(view, hidden)),
         ]
     )
 
 
-def read_answer(text: str, view: View) -> list[int]:
-    """Return the action that an answer names, a choice for each component.
+def read_answer(text: str, view: View, *, hidden: bool = False) -> list[int]:
+    """Return the action that an answer names, a choice for each component; `hidden` names no move as an example.
 
     Raises:
         MoveError: the last line is no `MOVE: NAME`, or the move is not legal.
     """
     last = text.strip().rpartition("\n")[2].strip()
     if (match := _LINE.fullmatch(last)) is None:
-        raise MoveError(f"expected a last line such as MOVE: {_example(view)}, got {shown(last)}")
+        raise MoveError(f"expected a last line such as MOVE: {_example(view, hidden)}, got {shown(last)}")
     return read_move(match[1], view)
 
 
@@ -103,8 +102,8 @@ def _name(game: Game, choices: list[int]) -> str:
     return game.action_to_string(game.info.ravel_action(choices))
 
 
-def _example(view: View) -> str:
-    return _name(view.game, [choices[0] for choices in view.legal])
+def _example(view: View, hidden: bool) -> str:
+    return "NAME" if hidden else _name(view.game, [choices[0] for choices in view.legal])
 
 
 def _names(view: View, part: int, most: int) -> str:

@@ -10,6 +10,7 @@ leagues use this module.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, ClassVar, Self
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
+from cellgames.agents.language_models.kept_answers import costs
 from cellgames.arena.records.checksums import finish, plain
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, traces_of
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record
@@ -245,6 +247,10 @@ class ChunkedRun:
         """Return the files of the run itself, without those that are made from its games."""
         names = (RUN, RECORDS, FORFEIT_LOG)
         return [path for path in (self.run.path / name for name in names) if path.exists()]
+
+    def costs(self, records: Sequence[Record]) -> list[str]:
+        """Return sentences on what language models took in these games of the run."""
+        return costs(self.run.path, Counter(name for record in records for name in {*record.agents}))
 
     def play(
         self,

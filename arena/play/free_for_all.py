@@ -120,7 +120,7 @@ def free_for_all(
             tables = make_tables(
                 records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"), void=options.void
             )
-            report = run_report(tables, settings.to_data(), game.info.players)
+            report = run_report(tables, settings.to_data(), game.info.players, costs=run.costs(records))
             files += write_report(folder, report, warn, outdated=FILES)
     return FreeForAll(Path(out), tables, tuple(records), played, tuple(files))
 

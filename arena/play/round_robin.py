@@ -163,8 +163,9 @@ def round_robin(
                 records, anchor=options.anchor, seed=derive(options.seed, "ratings"), void=options.void
             )
             order = None if growth is None else growth.order(records)
+            info, costs = game.info, run.costs(records)
             report = run_report(
-                tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, order=order
+                tables, settings.to_data(), info.players, simultaneous=info.simultaneous, order=order, costs=costs
             )
             files += write_report(folder, report, warn, outdated=ROUND_ROBIN_FILES)
         if options.gif:

@@ -67,6 +67,7 @@ def run_report(
     *,
     simultaneous: bool = False,
     order: Sequence[Adjacency] | None = None,
+    costs: Sequence[str] = (),
 ) -> Report:
     """Return the report of a run.
 
@@ -76,12 +77,14 @@ def run_report(
         players: Names of the seats.
         simultaneous: Whether all players act at once, as `GameInfo` says.
         order: Of a run until the order is certain, how certain it is, from the top; None for other runs.
+        costs: Sentences on what language models took.
     """
     columns = rating_columns(tables, side_columns(tables))
+    told = map(escape, [*notes(tables), *costs])
     parts: list[Part] = [
         *filter(None, [escape(failure_headline(tables.forfeits))]),
         f"{_settings(run, len(players))} {tables.distinct} of {tables.games} games differ.",
-        *sections(tables, players, columns, map(escape, notes(tables)), simultaneous=simultaneous),
+        *sections(tables, players, columns, told, simultaneous=simultaneous),
     ]
     parts.append(
         Section(

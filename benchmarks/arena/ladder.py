@@ -68,6 +68,22 @@ SETTINGS = {
         "mixed:0.2:trained mcts:200 mixed:0.05:trained trained",
         "mixed:0.5:greedy mcts:8 mixed:0.3:greedy mcts:32 mcts:50 mcts:100 mixed:0.1:trained",
     ),
+    "cloth-of-gold-small-v0": Setting(
+        "random mixed:0.7:greedy mixed:0.5:greedy mixed:0.3:greedy greedy mixed:0.5:trained mixed:0.35:trained "
+        "mixed:0.2:trained mixed:0.1:trained trained",
+        "rollout:8 mixed:0.4:greedy champion mixed:0.25:trained mixed:0.15:trained",
+        games=40,
+        opening_plies=0,
+    ),
+    "grid-adaptation-small-v0": Setting(
+        "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy greedy rollout:32",
+        "mixed:0.7:greedy mixed:0.5:greedy rollout:4 trained",
+        games=100,
+        opening_plies=0,
+    ),
+    "toroidal-cup-small-v0": Setting(
+        "random rollout:8 greedy mcts:64 trained", "mixed:0.5:greedy rollout:64", games=400, opening_plies=0
+    ),
 }
 
 

@@ -134,5 +134,5 @@ def test_mixtures_have_names_and_identities_and_refuse_what_they_cannot_mix() ->
     for text in ("mixed:greedy", "mixed:2:greedy", "mixed:0.3:", "mixed"):
         with refused("mixed:SHARE:AGENT"):
             load(text, TORUS)
-    with refused("mixed:0.3:greedy", CLOTH.id):
-        load("mixed:0.3:greedy", CLOTH)
+    with refused("mixed:SHARE:AGENT", "First"):
+        load("mixed:0.3:arena_bots:First", CLOTH)

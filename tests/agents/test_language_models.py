@@ -184,6 +184,31 @@ def test_a_wrong_answer_is_answered_by_what_is_wrong(serve: Serve) -> None:
     assert "no legal move in 2 answers" in failure(LanguageModelAgent("m?retries=1"))
 
 
+def test_legal_moves_are_hidden_and_a_strict_model_is_asked_once(
+    serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = ["MOVE: z9", "MOVE: z9", "MOVE: a1"]
+
+    def guesses(chat: Chat, handler: Handler, body: dict[str, Any]) -> None:
+        completion(handler, wrong[len(body["messages"]) // 2 - 1])
+
+    chat = serve(guesses)
+    assert ask(LanguageModelAgent("m?legal_moves=hidden"), views(TORUS)).tolist() == [0]
+    said = [message["content"] for message in chat.requests[-1]["messages"] if message["role"] == "user"]
+    assert not any("Legal moves" in text or "MOVE: a1" in text for text in said)
+    assert "MOVE: NAME" in said[0]
+    with refused("legal_moves"):
+        LanguageModelAgent("m?legal_moves=some")
+    out = ["--games", "2", "--no-store", "--quiet", "--no-gif", "--out", str(tmp_path)]
+    words = ["round-robin", "torus-v0", "--size", "2", "--agents", "me=llm:m?temperature=0", "random", *out]
+    asked = len(chat.requests)
+    assert main([*words, "--strict", "--legal-moves", "hidden"]) == 0
+    assert len(chat.requests) == asked + 2, "one question a game"
+    page = (tmp_path / "report.md").read_text()
+    assert "me answered 2 questions in 2 games, 0 of them asked again" in page
+    assert "107 tokens a game" in page
+
+
 def test_the_clock_bounds_the_wait(serve: Serve) -> None:
     hung = threading.Event()
 

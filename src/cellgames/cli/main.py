@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from typing_extensions import override
 
-from cellgames.agents.agent_names import wrapped
+from cellgames.agents.agent_names import with_options, wrapped
 from cellgames.agents.language_models.spending import SPENDING
 from cellgames.plugins import additions
 from cellgames.utils.foreign_text import clipped, shown
@@ -209,6 +209,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             forget_warnings()
             if getattr(arguments, "wrapper", "") and arguments.agents:
                 arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
+            asked: dict[str, str | int] = {"retries": 0} if getattr(arguments, "strict", False) else {}
+            asked |= {"legal_moves": how} if (how := getattr(arguments, "legal_moves", None)) else {}
+            if asked and arguments.agents:
+                arguments.agents = [with_options(agent, **asked) for agent in arguments.agents]
             _limit_spending(arguments)
             with _shown_log(arguments.debug):
                 code: int = arguments.run(arguments)

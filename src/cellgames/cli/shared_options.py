@@ -256,7 +256,7 @@ def add_isolation(command: Any) -> None:
 
 
 def add_spending(command: argparse.ArgumentParser) -> None:
-    """Add the limits of what language models may take."""
+    """Add the limits of what language models may take, and how they are asked."""
     for what in ("calls", "tokens"):
         command.add_argument(
             f"--max-{what}",
@@ -264,6 +264,12 @@ def add_spending(command: argparse.ArgumentParser) -> None:
             type=_limit,
             help=f"stop when language models (llm:MODEL) have taken so many {what} in this run; it can go on later",
         )
+    command.add_argument(
+        "--legal-moves", choices=("shown", "hidden"), help="tell language models which moves are legal (default shown)"
+    )
+    command.add_argument(
+        "--strict", action="store_true", help="language models forfeit by the first answer that is no legal move"
+    )
 
 
 def _limit(text: str) -> int:

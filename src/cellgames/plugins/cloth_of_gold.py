@@ -37,6 +37,7 @@ _BASE = GamePlugin(
         "greedy": "cellgames.agents.cloth_of_gold.greedy:ClothGreedy",
         "gumbel": "cellgames.agents.cloth_of_gold.turn_search:TurnGumbel",
         "mcts": "cellgames.agents.cloth_of_gold.turn_search:TurnUCT",
+        "mixed": "cellgames.agents.cloth_of_gold.turns:ClothMixed",
         "random": "cellgames.agents.cloth_of_gold.turns:ClothRandom",
         "rollout": "cellgames.agents.cloth_of_gold.rollout:ClothRollout",
     },

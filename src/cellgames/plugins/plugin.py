@@ -67,7 +67,8 @@ class GamePlugin:
             at its default.
         agents: agent classes by the name that `agents.load` takes: `greedy`, `random` (needed only where a turn is
             several actions, so that uniform actions make no sensible turns), `rollout` (made with the number of
-            playouts), `perfect`, and `trained` where that is no network.
+            playouts), `perfect`, `mixed` (made with a share and an agent, where `random` is), and `trained` where that
+            is no network.
         networks: network classes by kind, made of a game and a `networks.Size`. `policy` replaces the flat network;
             `turns` evaluates positions after whole turns, `placements` all placements of a shape.
         transfer_parameters: parameters over which the networks transfer: weights that learned one value of them play
