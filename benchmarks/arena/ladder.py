@@ -76,8 +76,8 @@ SETTINGS = {
         opening_plies=0,
     ),
     "grid-adaptation-small-v0": Setting(
-        "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy greedy rollout:32",
-        "mixed:0.7:greedy mixed:0.5:greedy rollout:4 trained",
+        "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy rollout:32",
+        "mixed:0.7:greedy mixed:0.5:greedy greedy rollout:4 trained",
         games=100,
         opening_plies=0,
     ),

@@ -55,7 +55,7 @@ def add_check_bot(commands: Any) -> None:
     """Add `check-bot`."""
     command = add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _CHECK_EXAMPLES)
     add_game(command)
-    command.add_argument("--agent", required=True, metavar="exec:COMMAND", help="the command line of the program")
+    command.add_argument("--agent", required=True, metavar="AGENT", help="the command line of the program")
     command.add_argument("--games", type=int, default=4, metavar="N", help="games at the same time (default 4)")
     add_seed(command)
 
