@@ -82,7 +82,7 @@ SETTINGS = {
         opening_plies=0,
     ),
     "toroidal-cup-small-v0": Setting(
-        "random rollout:8 greedy mcts:64 trained", "mixed:0.5:greedy rollout:64", games=400, opening_plies=0
+        "random greedy trained", "rollout:8 mixed:0.5:greedy rollout:64", games=200, opening_plies=0
     ),
 }
 
