@@ -9,7 +9,9 @@ Letters: `L` positions, `A` actions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -80,23 +82,41 @@ class ConnectionSearch:
             state: positions.
             nodes: searched at most for each position.
         """
-        found = [next(self.search(state[row : row + 1], nodes)).value for row in range(len(state))]
+        found = [self._found(position, turn, nodes).value for position, turn in self._positions(state)]
         return torch.tensor(found, dtype=torch.int8, device="cpu")
 
     def search(self, state: ConnectionState, slice_nodes: int = _SLICE) -> Iterator[Progress]:
         """Search one position that goes on; yield the progress after each slice of nodes, at last with the result."""
-        turn = int(state.turn) if self.game.swap else 2
-        if turn == 0:  # the other player takes over a stone that would win
-            yield Progress(-1, -1, self.nodes, 1 << 30, 0)
-            return
-        position = self._position(state)
-        while True:
-            value, move, _, proof, disproof = self._solve(*position, slice_nodes)
-            if value == -1 and turn == 1:
-                value, move = 1, self.game.num_cells  # the swap
-            yield Progress(value, move if value >= 0 else -1, self.nodes, proof, disproof)
-            if value:
-                return
+        ((position, turn),) = self._positions(state)
+        while not (found := self._found(position, turn, slice_nodes)).value:
+            yield found
+        yield found
+
+    def solve_each(self, state: ConnectionState, nodes: int) -> tuple[Tensor, Tensor]:
+        """Return values as `solve` does, and winning moves or -1: int64 [L] both.
+
+        Each position is searched with an empty table, so its result depends on nothing else.
+
+        Args:
+            state: positions that go on.
+            nodes: searched at most for each position.
+        """
+        found = torch.empty((2, len(state)), dtype=torch.int64, device="cpu")
+        for row, (position, turn) in enumerate(self._positions(state)):
+            self.clear()
+            answer = self._found(position, turn, nodes)
+            found[0, row], found[1, row] = answer.value, answer.move if answer.value == 1 else -1
+        value, move = found
+        return value, move
+
+    def _found(self, position: tuple[int, int, int], turn: int, nodes: int) -> Progress:
+        """Search a position, before which `turn` turns were played; the first two matter where a swap may follow."""
+        if self.game.swap and turn == 0:  # the other player takes over a stone that would win
+            return Progress(-1, -1, self.nodes, 1 << 30, 0)
+        value, move, _, proof, disproof = self._solve(*position, nodes)
+        if self.game.swap and turn == 1 and value == -1:
+            value, move = 1, self.game.num_cells  # the swap
+        return Progress(value, move if value >= 0 else -1, self.nodes, proof, disproof)
 
     def move_values(self, state: ConnectionState, nodes: int = 1 << 62) -> Tensor:
         """Return for each action 1 if it wins with best play, -1 if it loses, int8 [L, A].
@@ -109,14 +129,14 @@ class ConnectionSearch:
         """
         legal = self.game.legal_actions(state)
         values, known = torch.zeros(legal.shape, dtype=torch.int8, device="cpu"), dict[Any, int]()
-        for row in range(len(state)):
-            one = state[row : row + 1]
-            if self.game.swap and int(one.turn) == 0:
+        for row, (position, turn) in enumerate(self._positions(state)):
+            if self.game.swap and turn == 0:
                 values[row][legal[row]] = -1
                 continue
-            position = self._position(one)
             for action in legal[row].nonzero().flatten().tolist():
-                key = self._canonical(*self._after(position, action, int(one.last)))  # symmetric ones are searched once
+                key = self._canonical(
+                    *self._after(position, action, int(state.last[row]))
+                )  # symmetric ones are searched once
                 if key not in known:
                     known[key] = -self._solve(*key, nodes)[0]
                 values[row, action] = known[key]
@@ -148,7 +168,7 @@ class ConnectionSearch:
             raise InputError(
                 "swap", "False, or a position after the second turn, to prove it", True, where=self.game.id
             )
-        position = self._position(state)
+        ((position, _),) = self._positions(state)
         native, rules, table = self._native, self._rules.ctypes.data, self._table
         size = len(table) // _ENTRY
         return proof_moves(
@@ -157,11 +177,12 @@ class ConnectionSearch:
             )
         )
 
-    def _position(self, state: ConnectionState) -> tuple[int, int, int]:
-        """Return the sets of the mover's and of the other's stones, and the mover's seat."""
-        board, seat = self.game.board(state)[0].tolist(), int(state.current_player)
-        sides = [_set(cell for cell, owner in enumerate(board) if owner == colour) for colour in (1, 2)]
-        return sides[seat], sides[1 - seat], seat
+    def _positions(self, state: ConnectionState) -> Iterator[tuple[tuple[int, int, int], int]]:
+        """Yield the sets of the mover's and of the other's stones and the mover's seat, and the turns played."""
+        facts = (self.game.board(state), state.current_player, state.turn)
+        for board, seat, turn in zip(*(fact.tolist() for fact in facts), strict=True):
+            sides = [_set(cell for cell, owner in enumerate(board) if owner == colour) for colour in (1, 2)]
+            yield (sides[seat], sides[1 - seat], seat), turn
 
     def _solve(self, own: int, other: int, seat: int, nodes: int) -> list[int]:
         """Return value, move, nodes, proof and disproof number."""
@@ -216,3 +237,29 @@ def _beyond(board: Board, side: int) -> int:
 
 def _bits(mask: int) -> list[int]:
     return [side for side in (1, 2, 4, 8) if mask & side]
+
+
+MOST_FREE = 40
+"""The free cells of positions that searches ask about. With more, some hundred nodes decide few."""
+
+_NODE = 128  # bytes of the table for each node; emptying it takes some microseconds
+_LOCK = Lock()
+
+
+def solve(game: ConnectionGame, state: ConnectionState, nodes: int) -> tuple[Tensor, Tensor]:
+    """Return the winners of positions and winning moves: see `GamePlugin.search`.
+
+    Nothing is solved on boards of more than `MOST_CELLS`, or without the native library.
+    """
+    value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
+    if game.num_cells <= MOST_CELLS and library(torch.device("cpu")) is not None:
+        rows = ((game.board(state) == 0).sum(1) <= MOST_FREE).nonzero().squeeze(1).cpu()
+        if len(rows):
+            with _LOCK:
+                value[rows], move[rows] = _small(game, nodes).solve_each(state[rows], nodes)
+    return value.to(state.device), move.to(state.device)
+
+
+@cache
+def _small(game: ConnectionGame, nodes: int) -> ConnectionSearch:
+    return ConnectionSearch(game, _NODE * nodes)

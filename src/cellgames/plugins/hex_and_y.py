@@ -17,7 +17,10 @@ _SHARED: dict[str, Any] = {
     "networks": {"policy": "cellgames.agents.connection.network:ConnectionNetwork"},
     "transfer_parameters": ("size", "swap"),
     "reader": "cellgames.arena.analyse.stones_reader:ConnectionReader",
-    "search": {"native_uct": "cellgames.agents.connection.native_trees:simulate"},
+    "search": {
+        "native_uct": "cellgames.agents.connection.native_trees:simulate",
+        "solve": "cellgames.agents.connection.proof_search:solve",
+    },
     "presets": (
         TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),
         TrainingPreset("alphazero", {**_EVAL, "layers": 4, "num_envs": 256, "num_epochs": 2}),
