@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 import torch
@@ -17,7 +17,8 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent, PartialAnswerError
 from cellgames.agents.views import View
 from cellgames.envs.core import Game
-from cellgames.utils.errors import InputError, check_one_of, shown
+from cellgames.utils.errors import InputError, shown
+from cellgames.utils.options import Options, option
 
 from .chat_server import ChatError, ChatServer
 from .kept_answers import KeptAnswers, answers_of_run, key_of
@@ -27,71 +28,38 @@ _SEEDS = 1 << 31
 _MOST_REPEATED = 2000  # characters of a wrong answer that the model is shown again
 
 
-@dataclass(frozen=True)
-class ModelOptions:
-    """Options of `llm:MODEL?NAME=VALUE&NAME=VALUE`.
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(Options):
+    """Options of `llm:MODEL?NAME=VALUE&NAME=VALUE`."""
 
-    Attributes:
-        temperature: sampling temperature; `none` leaves it to the server.
-        seed: is sent along; above temperature 0 a number of the run is added. `none` sends none.
-        retries: further tries after an answer that is no legal move.
-        timeout: seconds for an answer.
-        parallel: questions at the same time.
-        answer_tokens: most tokens of an answer; `none` leaves it to the server.
-        legal_moves: `hidden` leaves the legal moves out of the questions.
-    """
-
-    temperature: float | None = 0.0
-    seed: int | None = 0
-    retries: int = 2
-    timeout: float = 120.0
-    parallel: int = 8
-    answer_tokens: int | None = None
-    legal_moves: str = "shown"
+    temperature: float | None = option(0.0, "sampling temperature; none leaves it to the server", low=0, high=10)
+    seed: int | None = option(
+        0, "is sent along; above temperature 0 a number of the run is added; none sends none", low=0, high=_SEEDS - 1
+    )
+    retries: int = option(2, "further tries after an answer that is no legal move", low=0, high=20)
+    timeout: float = option(120.0, "seconds for an answer", low=0.1, high=3600)
+    parallel: int = option(8, "questions at the same time", low=1, high=64)
+    answer_tokens: int | None = option(
+        None, "most tokens of an answer; none leaves it to the server", low=1, high=10_000_000
+    )
+    legal_moves: Literal["shown", "hidden"] = option("shown", "hidden leaves the legal moves out of the questions")
 
     @classmethod
     def parse(cls, text: str) -> ModelOptions:
         """Return the options of the text after the question mark; a `ValueError` says what is wrong with it."""
-        known = {field.name for field in fields(cls)}
+        known = {one.name: one for one in cls.options()}
         found: dict[str, Any] = {}
         try:
-            pairs = parse_qsl(text, strict_parsing=True) if text else []
+            for name, value in parse_qsl(text, strict_parsing=True) if text else ():
+                if name not in known or name in found:
+                    raise InputError("options", f"options of {', '.join(sorted(known))}, each once", shown(name))
+                none = value == "none" and known[name].optional
+                found[name] = None if none else value if known[name].choices else known[name].kind(value)
+        except InputError:
+            raise
         except ValueError:
             raise InputError("options", "options such as llm:MODEL?temperature=0&retries=2", shown(text)) from None
-        for name, value in pairs:
-            if name not in known or name in found:
-                raise InputError("options", f"options of {', '.join(sorted(known))}, each once", shown(name))
-            found[name] = _legal_moves(value) if name == "legal_moves" else _value(name, value)
         return cls(**found)
-
-
-_RANGES: dict[str, tuple[type, float, float]] = {
-    "temperature": (float, 0, 10),
-    "seed": (int, 0, _SEEDS - 1),
-    "retries": (int, 0, 20),
-    "timeout": (float, 0.1, 3600),
-    "parallel": (int, 1, 64),
-    "answer_tokens": (int, 1, 10_000_000),
-}
-
-
-def _value(name: str, text: str) -> float | None:
-    kind, low, high = _RANGES[name]
-    if text == "none" and name in ("temperature", "seed", "answer_tokens"):
-        return None
-    try:
-        value: float = kind(text)
-    except ValueError:
-        value = -1
-    if not low <= value <= high:
-        wanted = "a whole number" if kind is int else "a number"
-        raise InputError("", f"{wanted} from {low:g} to {high:g} for {name}", shown(text))
-    return value
-
-
-def _legal_moves(text: str) -> str:
-    check_one_of("legal_moves", text, ["shown", "hidden"])
-    return text
 
 
 class LanguageModelAgent(BaseAgent):

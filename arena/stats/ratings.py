@@ -9,10 +9,10 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from cellgames.utils.errors import InputError, check_at_least, check_level, shown
 from cellgames.utils.statistics import bayesian_weights, expanded_percentiles
@@ -27,23 +27,6 @@ ELO_PER_LOG = 400.0 / math.log(10.0)
 """Elo points of a factor e between two strengths."""
 
 _LEAST_WEIGHT = 1e-6  # of a virtual game; what lies beyond is no part of any quantile of interest
-
-
-class Fit(NamedTuple):
-    """Maximum-likelihood strengths; the leading `R` is absent where one [K, K] table was given.
-
-    Attributes:
-        log_strength: [R, K] float64, log p, mean 0 over the agents.
-        tie: [R] float64, nu; 0 where no game was drawn.
-        games: [R, K] float64, games each agent played, also those that both lost.
-        connected: [R] bool, whether decided or drawn games link all agents. If not, only the prior compares the
-            groups.
-    """
-
-    log_strength: FloatArray
-    tie: FloatArray
-    games: FloatArray
-    connected: BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,60 +69,6 @@ class Ratings:
     def connected(self) -> bool:
         """True if games link all agents."""
         return len(self.components) == 1
-
-
-def fit(
-    wins: ArrayLike,
-    draws: ArrayLike | None = None,
-    both_lose: ArrayLike | None = None,
-    *,
-    prior: float = 1.0,
-) -> Fit:
-    """Fit strengths to one table of results, or to a stack of tables at once.
-
-    Args:
-        wins: [K, K] or [R, K, K]; wins[..., i, j] games that i won against j.
-        draws: the same shape, symmetric; None for none. Without any draw nu is 0 and left out of the fit.
-        both_lose: the same shape, symmetric; None for none. Counted in `games` only.
-        prior: virtual games per agent (see `davidson`); 0 for plain maximum likelihood.
-
-    Raises:
-        ValueError: tables that no games can give, or no finite maximum, with `prior` 0 or next to nothing.
-    """
-    won = np.asarray(wins, dtype=np.float64)
-    if won.ndim not in (2, 3) or won.shape[-1] != won.shape[-2]:
-        raise InputError("wins", "shape [K, K] or [R, K, K]", won.shape, "is a row or a column missing?")
-    if won.shape[-1] < 2:
-        raise InputError("agents", "at least 2 agents", won.shape[-1], "one agent alone has no rating")
-    if not (math.isfinite(prior) and prior >= 0):
-        raise InputError("prior", "a finite number of games >= 0", prior)
-    drawn = np.zeros_like(won) if draws is None else np.asarray(draws, dtype=np.float64)
-    lost = np.zeros_like(won) if both_lose is None else np.asarray(both_lose, dtype=np.float64)
-    _check_table("wins", won, won.shape, symmetric=False)
-    _check_table("draws", drawn, won.shape, symmetric=True)
-    _check_table("both_lose", lost, won.shape, symmetric=True)
-    virtual = np.full((*won.shape[:-1], 2), prior / 2)
-    return _fit(won, drawn, lost, virtual)
-
-
-def _fit(won: FloatArray, drawn: FloatArray, lost: FloatArray, virtual: FloatArray) -> Fit:
-    """Fit as `fit` does; virtual games are [K, 2] or [R, K, 2], those that each agent won and lost."""
-    rated = won + won.swapaxes(-1, -2) + drawn
-    games = (rated + lost).sum(axis=-1)
-    if not (games.sum(axis=-1) > 0).all():
-        raise InputError("wins", "at least one game", "none", "are the tables all zero?")
-    connected = _reachable(rated > 0).all(axis=(-2, -1))
-    prior = float(virtual.min())
-    if prior == 0 and not connected.all():
-        raise InputError("prior", "games that link all agents", "separate groups", "let them meet or set prior > 0")
-    stack = (-1, *won.shape[-2:])
-    likelihood = Likelihood(won.reshape(stack), drawn.reshape(stack), virtual.reshape(-1, won.shape[-1], 2))
-    theta, tie, converged = maximise(likelihood)
-    if not converged.all():
-        cause = "did an agent never win, or never lose? A prior near 1 keeps its rating finite"
-        raise InputError("prior", "a finite maximum", f"none with prior={2 * prior:g}", cause)
-    theta -= theta.mean(axis=1, keepdims=True)
-    return Fit(theta.reshape(games.shape), tie.reshape(games.shape[:-1]), games, np.asarray(connected))
 
 
 def rate(
@@ -200,8 +129,14 @@ def rate(
             draws[:, i, j] = draws[:, j, i] = total[:, 2]
             both_lose[:, i, j] = both_lose[:, j, i] = total[:, 3]
 
-    fitted = _fit(wins, draws, both_lose, virtual)
-    elo = ELO_PER_LOG * fitted.log_strength  # [R + 1, K]
+    reach = _reachable(wins[0] + wins[0].T + draws[0] > 0)
+    if prior == 0 and not reach.all():
+        raise InputError("prior", "games that link all agents", "separate groups", "let them meet or set prior > 0")
+    theta, tie, converged = maximise(Likelihood(wins, draws, virtual))
+    if not converged.all():
+        cause = "did an agent never win, or never lose? A prior near 1 keeps its rating finite"
+        raise InputError("prior", "a finite maximum", f"none with prior={prior:g}", cause)
+    elo = ELO_PER_LOG * (theta - theta.mean(axis=1, keepdims=True))  # [R + 1, K]
     if anchor is not None:
         elo = elo - elo[:, [index[anchor]]]
     low, high = np.full((2, len(agents)), np.nan)
@@ -212,8 +147,8 @@ def rate(
             numbers = set(numbers) if shared_clusters else list(numbers)
             count = len(numbers) if weights is None else sum(map(weights.__getitem__, numbers))
             low[k], high[k] = np.quantile(elo[1:, k], expanded_percentiles(level, count))
-    games, won, drawn = (x.astype(np.int64) for x in (fitted.games[0], wins[0].sum(1), draws[0].sum(1)))
-    reach = _reachable(wins[0] + wins[0].T + draws[0] > 0)
+    won, lost, drawn, none = (x.sum(axis=1).astype(np.int64) for x in (wins[0], wins[0].T, draws[0], both_lose[0]))
+    games = won + lost + drawn + none
     return Ratings(
         agents=agents,
         elo=elo[0],
@@ -225,7 +160,7 @@ def rate(
         losses=games - won - drawn,
         score=(won + drawn / 2) / games,
         level=level,
-        tie=float(fitted.tie[0]),
+        tie=float(tie[0]),
         anchor=anchor,
         components=tuple(tuple(agents[k] for k in np.flatnonzero(row)) for row in np.unique(reach, axis=0)[::-1]),
     )
@@ -266,21 +201,9 @@ def _resampled(
     return np.asarray(totals.reshape(resamples + 1, len(group), 4).swapaxes(0, 1))
 
 
-def _check_table(name: str, table: FloatArray, shape: tuple[int, ...], *, symmetric: bool) -> None:
-    """Raise a `ValueError` unless games can give the table."""
-    if table.shape != shape:
-        raise InputError(name, f"the shape of wins, {shape}", table.shape)
-    if not np.isfinite(table).all() or (table < 0).any():
-        raise InputError(name, "finite counts >= 0", f"{table.min()} to {table.max()}", "are these net wins?")
-    if np.diagonal(table, axis1=-2, axis2=-1).any():
-        raise InputError(name, "0 on the diagonal", "an agent playing itself", "give copies own rows")
-    if symmetric and not np.array_equal(table, table.swapaxes(-1, -2)):
-        raise InputError(name, "[i, j] equal to [j, i]", "different counts", "is only one half filled in?")
-
-
 def _reachable(met: BoolArray) -> BoolArray:
-    """Return True where a chain of meetings leads from i to j, [..., K, K], also on the diagonal."""
-    reach = (met | np.eye(met.shape[-1], dtype=np.bool_)).astype(np.float64)
-    for _ in range(met.shape[-1].bit_length()):  # each squaring doubles the length of the chains
+    """Return True where a chain of meetings leads from i to j, [K, K], also on the diagonal."""
+    reach = (met | np.eye(len(met), dtype=np.bool_)).astype(np.float64)
+    for _ in range(len(met).bit_length()):  # each squaring doubles the length of the chains
         reach = np.minimum(reach @ reach, 1.0)
     return np.asarray(reach > 0)

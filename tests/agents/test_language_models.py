@@ -114,7 +114,7 @@ def test_options_stand_after_the_name_of_the_model(serve: Serve) -> None:
     serve(first_legal)
     agent = load("llm:meta/llama:8b?temperature=0.5&retries=3&seed=7&answer_tokens=50")
     assert isinstance(agent, LanguageModelAgent)
-    assert agent.options == ModelOptions(0.5, 7, 3, answer_tokens=50)
+    assert agent.options == ModelOptions(temperature=0.5, seed=7, retries=3, answer_tokens=50)
     for wrong in (
         "",
         "?retries=1",
