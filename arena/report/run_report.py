@@ -101,7 +101,7 @@ def run_report(
         files.append(csv_table("order", _ORDER, order))
     data = _data(tables, run, players)
     return Report(
-        f"{'Free-for-all' if tables.by_score else 'Round robin'}: {run['game']}",
+        f"{'Free-for-all' if 'games' in run else 'Round robin'}: {run['game']}",
         parts,
         data,
         more_tables=files,

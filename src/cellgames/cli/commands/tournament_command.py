@@ -100,10 +100,6 @@ def _run(kind: _Kind, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print_count(finished: Any) -> None:
-    print(f"\n{console.counted(len(finished.records), finished.played)}, {finished.tables.distinct} different.")
-
-
 # ---------------------------------------------------------------- round robins
 
 
@@ -112,40 +108,43 @@ def _round_robin_out(arguments: argparse.Namespace, options: RoundRobinOptions) 
     return Path("results") / shared_options.file_name(shared_options.folder_words(arguments, options))
 
 
-def _report_round_robin(
-    arguments: argparse.Namespace, options: RoundRobinOptions, game: Game, finished: Any
+def _report_tables(
+    arguments: argparse.Namespace, options: RoundRobinOptions | FreeForAllOptions, game: Game, finished: Any
 ) -> list[tuple[str, str] | str]:
     from cellgames.arena.play.round_robin import top_game
     from cellgames.arena.report import rating_tables as report
     from cellgames.arena.report.run_report import cross_table, order_table, order_text, ratings_table
 
-    tables = finished.tables
+    tables, order = finished.tables, getattr(finished, "order", ())
     if headline := report.failure_headline(tables.forfeits):
         print(f"{headline}\n")
     print_table(ratings_table(tables))
-    print("\nThe row's score against the column in %, with wins-draws-losses:")
+    print(f"\n{report.AHEAD if tables.by_score else report.SCORES}")
     print_table(cross_table(tables))
     print()
-    seats = report.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
-    for line in [seats, *report.notes(tables)]:
+    if tables.by_score:
+        print_table(report.seat_table(tables, game.info.players), end="\n\n")
+    else:
+        print(report.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous))
+    for line in report.notes(tables):
         print(line)
-    if finished.order:
+    if order:
         print()
-        print_table(order_table(finished.order))
-        print(f"\n{order_text(finished.order, tables.games)}")
-    _print_count(finished)
-    number = finished.records.index(top_game(tables, finished.records)) + 1
-    short = options.games % (2 * options.chunk)
-    again = f", and the last {short} games of each pair again" if short else ""
-    more = [
-        "the same command with more --agents: plays only what is missing",
-        f"the same command with --games {2 * options.games}: plays what is missing{again}",
-    ]
-    if finished.order:
+        print_table(order_table(order))
+        print(f"\n{order_text(order, tables.games)}")
+    print(f"\n{console.counted(len(finished.records), finished.played)}, {tables.distinct} different.")
+    short = options.games % (options.per_opening * options.chunk)
+    again = f", and the last {short} games{' of each pair' if options.per_opening > 1 else ''} again" if short else ""
+    more = [f"the same command with --games {2 * options.games}: plays what is missing{again}"]
+    if isinstance(options, RoundRobinOptions):
+        more.insert(0, "the same command with more --agents: plays only what is missing")
+    if order:
         until = f"the same command with --budget {2 * tables.games}: goes on until more is certain"
         more = [until] if finished.undecided else []
-    step = (f"replay {shlex.quote(str(finished.out))} --record {number} --step", "")
-    return [step, *console.leaderboard_command(arguments), *more]
+    number = 1 if tables.by_score else finished.records.index(top_game(tables, finished.records)) + 1
+    step = f"replay {shlex.quote(str(finished.out))} --record {number} "
+    show = (step + ("--out game.gif" if tables.by_score else "--step"), "")
+    return [show, *console.leaderboard_command(arguments), *more]
 
 
 add_round_robin = partial(
@@ -166,7 +165,7 @@ add_round_robin = partial(
         options=RoundRobinOptions,
         play="cellgames.arena.play.round_robin:round_robin",
         out=_round_robin_out,
-        report=_report_round_robin,
+        report=_report_tables,
         about={
             "report.md": "all tables and plots on one page",
             "ratings.png": "ratings with intervals",
@@ -185,33 +184,6 @@ def _free_for_all_out(arguments: argparse.Namespace, options: FreeForAllOptions)
     return Path("results") / "free-for-all" / shared_options.file_name(words)
 
 
-def _report_free_for_all(
-    arguments: argparse.Namespace, options: FreeForAllOptions, game: Game, finished: Any
-) -> list[tuple[str, str] | str]:
-    from cellgames.arena.report import rating_tables as report
-    from cellgames.arena.report.run_report import cross_table, ratings_table
-
-    tables = finished.tables
-    if headline := report.failure_headline(tables.forfeits):
-        print(f"{headline}\n")
-    print_table(ratings_table(tables))
-    print(f"\n{report.AHEAD}")
-    print_table(cross_table(tables))
-    print()
-    print_table(report.seat_table(tables, game.info.players))
-    print()
-    for line in report.notes(tables):
-        print(line)
-    _print_count(finished)
-    short = options.games % options.chunk
-    again = f", and the last {short} games again" if short else ""
-    return [
-        (f"replay {shlex.quote(str(finished.out))} --record 1 --out game.gif", ""),
-        *console.leaderboard_command(arguments),
-        f"the same command with --games {2 * options.games}: plays what is missing{again}",
-    ]
-
-
 add_free_for_all = partial(
     _add,
     _Kind(
@@ -228,7 +200,7 @@ add_free_for_all = partial(
         options=FreeForAllOptions,
         play="cellgames.arena.play.free_for_all:free_for_all",
         out=_free_for_all_out,
-        report=_report_free_for_all,
+        report=_report_tables,
         about={
             "report.md": "all tables and plots on one page",
             "ratings.png": "ratings with intervals",
