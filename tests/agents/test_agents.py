@@ -107,35 +107,6 @@ def test_openings_are_forced_then_agents_go_on() -> None:
     assert TORUS.observe(run([First()], [[0, 0]], opening=opening[:1]).state, 0)[0, 0, 1, 2] == 1
 
 
-@pytest.mark.parametrize(
-    ("opening", "message"),
-    [
-        ([[5, 5], [1, 2]], "illegal action 5 of player white in env 0: cell c2 is taken"),
-        ([[5, 18], [1, 2]], "illegal action 18"),
-        ([[5, 6]], "opening: expected shape"),
-        ([5, 6], "opening: expected shape"),
-        ([[5, 6], [-1, 2]], "opening of env 1 goes on at turn 1 after a gap"),
-    ],
-)
-def test_a_bad_opening_is_explained(opening: list[Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        run([First()], [[0, 0]] * 2, opening=torch.tensor(opening))
-
-
-def test_no_games_and_bad_arguments() -> None:
-    empty = play(TORUS, [First()], torch.zeros(0, 2, dtype=torch.int64), seeds(0, 0), generators(1))
-    assert empty.actions.shape == (0, 0)
-    with refused("seats", "torch.int64 [2, 3]"):
-        play(TORUS, [First()], torch.zeros(2, 3, dtype=torch.int64), seeds(0, 2), generators(1))
-    with refused("seats", "0 to 1"):
-        run([First()], [[0, 1]])
-    with refused("generators", "1"):
-        play(TORUS, [First(), Last()], torch.tensor([[0, 1]]), seeds(0, 1), generators(1))
-    one = generator()
-    with refused("generators", "the same one twice"):
-        play(TORUS, [First(), Last()], torch.tensor([[0, 1]]), seeds(0, 1), [one, one])
-
-
 def test_simultaneous_games_ask_for_every_seat_once_with_its_own_observation() -> None:
     game = Sealed()
     first, last = First(), RandomAgent()
@@ -178,15 +149,6 @@ def test_random_openings_leave_games_unfinished(game: Game) -> None:
         for actions in opening.unbind(1):
             state = game.step(state, actions)
         assert not state.done.any()
-
-
-def test_impossible_openings_are_explained() -> None:
-    with pytest.raises(ValueError, match="no random opening of 18 plies"):
-        random_openings(TORUS, 1, 18, generator())
-    with pytest.raises(ValueError, match=r"no random opening of 25 plies.* at most 30"):
-        random_openings(Race(goal=2, limit=30), 1, 25, generator())
-    assert random_openings(TORUS, 5, 0, generator()).shape == (5, 0)
-    assert random_openings(TORUS, 0, 99, generator()).shape == (0, 99)
 
 
 def test_what_an_agent_does_to_its_arguments_changes_no_game() -> None:
@@ -272,12 +234,6 @@ def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
     assert given[0]["observation"].dtype == np.int8
     assert given[0]["action_mask"].dtype == np.int8
     assert given[0]["action_mask"].shape == (18,)
-
-
-@pytest.mark.parametrize("answer", [None, 1.5, "a1", np.array([1, 2])])
-def test_a_policys_bad_answer_is_explained(answer: Any) -> None:
-    with pytest.raises(ValueError, match=r"'mine' failed: must give a whole number as its action, got "):
-        run([PolicyAgent(lambda seen: answer, "mine")], [[0, 0]])
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import pytest
 import torch
-from native_code import native_library
+from native_code import native_library, threads
 from torch import Tensor
 from torch.nn import functional
 
@@ -103,16 +101,6 @@ def ways_back(result: Tensor) -> set[str]:
             found.add(step.name())
             left += [before for before, _ in step.next_functions]
     return found
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["native", "torch"])

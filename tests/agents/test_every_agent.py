@@ -15,6 +15,7 @@ from cellgames.agents import load, select
 from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.play_loop import play as play_agents
 from cellgames.envs.core import Game, seeds
+from cellgames.training import compare
 
 TURNS = {"height": 10, "width": 12, "generations": 2, "max_units": 2, "max_rounds": 2, "radius": 4}
 GAMES: dict[str, Game] = {
@@ -106,6 +107,8 @@ def test_it_goes_on_from_the_middle_in_envs_that_are_not_started_again(spec: str
         state = game.step(state, actions)
 
 
+TOWN = cellgames.make("grid-adaptation-v0", size=11, players=6, rounds=4, flip_rounds=(3, 4))
+SHORT = cellgames.make("toroidal-cup-v0", rows=20, cols=60, pattern="donutpi", shapes=2, max_generations=32)
 SMALL_PIECES: dict[str, tuple[str, Any]] = {
     "cloth": ("cloth_of_gold.greedy._WORLDS", 5000),
     "grid": ("grid_adaptation.plans._BOARDS", 1),
@@ -123,6 +126,26 @@ def test_greedys_action_depends_on_its_row_alone(name: str, monkeypatch: pytest.
     monkeypatch.setattr(f"cellgames.agents.{SMALL_PIECES[name][0]}", SMALL_PIECES[name][1])
     assert torch.equal(ask(agent, game, state, 1), whole)
     assert len(ask(agent, game, state[[0] * 20], 1).unique(dim=0)) > 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "other", "game", "games", "share"),
+    [
+        ("greedy", "random", cellgames.make("torus-v0", size=4), 120, 0.96),
+        ("greedy", "random", cellgames.make("torus-v0", size=5), 120, 0.96),
+        ("rollout:64", "random", cellgames.make("torus-v0", size=4), 60, 0.85),
+        ("amaf:32", "rollout:32", cellgames.make("torus-v0", size=4), 60, 0.85),
+        ("greedy", "random", cellgames.make("hex-small-v0"), 40, 0.94),
+        ("greedy", "random", cellgames.make("y-small-v0"), 40, 0.94),
+        ("greedy", "random", cellgames.make("cloth-of-gold-small-v0"), 8, 0.74),
+        ("greedy", "random", TOWN, 8, 0.7),
+        ("rollout:8", "random", TOWN, 4, 0.7),
+        ("greedy", "random", SHORT, 60, 0.69),
+        ("rollout:32", "random", SHORT, 60, 0.69),
+    ],
+)
+def test_it_is_ahead_of_a_weaker_one(spec: str, other: str, game: Game, games: int, share: float) -> None:
+    assert compare(game, load(spec, game), load(other, game), games, seed=1).ahead > share
 
 
 @pytest.mark.parametrize("id", [id for id in cellgames.games() if "small" not in id])

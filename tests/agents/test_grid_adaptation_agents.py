@@ -13,7 +13,7 @@ from every_game import generator, play
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load, select
+from cellgames.agents import select
 from cellgames.agents.grid_adaptation.beliefs import History, determinize, likely_sequences
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer
@@ -22,7 +22,6 @@ from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, base_of, tiles_o
 from cellgames.agents.grid_adaptation.opponent_model import KeenOthers
 from cellgames.agents.grid_adaptation.plans import Planner
 from cellgames.agents.grid_adaptation.rollout import GridRollout
-from cellgames.agents.play_loop import play as play_agents
 from cellgames.envs.core import chance, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, VOTE, GridState
@@ -259,14 +258,3 @@ def test_a_digit_is_flipped_where_the_board_asks_for_it() -> None:
     state = game.string_to_state(line)  # a block of 110
     for make_agent in AGENTS.values():
         assert int(ask(make_agent(), game, state, 0)[0, FLIP]) == 2
-
-
-@pytest.mark.parametrize(("spec", "matches", "least"), [("greedy", 8, 0.7), ("rollout:8", 4, 0.7)])
-def test_they_are_ahead_of_random_players(spec: str, matches: int, least: float) -> None:
-    """Of pairs of seats; by chance less than 0.7 in all but one of thousands of runs."""
-    game = make(size=11, players=6, rounds=4, flip_rounds=(3, 4))
-    seats = torch.tensor([[0, 1, 0, 1, 0, 1], [1, 0, 1, 0, 1, 0]] * (matches // 2))
-    agents = [load(spec, game), load("random", game)]
-    scores = play_agents(game, agents, seats, seeds(8, matches), [generator(1), generator(2)]).state.scores
-    ahead = (scores[:, :, None] > scores[:, None]) & (seats == 0)[:, :, None] & (seats == 1)[:, None]
-    assert int(ahead.sum()) / (9 * matches) > least

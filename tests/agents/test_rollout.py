@@ -12,8 +12,6 @@ from torch import Tensor
 from toy_games import Race
 
 import cellgames
-from cellgames.agents import load, random_openings
-from cellgames.agents.play_loop import play
 from cellgames.agents.playouts import rollout_agent as rollout
 from cellgames.agents.playouts.amaf import AmafAgent
 from cellgames.agents.playouts.playouts import finish
@@ -120,15 +118,3 @@ def test_they_play_games_with_draws_dice_and_uneven_turns() -> None:
     near = state.replace(current_player=torch.zeros(60, dtype=torch.int64), place=torch.tensor([[6, 0]] * 60))
     for agent in (RolloutAgent(256), AmafAgent(256)):
         assert (ask(agent, game, near) != 2).all(), "running overshoots for certain"
-
-
-@pytest.mark.parametrize(("spec", "other", "share"), [("rollout:64", "random", 0.85), ("amaf:32", "rollout:32", 0.85)])
-def test_strength_from_both_seats(spec: str, other: str, share: float) -> None:
-    game = cellgames.make("torus-v0", size=4)
-    games = 60
-    opening = random_openings(game, games // 2, 2, generator(1)).repeat(2, 1)
-    seats = torch.tensor([[0, 1]] * (games // 2) + [[1, 0]] * (games // 2))
-    agents = [load(spec, game), load(other, game)]
-    played = play(game, agents, seats, seeds(0, games), [generator(2), generator(3)], opening=opening)
-    won = game.outcome(played.state).gather(1, seats.argmin(1, keepdim=True)) == 1
-    assert won.float().mean() > share

@@ -323,14 +323,3 @@ def test_games_with_thousands_of_actions_keep_some_edges_a_node() -> None:
 def test_a_search_without_simulations_is_refused(spec: str) -> None:
     with refused(f"{spec.split(':')[0]}:N"):
         load(spec)
-
-
-def test_games_that_cannot_be_searched_are_refused() -> None:
-    with refused("agent 'gumbel:10'", "grid-adaptation-v0"):
-        load("gumbel:10", cellgames.make("grid-adaptation-small-v0"))
-    with pytest.raises(ValueError, match="no trained weights"):
-        load("gumbel:10", cellgames.make("cloth-of-gold-small-v0", radius=3))
-    with pytest.raises(ValueError, match="must be started"):
-        SearchAgent("idle", lambda game: UCTSearch(game, 2)).search(
-            SMALL.init(seeds(0, 1)), torch.arange(1), generator()
-        )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from every_game import generator
-from native_code import native_library
+from native_code import native_library, threads
 from slow import slow_except
 from torch import Tensor
 
@@ -59,19 +59,15 @@ def test_winners_of_random_games_are_the_same(size: int) -> None:
 
 
 @pytest.mark.parametrize("games", [0, 3, 4097])
-@pytest.mark.parametrize("threads", [1, 4])
-def test_winners_in_any_number_on_any_threads(games: int, threads: int) -> None:
+@pytest.mark.parametrize("count", [1, 4])
+def test_winners_in_any_number_on_any_threads(games: int, count: int) -> None:
     native_library()
     stones = torch.randint(3, (18, games), generator=generator(), dtype=torch.int8).t()  # not contiguous
     stones[:, 0] = 0
     player = (torch.arange(2 * games) // 2 % 2)[::2]
     lots = torch.randint(filling.LOTS, (18, games), generator=generator(1), dtype=torch.int32).t()
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
+    with threads(count):
         native = filling.winners(stones, player, lots)
-    finally:
-        torch.set_num_threads(before)
     assert torch.equal(native, filling.winners.reference(stones, player, lots))
 
 
@@ -195,13 +191,9 @@ def test_a_gumbel_search_depends_on_neither_threads_nor_company() -> None:
     native_library()
     search, state = gumbel(4, 40, 0.0), positions(4, 6)
     alone = torch.cat([search.run(state[row : row + 1], generator()).visits for row in range(len(state))])
-    before = torch.get_num_threads()
-    for threads in (1, 3):
-        torch.set_num_threads(threads)
-        try:
+    for count in (1, 3):
+        with threads(count):
             assert torch.equal(search.run(state, generator()).visits, alone)
-        finally:
-            torch.set_num_threads(before)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

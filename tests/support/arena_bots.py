@@ -6,7 +6,6 @@ import os
 import signal
 
 import torch
-from killing import KILL
 from torch import Tensor
 
 from cellgames.agents.base import BaseAgent
@@ -25,18 +24,6 @@ class Last(BaseAgent):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         return action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(dim=1)
-
-
-class Mortal(RandomAgent):
-    """Random; kills its process when asked for the n-th time, n from the environment variable MORTAL."""
-
-    asked = 0
-
-    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        Mortal.asked += 1
-        if Mortal.asked == int(os.environ.get("MORTAL", "0")):
-            os.kill(os.getpid(), KILL)
-        return super().act(observation, action_mask, env_ids, generator)
 
 
 class Impatient(RandomAgent):

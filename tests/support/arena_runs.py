@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from killing import KILL
 from paths import ROOT
 
-from cellgames.agents import play_loop as loop
-from cellgames.arena.records.record_lines import Line, read_records
+from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
 from cellgames.utils.files import PathLike
 from cellgames.utils.options import Options
@@ -22,7 +21,6 @@ from cellgames.utils.options import Options
 if TYPE_CHECKING:  # the processes that are killed need it not
     import pytest
 
-Append = Callable[[PathLike, Sequence[Line]], None]
 Write = Callable[[PathLike, str | bytes], None]
 
 
@@ -48,20 +46,6 @@ def block_plots(patch: pytest.MonkeyPatch) -> None:
     """As if matplotlib were not installed; saves time."""
     patch.setitem(sys.modules, "matplotlib", None)
     patch.setitem(sys.modules, "matplotlib.figure", None)
-
-
-def count_batches(patch: pytest.MonkeyPatch) -> list[int]:
-    """A list that grows by the number of games of each batch that agents have played from now on."""
-    batches: list[int] = []
-    original = loop.play
-
-    def counting(*args: Any, **kwargs: Any) -> Any:
-        played = original(*args, **kwargs)
-        batches.append(len(played.turns))
-        return played
-
-    patch.setattr(loop, "play", counting)
-    return batches
 
 
 def lose_patience(patch: pytest.MonkeyPatch, asked: int) -> None:

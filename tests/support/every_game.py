@@ -51,7 +51,6 @@ QUICK: dict[str, dict[str, Any]] = {
 
 GAMES: dict[str, Game] = {id: cellgames.make(id, **QUICK.get(id, {})) for id in cellgames.games()}
 GAMES |= {toy.id: toy for toy in TOYS}
-IN_TURNS = [id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1]
 
 
 def smaller(ids: Iterable[str]) -> list[str]:
@@ -66,7 +65,6 @@ def of_each(games: Mapping[str, Game]) -> pytest.MarkDecorator:
 
 
 every_game = of_each(GAMES)
-every_game_in_turns = of_each({id: GAMES[id] for id in IN_TURNS})
 
 
 def generator(seed: int = 0) -> torch.Generator:

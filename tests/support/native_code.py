@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 import torch
 
@@ -16,3 +19,14 @@ def native_library() -> Library:
     if compiler_found("cpu"):
         pytest.fail(f"{status()}; this machine has a compiler: install the package anew")
     pytest.skip(str(status()))
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Let torch and native code have so many threads for a while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from every_game import GAMES
+from native_code import threads
 from training_runs import SMALL, equal, network_for
 
 import cellgames
@@ -32,9 +33,8 @@ STEPS = 6
 
 @pytest.fixture(autouse=True)
 def _threads() -> Any:
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)  # actors play by one
+    with threads(torch.get_num_threads()):  # actors play by one
+        yield
 
 
 class Handle:

@@ -68,19 +68,6 @@ def test_actions_are_numbers_or_names(id: str) -> None:
         assert protocol.read_action(message, game, 4) == choices
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        *({"id": value} for value in (3, True, None)),
-        *({"action": value} for value in (None, True, 1.0, 1 << 60, -1, [1, 2], [], "z99")),
-        {"type": "ready"},
-    ],
-)
-def test_wrong_answers_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ProtocolError):
-        protocol.read_action({"type": "action", "id": 4, "action": 1} | wrong, cellgames.make("torus-small-v0"), 4)
-
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-1, 1 << 54) | st.floats(0.1, 0.9) | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["move", "left"]), inner),
@@ -181,21 +168,3 @@ def test_arrays_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
     assert refused["type"] == "error"
     assert "ProtocolError" in refused["message"]
     assert answered["type"] == "choices"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"type": "choices", "id": 9, "actions": [1, 2]},
-        {"type": "choices", "id": 8, "actions": [1]},
-        {"type": "choices", "id": 8, "actions": [1, None]},
-        {"type": "choices", "id": 8, "actions": [[1, 2], 1]},
-        {"type": "choices", "id": 8, "actions": 3},
-        {"type": "choices", "id": True, "actions": [1, 2]},
-        {"type": "action", "id": 8, "action": 1},
-        {"type": "error", "message": "no"},
-    ],
-)
-def test_choices_that_are_none_are_refused(answer: dict[str, Any]) -> None:
-    with pytest.raises(ProtocolError, match=r"expected|the program says"):
-        protocol.read_choices(answer, cellgames.make("torus-small-v0"), 8, 2)

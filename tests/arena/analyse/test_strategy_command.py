@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -38,14 +37,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if matplotlib were not installed; saves time."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-
-
 def test_records_come_from_files_and_folders_and_are_grouped_by_their_rules(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     small = played(cellgames.make("torus-v0", size=2), ["random"], 3)
@@ -70,7 +61,6 @@ def _with(section: Section) -> Report:
     return dataclasses.replace(analyse_games(TORUS, GAMES, only=QUICK[:1]), sections=(section,))
 
 
-@pytest.mark.usefixtures("no_plots")
 def test_tables_hold_all_rows_and_the_page_the_first_ones(tmp_path: Path) -> None:
     table = Table("numbers", ("name", "value"), [(f"a|{n}", None if n == 1 else n) for n in range(30)], shown=3)
     write_report(tmp_path / "out", _with(Section("Numbers", ("Some.", table))))
@@ -83,7 +73,6 @@ def test_tables_hold_all_rows_and_the_page_the_first_ones(tmp_path: Path) -> Non
     assert "The first 3 of 30 rows" in page
 
 
-@pytest.mark.usefixtures("no_plots")
 def test_files_of_an_earlier_report_go_and_others_stay(tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_report(out, analyse_games(TORUS, GAMES, only=QUICK))
@@ -107,7 +96,6 @@ def test_pairs_play_matches_and_one_agent_plays_itself() -> None:
     assert play_some(TORUS, agents, 4, seed=1) == records != play_some(TORUS, agents, 4, seed=2)
 
 
-@pytest.mark.usefixtures("no_plots")
 def test_the_command_says_what_was_found_and_where_it_is(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,7 +110,6 @@ def test_the_command_says_what_was_found_and_where_it_is(
     assert (out / "report.md").read_text().startswith("# How Torus was played")
 
 
-@pytest.mark.usefixtures("no_plots")
 @pytest.mark.parametrize(
     ("game", "titles"),
     [
@@ -147,7 +134,6 @@ def test_all_parts_that_suit_the_game_are_there_unless_some_are_chosen(
         assert all((tmp_path / "out" / name).is_file() for name in section["tables"])
 
 
-@pytest.mark.usefixtures("no_plots")
 def test_json_has_a_fixed_form(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["analyse", "--records", str(file), "--only", "openings", "behaviour", "--agents", "random", "greedy"]
     assert main([*words, "--positions", "20", "--quiet", "--json", "--out", "out"]) == 0
@@ -170,7 +156,6 @@ def test_json_has_a_fixed_form(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert written == {name: value for name, value in report.items() if name != "folder"}
 
 
-@pytest.mark.usefixtures("no_plots")
 def test_several_kinds_of_games_get_a_folder_each_or_one_is_chosen(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -108,6 +108,7 @@ def test_large_boards_are_drawn_in_blocks_that_add_up() -> None:
     assert Rectangle(("a",) * 81, 9, 9).block == 1
 
 
+@pytest.mark.usefixtures("plots")
 def test_all_plots_of_a_section_can_be_drawn() -> None:
     pytest.importorskip("matplotlib")
     found = section(TORUS, GAMES * 10)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import block_plots, content, split_options
+from arena_runs import content, split_options
 from killing import KILL
 from ray_clusters import alive, driver, family, patient
 from slow import slow_except
@@ -47,11 +47,6 @@ def workers() -> Iterator[RayWorkers]:
     with RayWorkers(count=2) as workers:
         assert workers.count == 2  # connects
         yield workers
-
-
-@pytest.fixture(autouse=True)
-def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_plots(monkeypatch)
 
 
 def run(out: Path, *agents: Any, games: int = 12, workers: Workers | None = None, **options: Any) -> RoundRobin:

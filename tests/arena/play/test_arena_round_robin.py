@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import block_plots, content, split_options
+from arena_runs import content, split_options
 from toy_games import Race
 
 import cellgames
@@ -20,7 +20,7 @@ from cellgames.arena.records.replays import verify
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES
 
 GAME = cellgames.make("torus-v0", size=3)
-SPECS = ("random", "arena_bots:First", "arena_bots:Mortal")
+SPECS = ("random", "arena_bots:First", "arena_bots:Last")
 
 
 def run(out: Path, *specs: str, games: int = 12, **options: Any) -> RoundRobin:
@@ -34,13 +34,6 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "complete"
     run(folder, gif=True)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only tests that use `complete` draw plots."""
-    if "complete" not in request.fixturenames:
-        block_plots(monkeypatch)
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
@@ -68,9 +61,8 @@ def test_the_top_game_is_the_longest_of_the_two_best(complete: Path) -> None:
 
 
 def test_a_run_of_a_game_of_chance_continues_with_openings_that_stopped_early(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    block_plots(monkeypatch)
     game, agents = Race(goal=3, limit=4), [RandomAgent("ann"), RandomAgent("bob")]
     first = round_robin(game, agents, RoundRobinOptions(games=40, opening_plies=3, chunk=4, gif=False), out=tmp_path)
     assert len({record.opening for record in first.records}) > 1

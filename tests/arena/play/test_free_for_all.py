@@ -16,7 +16,6 @@ import pytest
 import torch
 from arena_bots import First, Last
 from arena_runs import (
-    block_plots,
     content,
     split_options,
 )
@@ -41,7 +40,7 @@ from cellgames.runs.run_folder import RunError
 
 CUP = {"rows": 12, "cols": 64, "teams": 4, "pattern": "randys", "shapes": 2, "max_generations": 5}
 GAME = cellgames.make("toroidal-cup-v0", **CUP)
-SPECS = ("random", "arena_bots:First", "arena_bots:Mortal")
+SPECS = ("random", "arena_bots:First", "arena_bots:Last")
 ELO = 400 / math.log(10)
 
 
@@ -71,13 +70,6 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "complete"
     run(folder)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only tests that use `complete` draw plots."""
-    if "complete" not in request.fixturenames:
-        block_plots(monkeypatch)
 
 
 @pytest.mark.parametrize(("agents", "seats"), [(2, 2), (3, 2), (2, 3), (3, 8), (8, 8), (11, 8), (4, 8), (1, 4)])

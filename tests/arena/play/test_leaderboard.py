@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arena_runs import block_plots
 from refusals import refused
 from store_games import game
 
@@ -71,7 +70,6 @@ def match(
 
 
 def test_one_run_gives_the_tables_of_the_run(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    block_plots(monkeypatch)
     run = round_robin(
         TORUS,
         ["random", "greedy", "rollout:2"],
@@ -268,6 +266,7 @@ def test_a_preset_is_its_game_with_parameters() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("plots")
 def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: Path) -> None:
     store.add(match("a_b", "random", 0.7, 20), source=FILE)
     store.add(match("random", "c", 0.3, 20, size=8), source=FILE)
@@ -319,7 +318,6 @@ def test_from_games_to_the_leaderboard(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole command line: runs add to the store that they are told, and to none."""
-    block_plots(monkeypatch)
     file, default = tmp_path / "games.sqlite", tmp_path / "default.sqlite"
     monkeypatch.setenv("CELLGAMES_STORE", str(default))
     rules, quiet = ["torus-v0", "--size", "3"], ["--quiet"]

@@ -319,6 +319,7 @@ def test_a_ring_of_four_without_a_shorter_one() -> None:
     assert cycles(known(score, width=0.4)) == ()  # not certain
 
 
+@pytest.mark.usefixtures("plots")
 def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     ends = games(0.5 + 0.9 * RING, 30, np.random.default_rng(0), ("rock", "scissors", "paper"))

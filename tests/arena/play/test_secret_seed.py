@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import block_plots, content
+from arena_runs import content
 from season_coin import Coin
 
 import cellgames
@@ -32,11 +32,6 @@ TORUS = cellgames.make("torus-small-v0", size=2)
 AGENTS = ("random", "greedy")
 TEAMS = assign_divisions([Team(name) for name in generate_names(12, 0)])
 SECRET: dict[str, Any] = {"secret_seed": True}
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_plots(monkeypatch)
 
 
 Run = Callable[[Path, Callable[[str], None], dict[str, Any]], object]

@@ -18,7 +18,6 @@ from typing import IO, Any
 import pytest
 import store_games
 from arena_bots import First, Last
-from arena_runs import block_plots
 from killing import KILL, KILLED
 from paths import ROOT
 from season_coin import Coin
@@ -53,11 +52,6 @@ FILE = ("file", "somewhere")
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "games" / "store.sqlite"
-
-
-@pytest.fixture(autouse=True)
-def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_plots(monkeypatch)
 
 
 def test_games_come_back_word_for_word(path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from arena_bots import First
-from arena_runs import block_plots, content, split_options
+from arena_runs import content, split_options
 
 import cellgames
 from cellgames.agents.base import AnyAgent
@@ -31,11 +31,6 @@ from cellgames.runs.seeds import derive
 
 GAME = cellgames.make("torus-v0", size=3)
 NAMES = ("a", "b", "c", "d")
-
-
-@pytest.fixture(autouse=True)
-def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
-    block_plots(monkeypatch)
 
 
 def draw(

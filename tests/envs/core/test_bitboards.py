@@ -10,7 +10,7 @@ import torch
 from life_reference import Cell, around, live_cells, soup, spread
 from torch import Tensor
 
-from cellgames.envs.boards.bitboards import Grid, count, popcount
+from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.dilation import Footprint
 
 CPU = torch.device("cpu")
@@ -18,19 +18,6 @@ WIDTHS = [3, 4, 31, 62, 63, 64, 65, 127, 129, 257]
 
 every_width = pytest.mark.parametrize("cols", WIDTHS)
 both_edges = pytest.mark.parametrize("wrap", [True, False], ids=["torus", "finite"])
-
-
-def test_a_row_is_cut_into_equal_words_its_lowest_bits_leftmost() -> None:
-    grid = Grid(4, 280)
-    assert grid.widths == (56,) * 5
-    assert grid.shape == (4, 5)
-    board = torch.zeros(3, 4, 280)
-    board[1, 2, [0, 55, 56, 279]] = 0.5  # live is what is not zero
-    packed = grid.pack(board)
-    assert packed.shape == (4, 5, 3)
-    assert packed.dtype == torch.int64
-    assert packed[2, :, 1].tolist() == [1 | 1 << 55, 1, 0, 0, 1 << 55]
-    assert int(packed.ne(0).sum()) == 3
 
 
 @every_width
@@ -44,17 +31,6 @@ def test_packing_is_undone_by_unpacking(cols: int, wrap: bool) -> None:
         assert torch.equal(grid.unpack(packed), cells.bool())
         assert torch.equal(grid.unpack(packed[1]), cells[:, 1].bool())
         assert torch.equal(count(packed), cells.sum((-2, -1)).T)  # and no bit is set outside of the board
-
-
-@both_edges
-def test_masks_hold_the_cells_of_the_board_and_those_of_even_parity(wrap: bool) -> None:
-    for cols in WIDTHS:
-        grid = Grid(5, cols, wrap)
-        assert count(grid.cells(CPU)).tolist() == [5 * cols]
-        assert grid.unpack(grid.cells(CPU)).all()
-        even = grid.unpack(grid.even(CPU))[0].tolist()
-        assert even == [[(row + col) % 2 == 0 for col in range(cols)] for row in range(5)]
-        assert count(grid.even(CPU)).tolist() == [(5 * cols + 1) // 2]
 
 
 def same(grid: Grid, packed: Tensor, cells: Sequence[set[Cell]]) -> bool:
@@ -126,18 +102,6 @@ def test_neighbours_are_counted_modulo_a_power_of_two(cols: int, wrap: bool) -> 
         got = torch.stack([grid.unpack(plane & grid.cells(CPU)).long() << bit for bit, plane in enumerate(planes)])
         assert torch.equal(got.sum(0), naive % 2**bits)
     assert torch.equal(packed, grid.pack(boards))  # untouched
-
-
-def test_popcount_is_that_of_every_word() -> None:
-    generator = torch.Generator().manual_seed(0)
-    words = [0, -1, 1, 2**63 - 1, -(2**63), *(1 << bit for bit in range(63)), *(-(1 << bit) for bit in range(63))]
-    for density in (1, 2, 3):  # random bits, and some that are rarer
-        parts = torch.randint(-(2**63), 2**63 - 1, (density, 300), generator=generator)
-        dense = torch.full((300,), -1)
-        for part in parts:
-            dense &= part
-        words += dense.tolist() + (~dense).tolist()
-    assert popcount(torch.tensor(words)).tolist() == [(word & (1 << 64) - 1).bit_count() for word in words]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from toy_games import Sealed, random_actions
 
 import cellgames
 from cellgames.envs.core import Game, State, seeds
-from cellgames.envs.native import without_native
 
 
 @every_game
@@ -54,32 +53,6 @@ def test_a_secret_is_seen_by_its_owner_alone() -> None:
         for observer in range(3):
             same = torch.equal(game.observe(state, observer), game.observe(other, observer))
             assert same == (observer != owner)
-
-
-@every_game
-def test_native_code_is_the_torch_code_in_every_bit(game: Game) -> None:
-    state, random = game.init(seeds(5, 9)), generator()
-    for _ in range(game.info.max_turns + 1):
-        actions, views = random_actions(game, state, random), seen(game, state)
-        with without_native():
-            again, expected = seen(game, state), game.step(state, actions)
-        assert all(map(torch.equal, views, again))
-        state = game.step(state, actions)
-        assert state.equal(expected)
-
-
-@every_game
-def test_vectors_step_by_native_code_as_by_torch_code(game: Game) -> None:
-    native, lots = game.vector(65, seed=2), (generator(3), generator(3))
-    with without_native():
-        reference = game.vector(65, seed=2, compile="never")
-    for _ in range(game.info.max_turns + 3):
-        one = native.step_random(lots[0])
-        with without_native():
-            other = reference.step_random(lots[1])
-        assert all(map(torch.equal, vars(one).values(), vars(other).values()))
-        assert native.state.equal(reference.state)
-        assert torch.equal(native.legal_actions, reference.legal_actions)
 
 
 @every_game

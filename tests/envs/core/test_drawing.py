@@ -60,26 +60,9 @@ def test_svg_is_xml_with_a_title_and_one_element_a_shape() -> None:
     ]
 
 
-def test_svg_says_colours_lines_and_text() -> None:
-    root = ElementTree.fromstring(to_svg(PICTURE))
-    polygon, circle, line, text = (root[i] for i in (2, 4, 5, 6))
-    assert dict(polygon.attrib) == {"points": "0,0 10,0 0,10", "fill": "#ff0000"}
-    assert (circle.get("fill"), circle.get("stroke"), circle.get("stroke-width")) == ("none", "#ff0000", "2")
-    assert (line.get("fill"), line.get("stroke-linecap")) == ("none", "round")
-    assert (text.text, text.get("text-anchor"), text.get("font-weight")) == ("a < b & c", "middle", "bold")
-
-
 def test_svg_keeps_to_characters_that_xml_can_hold() -> None:
     root = ElementTree.fromstring(to_svg(Picture(9, 9, None, (Text(0, 9, "a\x00b\x1b", 9),), "\x07")))
     assert root[-1].text == "a b "
-
-
-@pytest.mark.parametrize(("scale", "shape"), [(1, (60, 60, 3)), (2.5, (150, 150, 3)), (0.01, (1, 1, 3))])
-def test_rgb_has_the_size_asked_for(scale: float, shape: tuple[int, ...]) -> None:
-    image = to_rgb(PICTURE, scale)
-    assert image.shape == shape
-    assert image.dtype == np.uint8
-    assert image.flags.writeable
 
 
 def test_every_shape_leaves_its_colour() -> None:
@@ -109,11 +92,6 @@ def test_half_opaque_fill_and_stroke_count_as_one(shape: Polygon | Rectangle | C
     assert green == blue
     assert abs(green - 128) <= 1
     assert pixel(of(replace(shape, opacity=0.0)), 10, 10) == WHITE
-
-
-def test_dashes_leave_gaps() -> None:
-    image = of(Polyline(((0, 10), (10, 10), (20, 10)), "#ff0000", 4, dash=(4, 4)))
-    assert [pixel(image, x, 10) == RED for x in (2, 6, 10, 14, 18)] == [True, False, True, False, True]
 
 
 @pytest.mark.parametrize(("anchor", "columns"), [("start", (10, 20)), ("middle", (5, 15)), ("end", (0, 10))])

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 import torch
 from life_reference import boards_tensor, census, drawn, live_cells, next_board, next_cells, soup
-from native_code import native_library
+from native_code import native_library, threads
 from torch import Tensor
 
 from cellgames.envs.boards import life
@@ -118,15 +118,11 @@ def test_boards_side_by_side_live_as_they_do_alone(boards: int, wrap: bool, monk
 def test_native_generations_are_the_same(rows: int, cols: int, wrap: bool) -> None:
     native_library()
     grid, chance = Grid(rows, cols, wrap), torch.Generator().manual_seed(rows)
-    before = torch.get_num_threads()
     for boards in (0, 1, 3, 129):
         cells = grid.pack(torch.rand((boards, 2, rows, cols), generator=chance) < 0.4)
         for generations in (0, 1, 2, 9):
-            torch.set_num_threads(1 + generations % 4)
-            try:
+            with threads(1 + generations % 4):
                 native = life.advance(grid, cells, generations)
-            finally:
-                torch.set_num_threads(before)
             with without_native():
                 assert torch.equal(native, life.advance(grid, cells, generations)), (boards, generations)
             assert torch.equal(life.advance(grid, cells[..., ::2], generations), native[..., ::2])

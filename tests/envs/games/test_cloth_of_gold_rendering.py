@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from colour_vision import VISION, lab
 
-from cellgames.envs.cloth_of_gold.rendering import UNITS, View, draw, text
+from cellgames.envs.cloth_of_gold.rendering import UNITS, View, draw
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
 from cellgames.envs.core.raster import to_rgb
 
@@ -140,26 +140,3 @@ def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) ->
         assert apart(a, b) > 30
         assert min(apart(a, ground), apart(killed, ground)) > 30
         assert apart(b, ground) > 15
-
-
-def test_text_has_a_sign_a_cell() -> None:
-    cells, territory, placed = (
-        np.zeros(shape, kind) for shape, kind in (((3, 12), np.int8), ((2, 3, 12), bool), ((3, 12), bool))
-    )
-    territory[0, :, 2:6], territory[1, :, 4:9] = True, True
-    cells[0, 2:4], cells[1, 6:8], cells[2, 0], cells[2, 11] = 1, 2, 3, 4
-    placed[1, 6] = True
-    assert text(
-        View(cells, territory, title="round 2", scores=(0, 0), results=("", "wins"), placed=placed)
-    ).splitlines() == [
-        "round 2",
-        "A player_a: score +0; 2 units, territory 12",
-        "B player_b: score +0, wins; 2 units, territory 15",
-        "contested 6, killed 1, placed 1, neutral 1",
-        "units A B (a b placed this turn), o neutral, x killed; territory - of A, | of B, + of both",
-        "  0         10",
-        "  012345678901",
-        "0 ..AA++|||...",
-        "1 ..--++bB|...",
-        "2 o.--++|||..x",
-    ]

@@ -71,18 +71,6 @@ def test_the_way_that_won_is_drawn() -> None:
     assert words(game.draw(won)) == ["Black wins, 5 turns"]
 
 
-def test_a_board_as_text() -> None:
-    game = Hex(size=3)
-    state = played(game, "c1")
-    expected = "White to move, turn 2\n    a   b   c\n 1  .   .  [x]\n   2  .   .   .\n     3  .   .   ."
-    assert game.text(state) == expected
-    swapped = played(game, "c1", "swap")
-    assert game.text(swapped).splitlines()[0] == "Black to move, turn 3, after a swap"
-    assert game.text(swapped).splitlines()[-1] == "     3 [o]  .   ."
-    octagons = Y(size=2, tiling="octagons")
-    assert octagons.text(played(octagons)).splitlines()[1:] == ["    a   b", " 1  .   .", "      ,", " 2  ."]
-
-
 def test_an_analysis_is_drawn_on_the_cells_and_tells_of_the_swap() -> None:
     game = Hex(size=3)
     state = played(game, "c1")

@@ -88,41 +88,6 @@ def test_full_boards_have_one_winner(game: ConnectionGame) -> None:
             winning_path(game.layout, owners, won.index(False))
 
 
-@pytest.mark.parametrize(
-    ("game", "theirs"),
-    [
-        (Hex(size=5, swap=False), "hex(board_size=5)"),
-        (Hex(size=4), "hex(board_size=4,swap=true)"),
-        (Y(size=6, swap=False), "y(board_size=6)"),
-    ],
-    ids=["hex", "hex with swap", "y"],
-)
-def test_games_go_as_in_openspiel(game: ConnectionGame, theirs: str) -> None:
-    """The same random games have the same legal moves, lengths and winners; a swap does the same."""
-    pyspiel = pytest.importorskip("pyspiel")
-    rng, size = random.Random(0), game.size
-
-    def number(action: int) -> int:
-        """The number that OpenSpiel gives an action."""
-        if action == game.layout.cells:
-            return size * size
-        _, row, col = game.layout.spots[action]
-        return row * size + col
-
-    for _ in range(30):
-        other, state, solo = pyspiel.load_game(theirs).new_initial_state(), start(game), game.solo(start(game))
-        while not other.is_terminal():
-            legal = game.legal_actions(state)[0].nonzero().flatten().tolist()
-            assert sorted(map(number, legal)) == sorted(other.legal_actions())
-            action = legal[-1] if len(legal) > game.layout.cells - 1 and rng.random() < 0.5 else rng.choice(legal)
-            other.apply_action(number(action))
-            state = game.step(state, torch.tensor([action]))
-            solo.step(action)
-            assert bool(state.done) == other.is_terminal()
-            assert state.equal(solo.state())
-        assert game.outcome(state)[0].tolist() == other.returns()
-
-
 @cache
 def winner(game: ConnectionGame, position: str) -> bool:
     """Whether the player to move wins, by trying everything."""

@@ -10,7 +10,7 @@ import pytest
 from colour_vision import VISION, lab
 
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text
-from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, View, bits, draw, text
+from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, View, bits, draw
 
 Board = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
@@ -131,24 +131,3 @@ def test_sequences_are_told_apart_in_every_kind_of_colour_vision(vision: str) ->
         for digit in (1, 2, 4):
             if not sequence & digit:  # another ink makes it darker
                 assert seen[sequence, 0] > seen[sequence | digit, 0] + 6
-
-
-def test_text_of_a_round() -> None:
-    lines = text(View(AFTER, title="Round 8", before=BEFORE, placed=PLACED, public=range(8), table=TABLE)).split("\n")
-    assert lines[0] == "Round 8"
-    assert lines[1].startswith("tiles 3, placed 1, born 2, died 3;")
-    assert lines[2:8] == [
-        "  0   2   4",
-        "0 . . . . .",
-        "1 . . 7+. .",
-        "2 . x 6 x'.",
-        "3 . . 7+. .",
-        "4 . . . . x",
-    ]
-    assert lines[8] == "points of the last round: 000 0, 001 1, 010 2, 011 3, 100 4, 101 5, 110 6, 111 7"
-    assert [line.split() for line in lines[9:]] == [
-        ["player", "sequence", "points", "tokens", "garnets", "reserves"],
-        ["player_0", "101", "250", "2", "4", "0"],
-        ["player_1", "010", "187", "0", "2", "1"],
-        ["player_2", "111", "42", "0", "0", "3", "Elimination", "Candidate"],
-    ]

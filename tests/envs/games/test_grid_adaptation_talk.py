@@ -179,30 +179,6 @@ def test_a_batch_in_which_some_talk_and_some_vote_is_each_of_them_alone() -> Non
     assert mixed > 3
 
 
-@every_family
-def test_native_code_and_torch_play_the_same(family: str) -> None:
-    game, num_envs = GridAdaptationTalk(**FAMILIES[family]), 19
-    generator = torch.Generator().manual_seed(3)
-    native, state = game.vector(num_envs, seed=2), game.init(seeds(2, num_envs)).clone()
-    if native.backend != "native":
-        pytest.skip("the native library is not built")
-    ended = 0
-    for step in range(3 * game.info.max_turns):
-        shape = (*game.info.action_shape, num_envs)
-        bits = torch.randint(1 << 31, shape, generator=generator).movedim(-1, 0)
-        given = bits if step % 3 else game.random_actions(state, bits)
-        with without_native():
-            state, expected = _by_parts(game, state, Starts(game), bool(step % 3), given)
-        played = native._run(True, bits) if step % 3 else native.step(given)
-        for one, other in zip(vars(played).values(), vars(expected).values(), strict=True):
-            assert one.dtype == other.dtype
-            assert torch.equal(one, other)
-        assert native.state.equal(state)
-        assert torch.equal(native.legal_actions, game._legal(state))
-        ended += int(played.done.sum())
-    assert ended >= 2 * num_envs
-
-
 @pytest.mark.parametrize(
     "family", ["many-steps", *(pytest.param(name, marks=pytest.mark.slow) for name in ("all", "mute"))]
 )

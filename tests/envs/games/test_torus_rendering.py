@@ -125,21 +125,6 @@ def test_the_path_runs_through_the_seam_on_both_sides() -> None:
     assert colour(shown, 1, 2) == FREE_RGB
 
 
-def test_text_of_a_small_board() -> None:
-    cells, size = board((".x.", ",,o", "o.x", "x,,", "...", ",,,"))
-    assert View(cells, size=size, last_move=name_to_cell("c1+", 3)).text() == "\n".join(
-        [
-            "    a   b   c",
-            " 1  .   x   .",
-            "      ,   ,  [o]",
-            " 2  o   .   x",
-            "      x   ,   ,",
-            " 3  .   .   .",
-            "      ,   ,   ,",
-        ]
-    )
-
-
 def test_text_shows_the_path_in_capitals() -> None:
     cells, size = board(("x.", "o,", "x.", "o,"))
     path = winning_path(cells, size=size, winner=BLACK)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from dataclasses import fields
-from typing import Any
-
 import pytest
 import torch
-from native_code import native_library
+from native_code import native_library, threads
 from torch import Tensor
 
 from cellgames.envs.native import without_native
-from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.simulator import Result, Survivors, run
 
 LONGEST = 300
@@ -82,14 +77,11 @@ def test_games_of_more_teams_and_colours_that_stay_are_the_same(teams: int, most
 @pytest.mark.parametrize("games", [0, 3, 129])
 def test_batches_of_all_sizes_and_any_threads_are_the_same(games: int) -> None:
     native_library()
-    board, before = random_boards(games, 20, 30), torch.get_num_threads()
+    board = random_boards(games, 20, 30)
     expected = in_torch(board, 2)
-    try:
-        for threads in (1, 3):
-            torch.set_num_threads(threads)
+    for count in (1, 3):
+        with threads(count):
             assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
-    finally:
-        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("tolerance", [1.7e-5, 0.9])
@@ -126,59 +118,3 @@ def test_boards_may_be_views_of_any_kind() -> None:
         before = view.clone()
         assert same(run(view, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), in_torch(before, 2))
         assert torch.equal(view, before)
-
-
-STEPS: dict[str, dict[str, Any]] = {
-    "small": {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 3, "max_generations": 300},
-    "three teams of all patterns": {"rows": 40, "cols": 220, "teams": 3, "shapes": 4, "max_generations": 20},
-    "many positions": {"rows": 30, "cols": 260, "stride": 1, "pattern": "donutmethuselahs", "max_generations": 8},
-    "a seam": {
-        "rows": 22,
-        "cols": 62,
-        "stride": 5,
-        "pattern": "randys",
-        "shapes": 1,
-        "survivors": "keep",
-        "max_generations": 300,
-    },
-}
-
-
-@pytest.mark.parametrize("name", STEPS)
-@pytest.mark.parametrize("count", [1, 11])
-def test_vectors_play_the_same_games(name: str, count: int) -> None:
-    """Steps with new games, masks and observations, of random and of given actions."""
-    native_library()
-    game, lots = ToroidalCup(**STEPS[name]), [torch.Generator().manual_seed(2) for _ in range(2)]
-    vectors = game.vector(count, observe=torch.float32), game.vector(count, observe=torch.int8)
-    chance, ended = torch.Generator().manual_seed(3), 0
-    for turn in range(2 * game.info.max_turns + 2):
-        given = None
-        if turn % 2:
-            weights = vectors[0].legal_actions.float().flatten(0, 1)
-            given = torch.multinomial(weights, 1, generator=chance).view(count, game.teams)
-        steps = []
-        for vector, lot in zip(vectors, lots, strict=True):
-            with nullcontext() if vector is vectors[0] else without_native():
-                steps.append(vector.step_random(lot) if given is None else vector.step(given))
-        with without_native():
-            seen, mask = vectors[1].observation, vectors[1].legal_actions
-        for one, two in ((*steps,), (vectors[0].state, vectors[1].state)):
-            for field in fields(one):
-                a, b = getattr(one, field.name), getattr(two, field.name)
-                assert a.dtype == b.dtype, (turn, field.name)
-                assert torch.equal(a, b), (turn, field.name)
-        assert torch.equal(vectors[0].legal_actions, mask), turn
-        assert torch.equal(vectors[0].observation, seen.float()), turn
-        for seat in range(game.teams):
-            assert torch.equal(game.observe(vectors[0].state, seat), seen[:, seat]), turn
-        ended += int(steps[0].done.sum())
-    assert [vector.backend for vector in vectors] == ["native", "eager"]
-    assert ended > count
-
-
-def test_an_unchecked_action_off_the_board_writes_nowhere_else() -> None:
-    native_library()
-    vector = ToroidalCup(**STEPS["small"]).vector(2)
-    vector.step(torch.tensor([[1 << 40, 7], [-(1 << 31), 0]]), checked=False)
-    assert vector.state.start.count_nonzero() == 20

@@ -301,17 +301,6 @@ def test_more_than_two_teams_have_their_shapes_in_their_own_bands(pattern: str) 
         assert columns == [{0}, {1}, {2}, {3}]
 
 
-def test_unknown_patterns_and_what_is_no_generator_are_refused() -> None:
-    generator = np.random.default_rng(0)
-    with refused("pattern", "'donutsmath'"):
-        arrange("donutsmath", generator)
-    with refused("generator", "7"):
-        arrange("randys", 7)  # type: ignore[arg-type]  # the mistake to catch
-    for teams in (1, 9, 2.5, True):
-        with refused("teams"):
-            arrange("randys", generator, teams)  # type: ignore[arg-type]  # so is that
-
-
 @pytest.mark.skipif(not DATA.exists(), reason="the Cup's data is not here")
 def test_names_zones_and_stamps_are_those_of_the_cup() -> None:
     maps = json.loads((DATA / "maps.json").read_text())

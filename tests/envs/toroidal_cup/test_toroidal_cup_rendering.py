@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from cellgames.arena.records import replays
 from cellgames.envs.core import seeds
 from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, text
+from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES
 from cellgames.envs.toroidal_cup.state import CupState
 
 SMALL = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=2, max_generations=300)
@@ -129,23 +128,3 @@ def test_a_record_becomes_a_gif_with_lifes_frames(tmp_path: Path) -> None:
     assert times[-1] == 1000
     assert len(times) > 50
     assert set(times[arranging:-1]) <= {50, 100, 150}  # equal pictures are one of longer duration
-
-
-def test_text_shows_a_digit_a_cell_and_blocks_of_wide_boards() -> None:
-    state = SMALL.string_to_state("donutmethuselahs 1 .2A$17.B! rabbit/rpentomino")
-    assert SMALL.text(state).splitlines()[:6] == [
-        "Toroidal Cup, Donut Fisticuffs: shape 2 of 2",
-        "1 team_1: 2 cells, 66.7 %, to place: rabbit",
-        "2 team_2: 1 cells, 33.3 %, to place: rpentomino",
-        ".11" + 29 * ".",
-        17 * "." + "2" + 14 * ".",
-        32 * ".",
-    ]
-    wide = np.zeros((10, 282), np.int8)
-    wide[0, 0], wide[3, 5], wide[1, 3], wide[9, 281] = 1, 1, 2, 2
-    lines = text(view_of(wide)).splitlines()[3:]
-    assert lines == ["1+" + 92 * ".", 93 * "." + "2"]
-
-
-def view_of(board: np.ndarray, **fields: Any) -> View:
-    return View(board=board, names=("team_1", "team_2"), headline="-", results=("", ""), **fields)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from life_reference import Board, Game, board_of, boards_tensor, drawn, history, live_cells, soup, until_the_end
-from refusals import refused
 from torch import Tensor
 
 from cellgames.envs.native import without_native
@@ -205,22 +204,3 @@ def test_no_games_have_no_results() -> None:
 def test_starts_that_are_none_are_refused(starts: list[list[list[int]]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         simulate(starts, 6, 10)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "refusal"),
-    [
-        ({"rows": 2}, ("rows", "2")),
-        ({"cols": 2.5}, ("cols", "2.5")),
-        ({"max_generations": 0}, ("max_generations", "0")),
-        ({"max_generations": 10.0}, ("max_generations", "10.0")),
-        ({"survivors": "die"}, ("survivors", "'die'")),
-        ({"keep": [3, -1]}, ("keep", "-1")),
-        ({"keep": [2.5]}, ("keep", "2.5")),
-        ({"tolerance": 0.0}, ("tolerance", "0.0")),
-        ({"tolerance": float("nan")}, ("tolerance", "nan")),
-    ],
-)
-def test_arguments_that_are_none_are_refused(arguments: dict[str, Any], refusal: tuple[str, ...]) -> None:
-    with refused(*refusal):
-        simulate([[[1], [2]]], **{"rows": 6, "cols": 10} | arguments)

@@ -1,0 +1,228 @@
+"""Native code of every game against its rules in torch: steps, masks and views, in every bit."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any
+
+import pytest
+import torch
+from every_game import GAMES, generator, seen
+from native_code import native_library, threads
+from torch import Tensor
+from toy_games import random_actions
+
+import cellgames
+from cellgames.envs.cloth_of_gold import ClothOfGold
+from cellgames.envs.cloth_of_gold_wild import ClothOfGoldWild
+from cellgames.envs.connection import Hex, Y
+from cellgames.envs.core import Game, State, Vector, seeds
+from cellgames.envs.grid_adaptation import GridAdaptation
+from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk
+from cellgames.envs.native import without_native
+from cellgames.envs.stones.stone_game import StoneGame
+from cellgames.envs.toroidal_cup import ToroidalCup
+from cellgames.envs.torus import Torus
+
+CLOTH: dict[str, Any] = {"height": 8, "width": 8, "generations": 3, "radius": 3, "max_units": 3, "max_rounds": 2}
+VOTES: dict[str, Any] = {"size": 5, "players": 4, "rounds": 1, "flip_rounds": (1, 2)}
+TALK: dict[str, Any] = {"talk": "private", "size": 5, "players": 3, "rounds": 2}
+MANY: dict[str, Any] = {"size": 9, "players": 6, "rounds": 3, "words": 3, "talk_steps": 2, "starting_garnets": 10}
+WORDS: dict[str, Any] = {"neutral_births": True, "initial_placement": False, "neutral_stance": "aggressive"}
+WILD: dict[str, Any] = {
+    **{"height": 12, "width": 16, "generations": 8, "max_rounds": 6, "max_units": 6},
+    **{"perks": True, "territory": "hull", "wildlife": (2, 1, 1), "combinations": True},
+}
+WEATHER: dict[str, Any] = {"terrain": True, "weather": True, "max_rounds": 4}
+
+# Every option; boards of one word, of a few and of sixteen; matches in which many are tied, vote or draw lots.
+VARIANTS: list[Game] = [
+    *(Torus(size=size) for size in (2, 5, 8, 16)),
+    *(Hex(size=size) for size in (2, 11, 22)),
+    Hex(size=4, swap=False),
+    Hex(size=6, tiling="octagons"),
+    *(Y(size=size) for size in (2, 6, 13)),
+    Y(size=5, tiling="octagons", swap=False),
+    Y(size=16, tiling="octagons"),
+    ClothOfGold(**CLOTH),
+    ClothOfGold(9, 63, 26, 4, 2, 4, neutral_density=0.1, **WORDS),
+    ClothOfGold(12, 64, 25, 2, 2, win_rule="extinction"),
+    ClothOfGold(8, 130, 2, 5, 2, 32),
+    ClothOfGold(**CLOTH, shaping=0.37, first_verdict=1),
+    ClothOfGold(**{**CLOTH, "max_rounds": 4}, win_rule="extinction", neutral_density=0.2),
+    ClothOfGoldWild(**{**CLOTH, "max_rounds": 3}, territory="hull"),
+    ClothOfGoldWild(**{**CLOTH, **WEATHER}),
+    ClothOfGoldWild(height=10, width=70, generations=4, perks=True, radius=5, max_rounds=6),
+    ClothOfGoldWild(**{**WEATHER, **WILD}),
+    ToroidalCup(24, 48, pattern="randys", shapes=3, max_generations=300),
+    ToroidalCup(40, 220, teams=3, shapes=4, max_generations=20),
+    ToroidalCup(30, 260, stride=1, pattern="donutmethuselahs", max_generations=8),
+    ToroidalCup(22, 62, stride=5, pattern="randys", shapes=1, survivors="keep", max_generations=300),
+    GridAdaptation(),
+    GridAdaptation(reward_scheme="outcome", garnet_value=0.3, starting_garnets=10, rounds=4),
+    GridAdaptation(size=5, players=2, flip_rounds=(), reserves=0, starting_garnets=0),
+    GridAdaptation(size=31, players=3, rounds=3, first_tiles=2, starting_garnets=10, flip_rounds=(2, 3, 8)),
+    GridAdaptation(**VOTES, first_tiles=2, starting_garnets=3),
+    GridAdaptation(size=5, rounds=2, reward_scheme="outcome", starting_garnets=6, first_tiles=1),
+    GridAdaptation(size=8, players=5, rounds=14, reserves=8, starting_garnets=100, reward_scheme="public"),
+    GridAdaptationTalk(**{**TALK, "talk_steps": 3, "words": 2}),
+    GridAdaptationTalk(**{**TALK, "players": 2, "words": 1}, scramble=True),
+    GridAdaptationTalk(**{**TALK, "talk": "public", "players": 5}, scramble=True),
+    GridAdaptationTalk(**{**TALK, "talk": "public", "size": 17, "words": 100}, mute=True),
+    GridAdaptationTalk(**VOTES, talk="public", first_tiles=1),
+    GridAdaptationTalk(**MANY, talk="private", scramble=True, reward_scheme="outcome"),
+]
+LARGE: list[Game] = [
+    Torus(),
+    Hex(),
+    ClothOfGold(**CLOTH),
+    GridAdaptation(**VOTES),
+    ToroidalCup(24, 48, pattern="randys", shapes=2, max_generations=9),
+]
+every_variant = pytest.mark.parametrize(
+    "game", [*(GAMES[id] for id in cellgames.games()), *VARIANTS], ids=lambda game: game.id
+)
+
+
+@pytest.fixture(autouse=True)
+def _built() -> None:
+    native_library()
+
+
+def equal(one: Any, other: Any) -> list[str]:
+    """Return the fields of two states or transitions that differ in values or dtype."""
+    pairs = {name: (value, vars(other)[name]) for name, value in vars(one).items()}
+    return [name for name, (a, b) in pairs.items() if a.dtype != b.dtype or not torch.equal(a, b)]
+
+
+def hasty(game: Game, state: State, random: torch.Generator) -> Tensor:
+    """Random legal actions; one in three is the last that is legal, which ends turns, if any does."""
+    actions = random_actions(game, state, random)
+    mask = game.legal_actions(state)
+    ends = list(accumulate(game.info.action_nvec))
+    parts = [mask[..., end - n : end].int() for n, end in zip(game.info.action_nvec, ends, strict=True)]
+    last = torch.stack([part.shape[-1] - 1 - part.flip(-1).argmax(-1) for part in parts], -1).view_as(actions)
+    return torch.where(torch.rand(actions.shape, generator=random) < 1 / 3, last, actions)
+
+
+def told(game: Game, state: State) -> list[Any]:
+    """All that a game says about a state, and what wins at once where it says that."""
+    movers = (state.current_player, 1 - state.current_player) if isinstance(game, StoneGame) else ()
+    return [*seen(game, state), *(game.winning_actions(state, player) for player in movers)]
+
+
+def late(game: Game, count: int) -> list[str]:
+    """Return positions from which random games have ended three moves later."""
+    vector, random, states = game.vector(4 * count), generator(1), list[State]()
+    found: list[str] = []
+    while len(found) < count:
+        states.append(vector.state)
+        ended = vector.step(hasty(game, vector.state, random)).done.nonzero().flatten().tolist()
+        found += [game.state_to_string(states[max(-3, -len(states))][env_id]) for env_id in ended]
+    return found[:count]
+
+
+def played(game: Game, num_envs: int, steps: int, **options: Any) -> Iterator[tuple[Any, Any, Vector, Vector]]:
+    """Play the same games by native and by torch code, hastily and at random; yield what each step gives."""
+    native, lots = game.vector(num_envs, observe=torch.float32, **options), (generator(3), generator(3), generator(4))
+    with without_native():
+        reference = game.vector(num_envs, compile="never", observe=game.info.observation.dtype, **options)
+    for turn in range(steps):
+        actions = hasty(game, native.state, lots[2]) if turn % 3 else None
+        one = native.step_random(lots[0]) if actions is None else native.step(actions)
+        with without_native():
+            other = reference.step_random(lots[1]) if actions is None else reference.step(actions)
+        yield one, other, native, reference
+
+
+@every_variant
+def test_steps_and_views_are_those_of_torch_code(game: Game) -> None:
+    state, random = game.init(seeds(5, 9)), generator()
+    for _ in range(min(game.info.max_turns + 1, 20)):
+        actions, views, before = hasty(game, state, random), told(game, state), state.clone()
+        after = game.step(state, actions)
+        with without_native():
+            assert all(map(torch.equal, views, told(game, state)))
+            assert not equal(after, game.step(state, actions))
+        assert state.equal(before)
+        state = after
+
+
+@every_variant
+def test_vectors_play_the_same_games(game: Game) -> None:
+    long, ended = game.info.max_turns > 36, 0
+    for options in ({}, {"positions": late(game, 3)}) if long else ({},):
+        for one, other, native, reference in played(game, 17, min(2 * game.info.max_turns + 2, 36), **options):
+            assert not equal(one, other)
+            assert not equal(native.state, reference.state)
+            assert torch.equal(native.legal_actions, reference.legal_actions)
+            with without_native():
+                assert torch.equal(native.observation, reference.observation.float())
+            ended += int(one.done.sum())
+    assert ended
+
+
+@pytest.mark.parametrize("game", LARGE, ids=lambda game: game.id)
+@pytest.mark.parametrize("count", [1, 3])
+def test_neither_threads_nor_the_size_of_a_batch_change_anything(game: Game, count: int) -> None:
+    with threads(count):
+        for num_envs in (1, 4097):
+            for one, other, native, reference in played(game, num_envs, 4, positions=late(game, 5)):
+                assert not equal(one, other)
+                assert not equal(native.state, reference.state)
+
+
+@pytest.mark.parametrize("game", LARGE, ids=lambda game: game.id)
+def test_an_unchecked_action_out_of_range_changes_no_other_game(game: Game) -> None:
+    vector = game.vector(3)
+    before = vector.state
+    actions = random_actions(game, before, generator())
+    alone = game.step(before[1], actions[[1]])
+    actions[0], actions[2] = 1 << 40, -(1 << 31)
+    vector.step(actions, checked=False)
+    assert alone.done.any() or vector.state[1].equal(alone)
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda vector: pickle.loads(pickle.dumps(vector))])
+def test_copies_play_the_same_games_on_their_own(how: Any) -> None:
+    vector = Torus(size=5).vector(9, seed=3)
+    vector.step_random(generator(1))
+    copied = how(vector)
+    before = copied.state
+    vector.step_random(generator(2))
+    assert copied.state.equal(before), "they share memory"
+    copied.step_random(generator(2))
+    assert copied.state.equal(vector.state)
+    assert copied.backend == "native"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_plays_the_same_games() -> None:
+    with threads(2):
+        vector = Torus().vector(4096, seed=3, reuse_buffers=True)
+        vector.step_random(generator(1))
+        read, write = os.pipe()
+        if (child := os.fork()) == 0:
+            status = 1
+            try:
+                vector.step_random(generator(2))
+                torch.set_num_threads(1)  # torch's own threads do not survive a fork
+                os.write(write, digest(vector))
+                status = 0
+            finally:
+                os._exit(status)
+        os.close(write)
+        vector.step_random(generator(2))
+        with os.fdopen(read, "rb") as pipe:
+            said = pipe.read()
+        assert os.waitpid(child, 0)[1] == 0
+        assert said == digest(vector)
+
+
+def digest(vector: Any) -> bytes:
+    numbers = torch.arange(1, 1 + vector.state.codes.numel()).view_as(vector.state.codes)
+    return str([int((vector.state.codes * numbers).sum()), vector.state.turn.sum().item()]).encode()
