@@ -201,6 +201,7 @@ class AECGame(_PettingZoo):
     @override
     def reset(self, seed: int) -> None:
         self.env.reset(seed=seed & 0x7FFFFFFF)
+        self._last = self._array(self.env.observe(self.env.agent_selection))
         self._totals[:] = 0
 
     @override
@@ -232,11 +233,17 @@ class AECGame(_PettingZoo):
     @override
     def legal(self, seat: int) -> npt.NDArray[np.bool_]:
         agent = self.env.possible_agents[seat]
+        if agent not in self.env.agents:
+            return _only_first(self.actions)
         return self._mask(agent, self.env.observe(agent), self.env.infos.get(agent))
 
     @override
     def observe(self, seat: int) -> Array:
-        return self._array(self.env.observe(self.env.possible_agents[seat]))
+        agent = self.env.possible_agents[seat]
+        if agent in self.env.agents:
+            self._last = self._array(self.env.observe(agent))
+            return self._last
+        return np.zeros_like(self._last)  # not every environment knows a view of players who are out
 
 
 class ParallelGame(_PettingZoo):

@@ -89,6 +89,7 @@ _GROUPS: tuple[tuple[str, Mapping[str, tuple[str, str]], str], ...] = (
                 "Run an agent as a program that answers messages on standard input and output",
             ),
             "check-bot": ("bot_command:add_check_bot", "Check a program that plays"),
+            "check-game": ("check_game_command", "Check a game of your own or of another library"),
             "mcp": ("bot_command:add_mcp", "Let an assistant play, over the Model Context Protocol"),
             "export": ("formats.export_command", "Write recorded games in the format of other programs"),
             "import": ("formats.import_command", "Read games or a position from another program's file"),

@@ -154,6 +154,14 @@ def test_the_command_plays_and_replays_a_game_of_pettingzoo(tmp_path: Path, caps
     assert "All 2 games were played again" in capsys.readouterr().out
 
 
+def test_a_command_checks_a_game(own: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-game", own, "--turns", "3", "--quiet"]) == 0
+    assert f"{own}: 3 players, all at once, 3 x 3 x 3" not in capsys.readouterr().out
+    changed = PARALLEL.replace('self.turn == 3 or', 'self.turn == self.chance.integers(2, 4) or')
+    Path("my_env.py").write_text(changed.replace("np.random.default_rng(seed)", "np.random.default_rng()"))
+    assert main(["check-game", own, "--quiet"]) == 2
+
+
 def test_a_position_is_its_seed_and_its_actions() -> None:
     game = openspiel("pig(winscore=10)")
     assert isinstance(game, ForeignGame)
