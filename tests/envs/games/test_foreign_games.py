@@ -156,10 +156,10 @@ def test_the_command_plays_and_replays_a_game_of_pettingzoo(tmp_path: Path, caps
 
 def test_a_command_checks_a_game(own: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-game", own, "--turns", "3", "--quiet"]) == 0
-    assert f"{own}: 3 players, all at once, 3 x 3 x 3" not in capsys.readouterr().out
-    changed = PARALLEL.replace('self.turn == 3 or', 'self.turn == self.chance.integers(2, 4) or')
-    Path("my_env.py").write_text(changed.replace("np.random.default_rng(seed)", "np.random.default_rng()"))
-    assert main(["check-game", own, "--quiet"]) == 2
+    assert "my_env.py:env: 3 players, all at once, 3 actions" in capsys.readouterr().out
+    Path("wrong.py").write_text(PARALLEL.replace("total = sum(actions.values())", "total = 1 // (2 - self.turn)"))
+    assert main(["check-game", "wrong.py:env", "--quiet"]) == 2
+    assert "wrong.py, line 17, in step: ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_a_position_is_its_seed_and_its_actions() -> None:

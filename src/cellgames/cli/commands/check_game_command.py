@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import traceback
 from typing import TYPE_CHECKING, Any
 
 from cellgames.cli.console import UserError, print_next
@@ -40,7 +41,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from cellgames.envs.checking import check_game
+    from cellgames.envs.checking import ContractError, check_game
     from cellgames.envs.foreign.game import ForeignGame
 
     if arguments.turns < 1:
@@ -49,8 +50,14 @@ def _run(arguments: argparse.Namespace) -> int:
     if isinstance(game, ForeignGame):
         game = type(game)(**{**game.parameters, "max_turns": min(arguments.turns, game.info.max_turns)})
     print(_facts(game), flush=True)
-    with waiting("Checking", shown=not arguments.quiet):
-        check_game(game, seed=arguments.seed)
+    try:
+        with waiting("Checking", shown=not arguments.quiet):
+            check_game(game, seed=arguments.seed)
+    except ContractError:
+        raise
+    except Exception as error:  # whatever the game's own code raises
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        raise UserError(f"{at.filename}, line {at.lineno}, in {at.name}: {type(error).__name__}: {error}") from error
     print(f"ok     It keeps what agents, tournaments and records rely on ({time.monotonic() - began:.1f} s).")
     print_next((f"round-robin {arguments.game} --agents random random", ""))
     return 0
