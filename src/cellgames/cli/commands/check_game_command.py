@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cellgames.envs.core import Game
 
 _TEXT = (
-    "Check a game of your own, or of another library: seven games are played at random, and in every position it is\n"
+    "Check a game of your own or of another library. Seven games are played at random, and in every position the game is\n"
     "asked all that agents, tournaments and records ask. The first answer that is wrong is shown with its likely cause."
 )
 _EXAMPLES = (
