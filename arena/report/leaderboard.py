@@ -41,7 +41,7 @@ from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import listed, shown
-from cellgames.utils.report.columns import Column, people_table, row_data
+from cellgames.utils.report.columns import Column, people_table
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Part, Report, Table
 from cellgames.utils.report.text import escape, percent, plain_table
@@ -50,13 +50,11 @@ from .payoff_sections import cycles_data
 from .rating_tables import (
     AHEAD,
     notes,
-    pair_columns,
-    pairs_met,
     rating_columns,
-    ratings_data,
     seat_table,
     seats_line,
     side_columns,
+    tables_data,
 )
 from .run_report import cross_table, sections, tables_of
 
@@ -144,19 +142,13 @@ class Leaderboard:
 
     def to_data(self) -> dict[str, Any]:
         """Return all numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `cycles`, `notes`."""
-        sides = side_columns(self.tables)
         return {
             "game": self.game,
             "parameters": dict(self.parameters),
             "title": self.title,
             "versions": list(self.versions),
             "players": list(self.players),
-            **ratings_data(self.tables),
-            "agents": [row_data(self.columns, line) for line in self.standings],
-            "pairs": [row_data(pair_columns(), pair) for pair in pairs_met(self.tables)],
-            "seats": {
-                name: row_data(sides, tally) for name, tally in zip(self.players, self.tables.seats, strict=True)
-            },
+            **tables_data(self.tables, self.players, self.columns),
             "cycles": cycles_data(self.cycles),
             "notes": list(self.notes),
         }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.time_control import OUT_OF_TIME
 from cellgames.arena.stats.tables import Forfeits, Standing, Tables, Tally, Thinking
-from cellgames.utils.report.columns import Column, people_table
+from cellgames.utils.report.columns import Column, people_table, row_data
 from cellgames.utils.report.model import Plot, Table
 from cellgames.utils.report.plots import shorten
 from cellgames.utils.report.text import percent, rounded
@@ -173,9 +173,16 @@ def ratings_plot(tables: Tables) -> Plot:
     return Plot("ratings", "", draw, "Ratings with intervals")
 
 
-def ratings_data(tables: Tables) -> dict[str, Any]:
-    """Return the numbers that hold for all games and ratings, as JSON."""
-    rated = tables.ratings
+def tables_data(tables: Tables, players: Sequence[str], columns: Sequence[Column[Standing]]) -> dict[str, Any]:
+    """Return all numbers as JSON: of the ratings, which have these columns, of pairs and of seats."""
+    sides, rated = side_columns(tables), tables.ratings
+    places = zip(TALLY[1:4], ("ahead", "level", "behind"), strict=True)
+    pairs = pair_columns([column.but(name=name) for column, name in places] if tables.by_score else TALLY)
+
+    def seats(agent: str) -> dict[str, Any]:
+        sat = ((player, tables.agent_seats.get((agent, seat))) for seat, player in enumerate(players))
+        return {player: row_data(sides, tally) for player, tally in sat if tally is not None}
+
     return {
         "games": tables.games,
         "distinct": tables.distinct,
@@ -183,6 +190,12 @@ def ratings_data(tables: Tables) -> dict[str, Any]:
         "anchor": rated.anchor,
         "tie": rounded(rated.tie),
         "components": [list(group) for group in rated.components],
+        "agents": [
+            {**row_data(columns, line), "seats_taken" if tables.by_score else "seats": seats(line.agent)}
+            for line in tables.standings
+        ],
+        "pairs": [row_data(pairs, pair) for pair in pairs_met(tables)],
+        "seats": {player: row_data(sides, tally) for player, tally in zip(players, tables.seats, strict=True)},
     }
 
 

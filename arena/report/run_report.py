@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Standing, Tables
 from cellgames.envs.titles import setting_title
-from cellgames.utils.report.columns import Column, csv_table, people_table, row_data
+from cellgames.utils.report.columns import Column, csv_table, people_table
 from cellgames.utils.report.model import Part, Plot, Report, Section, Table
 from cellgames.utils.report.text import escape
 
@@ -20,18 +20,17 @@ from .payoff_sections import deviation_csv, payoff_data, payoff_section
 from .rating_tables import (
     AHEAD,
     SCORES,
-    TALLY,
     cross_columns,
     failure_headline,
     notes,
     pair_columns,
     pairs_met,
     rating_columns,
-    ratings_data,
     ratings_plot,
     seat_table,
     seats_line,
     side_columns,
+    tables_data,
 )
 
 if TYPE_CHECKING:
@@ -99,7 +98,12 @@ def run_report(
     if order is not None:
         parts.append(order_section(order, tables.games))
         files.append(csv_table("order", _ORDER, order))
-    data = _data(tables, run, players)
+    data = {
+        "run": dict(run),
+        **tables_data(tables, players, columns),
+        "payoffs": payoff_data(tables.payoffs),
+        "notes": notes(tables),
+    }
     return Report(
         f"{'Free-for-all' if 'games' in run else 'Round robin'}: {run['game']}",
         parts,
@@ -235,28 +239,3 @@ def _seats_csv(tables: Tables, players: Sequence[str]) -> Table:
     ]
     agent, seat, *counts = pair_columns(side_columns(tables))
     return csv_table("seats", [agent, seat.but(name="seat"), *counts], rows)
-
-
-def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
-    """Return all numbers; `run` is the content of run.json."""
-    sides = side_columns(tables)
-    columns = rating_columns(tables, sides)
-    places = zip(TALLY[1:4], ("ahead", "level", "behind"), strict=True)
-    pairs = pair_columns([column.but(name=name) for column, name in places] if tables.by_score else TALLY)
-
-    def seats(agent: str) -> dict[str, Any]:
-        sat = ((player, tables.agent_seats.get((agent, seat))) for seat, player in enumerate(players))
-        return {player: row_data(sides, tally) for player, tally in sat if tally is not None}
-
-    return {
-        "run": dict(run),
-        **ratings_data(tables),
-        "agents": [
-            {**row_data(columns, line), "seats_taken" if tables.by_score else "seats": seats(line.agent)}
-            for line in tables.standings
-        ],
-        "pairs": [row_data(pairs, pair) for pair in pairs_met(tables)],
-        "seats": {player: row_data(sides, tally) for player, tally in zip(players, tables.seats, strict=True)},
-        "payoffs": payoff_data(tables.payoffs),
-        "notes": notes(tables),
-    }

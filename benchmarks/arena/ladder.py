@@ -1,8 +1,8 @@
 """The ladders of the package: `python -m benchmarks.arena.ladder torus-small-v0`.
 
-A round robin of the rungs and of some other agents rates all of them (results/ladder/GAME). What `cellgames ladder`
-reads of it goes to arena/ladder/calibrations/. Then each of the other agents climbs the ladder several times, with
-other games each time; check.md and README.md say how far its places are from its rating.
+A round robin rates agents of many strengths (results/ladder/GAME). Those that are about 100 Elo apart become rungs:
+what `cellgames ladder` reads of them goes to arena/ladder/calibrations/. Then each of the others climbs the ladder
+several times, with other games each time; check.md and README.md say how far its places are from its rating.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import argparse
 import json
 import statistics
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from cellgames.utils.report.model import Cell, Table
 
 OUT = Path("results/ladder")
 GAMES, CLIMBS = 100, 3  # of a climb, and climbs of each agent
-CLOSE = 50  # Elo
+CLOSE, STEP = 50, 100  # Elo
 
 
 @dataclass(frozen=True)
@@ -39,80 +38,97 @@ class Setting:
     """A ladder to be made.
 
     Attributes:
-        rungs: the agents of the ladder, weakest first.
-        others: agents that are rated with them, and climb.
+        agents: agents to rate; `rungs_of` chooses the rungs among them.
         games: games of each pair.
         opening_plies: none where a turn is several actions, or where all act at once.
     """
 
-    rungs: str
-    others: str
+    agents: str
     games: int = 50
     opening_plies: int = 2
 
 
 SETTINGS = {
     "torus-small-v0": Setting(
-        "random rollout:4 rollout:8 rollout:16 rollout:24 rollout:40 rollout:64 rollout:96 "
-        "mixed:0.5:greedy mcts:4 mcts:12 mcts:32 mcts:100 mcts:200 greedy mixed:0.1:trained mixed:0.05:trained trained",
-        "rollout:12 rollout:48 mixed:0.6:greedy mixed:0.4:greedy mcts:8 mcts:64 amaf:64 mcts:400 "
-        "mixed:0.2:trained mixed:0.02:trained",
+        "random rollout:4 rollout:8 rollout:12 rollout:16 rollout:24 rollout:32 rollout:40 rollout:48 rollout:64 "
+        "rollout:80 rollout:96 mixed:0.6:greedy mixed:0.55:greedy mixed:0.5:greedy mixed:0.4:greedy greedy amaf:64 "
+        "mcts:4 mcts:8 mcts:12 mcts:32 mcts:64 mcts:100 mcts:200 mcts:400 mixed:0.2:trained mixed:0.1:trained "
+        "mixed:0.05:trained mixed:0.02:trained trained"
+    ),
+    "torus-v0": Setting(
+        "random rollout:16 mcts:16 mcts:32 mcts:100 mixed:0.5:greedy mixed:0.2:greedy greedy mixed:0.5:trained "
+        "mixed:0.4:trained mixed:0.3:trained mixed:0.25:trained mixed:0.2:trained mixed:0.15:trained mixed:0.1:trained "
+        "mixed:0.05:trained mixed:0.02:trained trained gumbel:16",
+        games=20,
     ),
     "hex-small-v0": Setting(
-        "random rollout:2 rollout:8 rollout:16 mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mcts:24 mcts:32 "
-        "mixed:0.1:greedy mcts:100 mixed:0.1:trained mixed:0.05:trained trained",
-        "rollout:4 mixed:0.7:greedy rollout:32 rollout:64 mcts:8 greedy mixed:0.2:trained mcts:200",
+        "random rollout:2 rollout:4 rollout:8 rollout:16 rollout:32 rollout:64 mcts:8 mcts:24 mcts:32 mcts:100 "
+        "mcts:200 mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.1:greedy greedy "
+        "mixed:0.2:trained mixed:0.1:trained mixed:0.05:trained trained"
     ),
     "y-small-v0": Setting(
-        "random rollout:4 rollout:8 rollout:16 rollout:24 rollout:32 rollout:64 mixed:0.2:greedy greedy "
-        "mixed:0.2:trained mcts:200 mixed:0.05:trained trained",
-        "mixed:0.5:greedy mcts:8 mixed:0.3:greedy mcts:32 mcts:50 mcts:100 mixed:0.1:trained",
+        "random rollout:4 rollout:8 rollout:16 rollout:24 rollout:32 rollout:64 mcts:8 mcts:32 mcts:50 mcts:100 "
+        "mcts:200 mixed:0.5:greedy mixed:0.3:greedy mixed:0.2:greedy greedy mixed:0.2:trained mixed:0.1:trained "
+        "mixed:0.05:trained trained"
     ),
     "cloth-of-gold-small-v0": Setting(
-        "random mixed:0.7:greedy mixed:0.5:greedy mixed:0.3:greedy greedy mixed:0.5:trained mixed:0.35:trained "
-        "mixed:0.2:trained mixed:0.1:trained trained",
-        "rollout:8 mixed:0.4:greedy champion mixed:0.25:trained mixed:0.15:trained",
+        "random rollout:8 mixed:0.85:greedy mixed:0.7:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy greedy "
+        "champion mixed:0.5:trained mixed:0.35:trained mixed:0.25:trained mixed:0.2:trained mixed:0.15:trained "
+        "mixed:0.1:trained trained",
         games=40,
         opening_plies=0,
     ),
     "grid-adaptation-small-v0": Setting(
-        "random mixed:0.8:greedy mixed:0.6:greedy mixed:0.4:greedy mixed:0.2:greedy rollout:32",
-        "mixed:0.7:greedy mixed:0.5:greedy greedy rollout:4 trained",
+        "random mixed:0.8:greedy mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.2:greedy "
+        "greedy rollout:4 rollout:32 trained",
         games=100,
         opening_plies=0,
     ),
     "toroidal-cup-small-v0": Setting(
-        "random greedy trained", "rollout:8 mixed:0.5:greedy rollout:64", games=200, opening_plies=0
+        "random greedy trained rollout:8 mixed:0.5:greedy rollout:64", games=200, opening_plies=0
     ),
 }
 
 
-def calibrate(id: str, setting: Setting) -> dict[str, Any]:
-    """Rate the agents; write and return what the package keeps."""
-    agents = [*setting.rungs.split(), *setting.others.split()]
+def rungs_of(rated: Mapping[str, float]) -> list[str]:
+    """Return the agents from the weakest to the strongest whose steps are nearest to `STEP`, by squares."""
+    names = sorted(rated, key=rated.__getitem__)
+    ways: list[tuple[float, list[str]]] = [(0.0, names[:1])]
+    for name in names[1:]:
+        steps = ((cost + (rated[name] - rated[way[-1]] - STEP) ** 2, way) for cost, way in ways)
+        cost, way = min(steps, key=lambda one: one[0])
+        ways.append((cost, [*way, name]))
+    return ways[-1][1]
+
+
+def calibrate(id: str, setting: Setting) -> dict[str, float]:
+    """Rate the agents; write what the package keeps, and return the ratings."""
     options = RoundRobinOptions(games=setting.games, seed=1, opening_plies=setting.opening_plies, gif=False)
-    round_robin(cellgames.make(id), agents, options, out=OUT / id, progress=True)
+    round_robin(cellgames.make(id), setting.agents.split(), options, out=OUT / id, progress=True)
     found = json.loads((OUT / id / RATINGS).read_text())
-    kept = ("agent", "elo", "elo_low", "elo_high")
-    rungs = [{name: row[name] for name in kept} for row in found["agents"] if row["agent"] in setting.rungs.split()]
+    rated = {row["agent"]: row["elo"] for row in found["agents"]}
+    chosen, kept = rungs_of(rated), ("agent", "elo", "elo_low", "elo_high")
+    rungs = [{name: row[name] for name in kept} for row in found["agents"] if row["agent"] in chosen]
     run = {name: value for name, value in found["run"].items() if name not in ("agents", "finished", "checksum")}
-    run["identities"] = {row["agent"]: run["identities"][row["agent"]] for row in rungs}
+    run["identities"] = {name: run["identities"][name] for name in chosen}
     data = {"run": run, "tie": found["tie"], "agents": rungs}
     write_atomic(FOLDER / f"{id}.json", json.dumps(data, indent=1) + "\n")
-    return {row["agent"]: row["elo"] for row in found["agents"]}
+    return rated
 
 
-def check(id: str, setting: Setting, rated: dict[str, Any]) -> None:
+def check(id: str, rated: Mapping[str, float]) -> None:
     """Let the other agents climb, and write how near their places are."""
     rows: list[tuple[str, float, float, float, int]] = []
-    for agent in setting.others.split():
+    base, rungs = min(rated.values()), rungs_of(rated)
+    for agent in (name for name in rated if name not in rungs):
         for seed in range(CLIMBS):
             options = LadderOptions(games=GAMES, seed=10 + seed, within=1.0)
             with tempfile.TemporaryDirectory() as place:
                 found = climb(cellgames.make(id), [agent], options, out=place, progress=True)
             low, high = found.place.placing.interval
             elo = found.place.placing.elo
-            rows.append((agent, rated[agent], round(elo), round(elo - rated[agent]), int(low <= rated[agent] <= high)))
+            true = rated[agent] - base
+            rows.append((agent, round(true), round(elo), round(elo - true), int(low <= true <= high)))
     errors = [row[3] for row in rows]
     numbers = {
         "climbs": len(rows),
@@ -167,7 +183,7 @@ def main() -> None:
     for id in arguments.games:
         rated = calibrate(id, SETTINGS[id])
         if not arguments.no_check:
-            check(id, SETTINGS[id], rated)
+            check(id, rated)
         overview()
 
 
