@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,10 +66,10 @@ def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int
     low = payoffs.interval(level)[0]
     arrows = low > 0.5
     found = []
-    for ring in _rings(arrows, longest, most):
+    for ring in islice(_rings(arrows, longest), most):
         start = ring.index(min(ring))
-        ring = (*ring[start:], *ring[:start])
-        links = list(pairwise((*ring, ring[0])))
+        ring = [*ring[start:], *ring[:start]]
+        links = list(pairwise([*ring, ring[0]]))
         found.append(
             Cycle(
                 tuple(payoffs.agents[k] for k in ring),
@@ -80,26 +80,9 @@ def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int
     return tuple(sorted(found, key=lambda cycle: (len(cycle.agents), -cycle.weakest, cycle.agents)))
 
 
-def _rings(arrows: NDArray[np.bool_], longest: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Yield rings without chords, `most` at most: triples from the matrix, longer ones by networkx."""
-    count = 0
-    for a, b in np.argwhere(arrows):
-        for c in np.flatnonzero(arrows[b] & arrows[:, a]):
-            if a < b and a < c:
-                if count == most:
-                    return
-                count += 1
-                yield int(a), int(b), int(c)
-    if longest == 3 or not arrows.any():
-        return
+def _rings(arrows: NDArray[np.bool_], longest: int) -> Iterator[list[int]]:
+    """Yield rings without chords."""
     import networkx  # type: ignore[import-untyped]  # it has no types of its own
 
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(range(len(arrows)))
-    graph.add_edges_from(np.argwhere(arrows).tolist())
-    for ring in networkx.chordless_cycles(graph, length_bound=longest):
-        if len(ring) > 3:
-            if count == most:
-                return
-            count += 1
-            yield tuple(ring)
+    graph = networkx.DiGraph(np.argwhere(arrows).tolist())
+    yield from networkx.chordless_cycles(graph, length_bound=longest)
