@@ -107,22 +107,33 @@ class Likelihood:
         return outcome_probabilities(theta[:, :, None] - theta[:, None, :], self.tie(params)[:, None, None])
 
 
-def maximise(likelihood: Likelihood) -> tuple[FloatArray, FloatArray, BoolArray]:
+def maximise(
+    likelihood: Likelihood, start: FloatArray | None = None, free: FloatArray | None = None
+) -> tuple[FloatArray, BoolArray]:
     """Find the maximum by Newton's method with backtracking.
 
     Every row has its own steps and stops by itself, so that a batch equals its tables alone.
 
+    Args:
+        likelihood: the tables.
+        start: parameters to begin with, [R, K + 1]; None for equal strengths.
+        free: directions, [K + 1, D]; only parameters `start + free x` are looked at. None for all.
+
     Returns:
-        Log strengths [R, K], nu [R], and whether each row converged [R].
+        Parameters [R, K + 1] (see `Likelihood`), and whether each row converged [R].
     """
-    params = likelihood.start()
+    params = likelihood.start() if start is None else start
     value = likelihood.value(params)
     games = likelihood.games.sum(axis=(1, 2)) / 2
     small = _SMALL_DECREMENT * (1 + games / _GAMES_OF_ROUNDING)
     active, converged = np.ones(len(params), dtype=np.bool_), np.zeros(len(params), dtype=np.bool_)
     for _ in range(_MAX_NEWTON_STEPS):
         gradient, curvature = likelihood.derivatives(params)
-        step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0] * active[:, None]
+        if free is None:
+            step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
+        else:
+            step = np.linalg.solve(free.T @ curvature @ free, (gradient @ free)[:, :, None])[:, :, 0] @ free.T
+        step *= active[:, None]
         size, decrement = np.abs(step).max(axis=1), (step * gradient).sum(axis=1)
         last = active & (decrement <= small)
         converged |= last if likelihood.prior > 0 else last & (size < _FINITE_STEP)
@@ -139,4 +150,4 @@ def maximise(likelihood: Likelihood) -> tuple[FloatArray, FloatArray, BoolArray]
         active &= ~last
         if not active.any():
             break
-    return params[:, :-1], likelihood.tie(params), converged
+    return params, converged

@@ -45,7 +45,6 @@ LEVEL = 0.95
 
 _FIRST_OVER_RHO = 8.0
 _PRIOR = 1.0  # virtual games an agent, as in `ratings`
-_STEPS, _LONGEST, _SMALL = 100, 2.0, 1e-10  # of Newton's method
 
 
 @dataclass(frozen=True)
@@ -107,14 +106,12 @@ class Evidence:
         self._likelihood = Likelihood(wins[None], (draws + draws.T)[None], np.full((1, count, 2), _PRIOR / 2))
         self._ties = bool(draws.any())
         self._free = count + self._ties  # parameters that are estimated
-        strengths, nu, _ = maximise(self._likelihood)
-        start = np.append(strengths[0], math.log(float(nu[0])) if self._ties else 0.0)
-        self._best = self._climb(start, np.eye(count + 1)[:, : self._free])
+        self._best = maximise(self._likelihood)[0][0]
 
     @property
     def elo(self) -> FloatArray:
         """Strengths on the Elo scale, float64 [K]; only differences mean something."""
-        return ELO_PER_LOG * self._best[:-1]
+        return np.asarray(ELO_PER_LOG * self._best[:-1])
 
     def ranking(self) -> list[str]:
         """Return the agents, best first; equal ones by name."""
@@ -131,7 +128,7 @@ class Evidence:
         merged[b] = merged[a]
         start = self._best.copy()
         start[[a, b]] = start[[a, b]].mean()
-        at = self._climb(start, merged)
+        at = maximise(self._likelihood, start[None], merged)[0][0]
         gradient, information = self._derivatives(at)
         along = np.zeros(len(self.agents) + 1)
         along[a], along[b] = 1.0, -1.0
@@ -185,18 +182,6 @@ class Evidence:
         if self._ties:
             scores[:, -1] = self._counts[:, 2] - games * draw
         return scores
-
-    def _climb(self, at: FloatArray, free: FloatArray) -> FloatArray:
-        """Return the maximum among the parameters `at + free x`, by Newton's method; the log-likelihood is concave."""
-        for _ in range(_STEPS):
-            gradient, information = self._derivatives(at)
-            slope = free.T @ gradient
-            step = np.linalg.solve(free.T @ information @ free, slope)
-            step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300))
-            at = at + free @ step
-            if float(np.abs(step).max()) < _SMALL:
-                break
-        return at
 
 
 def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float = LEVEL) -> list[Adjacency]:

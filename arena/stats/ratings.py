@@ -132,10 +132,12 @@ def rate(
     reach = _reachable(wins[0] + wins[0].T + draws[0] > 0)
     if prior == 0 and not reach.all():
         raise InputError("prior", "games that link all agents", "separate groups", "let them meet or set prior > 0")
-    theta, tie, converged = maximise(Likelihood(wins, draws, virtual))
+    likelihood = Likelihood(wins, draws, virtual)
+    params, converged = maximise(likelihood)
     if not converged.all():
         cause = "did an agent never win, or never lose? A prior near 1 keeps its rating finite"
         raise InputError("prior", "a finite maximum", f"none with prior={prior:g}", cause)
+    theta = params[:, :-1]
     elo = ELO_PER_LOG * (theta - theta.mean(axis=1, keepdims=True))  # [R + 1, K]
     if anchor is not None:
         elo = elo - elo[:, [index[anchor]]]
@@ -160,7 +162,7 @@ def rate(
         losses=games - won - drawn,
         score=(won + drawn / 2) / games,
         level=level,
-        tie=float(tie[0]),
+        tie=float(likelihood.tie(params)[0]),
         anchor=anchor,
         components=tuple(tuple(agents[k] for k in np.flatnonzero(row)) for row in np.unique(reach, axis=0)[::-1]),
     )

@@ -37,8 +37,10 @@ def fit(wins: Any, draws: Any = None, prior: float = 1.0) -> tuple[Array, Array]
     drawn = np.zeros_like(won) if draws is None else np.asarray(draws, dtype=np.float64)
     stack = (-1, *won.shape[-2:])
     virtual = np.full((won.reshape(stack).shape[0], won.shape[-1], 2), prior / 2)
-    theta, tie, converged = maximise(Likelihood(won.reshape(stack), drawn.reshape(stack), virtual))
+    likelihood = Likelihood(won.reshape(stack), drawn.reshape(stack), virtual)
+    params, converged = maximise(likelihood)
     assert converged.all()
+    theta, tie = params[:, :-1], likelihood.tie(params)
     return (theta - theta.mean(axis=1, keepdims=True)).reshape(won.shape[:-1]), tie.reshape(won.shape[:-2])
 
 
