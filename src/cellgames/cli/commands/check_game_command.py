@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from cellgames.envs.core import Game
 
 _TEXT = (
-    "Check a game of your own or of another library. Seven games are played at random, and in every position the game is\n"
-    "asked all that agents, tournaments and records ask. The first answer that is wrong is shown with its likely cause."
+    "Check a game of your own or of another library. Seven games are played at random, and in every position the\n"
+    "game is asked all that agents, tournaments and records ask. The first answer that is wrong is shown with its\n"
+    "likely cause."
 )
 _EXAMPLES = (
     "my_game:my-game-v0",
