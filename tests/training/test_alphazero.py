@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,31 +50,6 @@ def learner_of(folder: Path, **changes: Any) -> AlphaZeroLearner:
     return learner
 
 
-def noted(learner: AlphaZeroLearner, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[Searched, Positions, int]]:
-    """An iteration, as what was played, what of it went into the replay, and the steps it tells of."""
-    rollouts: list[Searched] = []
-    added: list[Positions] = []
-    (lesson,) = learner.lessons
-    collect, add = lesson.play.collect, lesson.replay.add
-
-    def spied_collect(steps: int) -> Searched:
-        rollouts.append(collect(steps))
-        return rollouts[-1]
-
-    def spied_add(positions: Positions) -> None:
-        added.append(positions)
-        add(positions)
-
-    monkeypatch.setattr(lesson.play, "collect", spied_collect)
-    monkeypatch.setattr(lesson.replay, "add", spied_add)
-
-    def iterate() -> tuple[Searched, Positions, int]:
-        steps = learner.iterate(0.0).steps
-        return rollouts[-1], added[-1], steps
-
-    return iterate
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return train(tiny(), tmp_path_factory.mktemp("whole"))
@@ -105,36 +79,6 @@ def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -
     assert float(prediction.value) > 0.5
     assert finished.history[-1]["random"] > 0.8
     assert finished.history[-1]["explained_variance"] > 0.5
-
-
-def test_own_moves_whose_sequel_is_known_are_learned_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = learner_of(tmp_path, num_steps=12, random_plies=3)
-    turns, plies, owners = [], [], []
-    play = learner.play
-    assert isinstance(play, SearchPlay)
-    decide = play._decide
-
-    def spied(state: Any, observation: Tensor, mask: Tensor, learner_mask: Tensor) -> Any:
-        turns.append(state.turn.clone())
-        plies.append(play._plies.clone())
-        owners.append(learner_mask.clone())
-        return decide(state, observation, mask, learner_mask)
-
-    monkeypatch.setattr(play, "_decide", spied)
-    rollout, learned, steps = noted(learner, monkeypatch)()
-    opening = torch.stack(turns) < torch.stack(plies)
-    assert set(torch.stack(plies).unique().tolist()) == {0, 1, 2, 3}
-    assert torch.equal(rollout.learner_mask, torch.stack(owners) & ~opening)
-    assert (opening & torch.stack(owners)).any()
-    assert (~torch.stack(owners)).any()
-    assert len(learned.value) == steps < int(rollout.learner_mask.sum())
-    assert rollout.mask.gather(2, rollout.action[..., None]).all()
-    legal = torch.where(rollout.mask, 0.0, rollout.policy)
-    assert legal.eq(0).all()
-    assert torch.allclose(rollout.policy.sum(2)[rollout.learner_mask], torch.ones(1), atol=1e-3)
-    free = learned.observation[:, :4].flatten(1).view(steps, 2, CELLS).sum(1) == 0
-    assert torch.equal(learned.mask, free)
-    assert (learned.policy[~free] == 0).all()
 
 
 def test_a_solver_makes_targets_exact(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +17,17 @@ def chromium() -> Any:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a page without records."""
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a page; tests that need records put them into it."""
+    folder = tmp_path_factory.mktemp("web") / "results"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(results: Path) -> Iterator[str]:
+    """The address of the page, with a store beside its folder."""
     from web_server import served  # which skips what needs a server where FastAPI is missing
 
-    with served(tmp_path_factory.mktemp("site")) as address:
+    with served(results, results.parent / "store.sqlite") as address:
         yield address

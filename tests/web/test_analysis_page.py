@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import browser
 import pytest
 from browser import FORM, expect, page
 from web_records import RACE, recorded
-from web_server import served
 
 import cellgames
 from cellgames.arena.records.checksums import plain
@@ -30,15 +28,11 @@ def lost_game() -> Record:
     return Record("torus-v0", "0", plain(game.parameters), 0, ("me", "you"), 0, names, ended, position=RACE)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a page with records of four games."""
-    folder = tmp_path_factory.mktemp("analysis")
+@pytest.fixture(scope="module", autouse=True)
+def _four_games(results: Path) -> None:
     cup = recorded("toroidal-cup-small-v0", max_generations=30)
     lost = lost_game()
-    append(folder / "games.jsonl", [lost, recorded("cloth-of-gold-small-v0"), cup, replace(lost, opening=1)])
-    with served(folder) as address:
-        yield address
+    append(results / "games.jsonl", [lost, recorded("cloth-of-gold-small-v0"), cup, replace(lost, opening=1)])
 
 
 def click(p: Any, cell: int) -> None:

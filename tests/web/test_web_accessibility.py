@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 import pytest
 from browser import DESKTOP, FORM, PHONE, READY, expect, page
 from web_records import SMALL, recorded
-from web_server import served
 
 import cellgames
 from cellgames.arena.play.match import match
@@ -49,24 +47,15 @@ _VIOLATIONS = """async () => {
 }"""  # noqa: E501
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("accessible") / "results"
-    found.mkdir()
-    return found
-
-
-@pytest.fixture(scope="module")
-def site(folder: Path) -> Iterator[str]:
+@pytest.fixture(scope="module", autouse=True)
+def _games(results: Path) -> None:
     records = [recorded(id) for id in SMALL]
     game = cellgames.make("torus-small-v0", size=3)
     pairs = combinations(("random", "greedy", "rollout:2"), 2)
     records += [one for pair in pairs for one in match(game, *pair, options=MatchOptions(games=2)).records]
-    append(folder / "games.jsonl", records)
-    with Store(folder.parent / "store.sqlite") as store:
+    append(results / "games.jsonl", records)
+    with Store(results.parent / "store.sqlite") as store:
         store.add(records, source=("round robin", "run"))
-    with served(folder, folder.parent / "store.sqlite") as address:
-        yield address
 
 
 def begin(p: Any, site: str, id: str, **more: object) -> None:
@@ -155,11 +144,11 @@ def test_axe_finds_nothing_serious_in_a_game_and_notices_a_fault(chromium: Any, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "dark"), [(DESKTOP, False), (PHONE, True)], ids=["desktop", "phone"])
-def test_axe_finds_nothing_serious(chromium: Any, site: str, folder: Path, size: tuple[int, int], dark: bool) -> None:
+def test_axe_finds_nothing_serious(chromium: Any, site: str, results: Path, size: tuple[int, int], dark: bool) -> None:
     found: dict[str, list[str]] = {}
-    if not (folder / "cup").exists():
+    if not (results / "cup").exists():
         season = "season torus-small-v0 --agents greedy random --teams 8 --days 3 --seed 1 --no-store --out"
-        assert main([*season.split(), str(folder / "cup")]) == 0
+        assert main([*season.split(), str(results / "cup")]) == 0
     with page(chromium, size, touch=size == PHONE, dark=dark) as (p, complaints):
         for route in PAGES:
             p.goto(f"{site}/#/{route}")

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from browser import DESKTOP, FORM, READY, click, expect, page, start
 from web_records import recorded
-from web_server import served
 
 import cellgames
 from cellgames.arena.play.match import match
@@ -28,11 +27,10 @@ _SEEN = "() => `${Cellgames.app.game.view.epoch}, ${Cellgames.app.game.view.turn
 _LEGAL = "() => [...Cellgames.app.game.controls.marks().legal]"
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run, and beside it a store."""
-    folder = tmp_path_factory.mktemp("page") / "results"
-    (folder / "run").mkdir(parents=True)
+@pytest.fixture(scope="module", autouse=True)
+def _run(results: Path) -> None:
+    """A run, and a store that has its games."""
+    (results / "run").mkdir()
     game = cellgames.make("torus-small-v0", size=3)
     records = [
         one
@@ -40,17 +38,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for one in match(game, *pair, options=MatchOptions(games=4, opening_plies=2)).records
     ]
     hostile = dataclasses.replace(records[0], agents=(HOSTILE, "random"))
-    append(folder / "run" / "games.jsonl", [*records, hostile])
-    with Store(folder.parent / "store.sqlite") as store:
+    append(results / "run" / "games.jsonl", [*records, hostile])
+    with Store(results.parent / "store.sqlite") as store:
         store.add([*records, hostile], source=("round robin", "run"))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def site(results: Path) -> Iterator[str]:
-    """The address of the page."""
-    with served(results, results.parent / "store.sqlite") as address:
-        yield address
 
 
 def done(p: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -11,7 +10,6 @@ from urllib.parse import urlencode
 import pytest
 from browser import DESKTOP, PHONE, expect, page
 from web_records import recorded
-from web_server import served
 
 from cellgames.cli.main import main
 from cellgames.web.record_library import Library
@@ -26,22 +24,13 @@ RUNS = {
 _LINKS = "() => [...document.querySelectorAll('main a[href^=\"#/watch?\"]')].map((link) => link.getAttribute('href'))"
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small run of each kind, and beside them what looks like one."""
-    folder = tmp_path_factory.mktemp("seasons")
+@pytest.fixture(scope="module", autouse=True)
+def _runs(results: Path) -> None:
+    """A small run of each kind, and beside them what looks like one."""
     for name, line in RUNS.items():
-        assert main([*line.split(), "--seed", "1", "--no-store", "--quiet", "--out", str(folder / name)]) == 0
-    (folder / "other").mkdir()
-    (folder / "other" / "season.json").write_text("[]")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def site(results: Path) -> Iterator[str]:
-    """The address of the page."""
-    with served(results) as address:
-        yield address
+        assert main([*line.split(), "--seed", "1", "--no-store", "--quiet", "--out", str(results / name)]) == 0
+    (results / "other").mkdir()
+    (results / "other" / "season.json").write_text("[]")
 
 
 def test_seasons_are_found_and_read_below_the_folder_only(results: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import pytest
 from browser import page
 from colour_vision import VISION, lab
 from web_records import SMALL, recorded
-from web_server import served
 
 from cellgames.arena.records.record_lines import append
 from cellgames.web.views.dark_colours import CLOTH, GROUND, SEATS, STONES
@@ -38,12 +37,9 @@ def contrast(first: str, second: str) -> float:
     return float(high / low)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("theme")
-    append(folder / "games.jsonl", [recorded(id) for id in SMALL])
-    with served(folder) as address:
-        yield address
+@pytest.fixture(scope="module", autouse=True)
+def _games(results: Path) -> None:
+    append(results / "games.jsonl", [recorded(id) for id in SMALL])
 
 
 @pytest.mark.parametrize("vision", [name for name in VISION if name != "greyscale"])

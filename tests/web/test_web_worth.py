@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import page
 from web_records import recorded
-from web_server import served
 
 from cellgames.arena.records.record_lines import append
 from cellgames.arena.records.store.store import Store
@@ -20,15 +19,11 @@ httpx = pytest.importorskip("httpx", reason="needs httpx: pip install cellgames[
 RECORDS = {id: recorded(id) for id in ("torus-v0", "grid-adaptation-v0", "toroidal-cup-v0")}
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("worth") / "results"
-    folder.mkdir()
-    append(folder / "games.jsonl", RECORDS.values())
-    with Store(folder.parent / "store.sqlite") as store:
+@pytest.fixture(scope="module", autouse=True)
+def _games(results: Path) -> None:
+    append(results / "games.jsonl", RECORDS.values())
+    with Store(results.parent / "store.sqlite") as store:
         store.add(list(RECORDS.values()), source=("round robin", "run"))
-    with served(folder, folder.parent / "store.sqlite") as address:
-        yield address
 
 
 @pytest.mark.slow

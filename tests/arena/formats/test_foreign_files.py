@@ -307,23 +307,3 @@ def test_files_by_the_command_line(runs: Path, tmp_path: Path, capsys: pytest.Ca
     capsys.readouterr()
     assert main(["import", "cloth-of-gold-small-v0", str(tmp_path / "c.rle")]) == 0
     assert capsys.readouterr().out.startswith("move:a turn:0")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--format", "rle"), "--out"),
-        (("--format", "rle", "--out", "x"), "choose by --record"),
-        (("--format", "rle", "--record", "3", "--out", "x"), "games 1 to 2"),
-        (("--format", "rle", "--record", "1", "--out", "x"), "boards of Life"),
-        (("--format", "sgf", "--turn", "2", "--out", "x"), "--turn is for --format rle"),
-        (("--format", "sgf", "--out", "nowhere/x"), "no folder nowhere"),
-        (("--format", "sgf", "--agents", "nobody", "--out", "x"), "none of the 2 games"),
-    ],
-)
-def test_mistakes_are_explained(
-    runs: Path, words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["export", str(runs / "torus"), *words]) == 2
-    assert message in capsys.readouterr().err
-    assert not Path("x").exists()

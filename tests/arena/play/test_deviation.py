@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from cellgames.arena.records.record_lines import Forfeit, Record, Result
-from cellgames.arena.report.payoff_sections import deviation_csv, payoff_data, payoff_section
 from cellgames.arena.stats import deviation
 from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.deviation import deviation_ratings, standing_points
@@ -151,20 +150,3 @@ def record(agents: str, scores: tuple[float, ...], forfeit: Forfeit | None = Non
 def test_points_follow_the_order_of_scores_and_forfeits_come_last() -> None:
     assert standing_points(record("abc", (5, 2, 2))) == [1, 0.25, 0.25]
     assert standing_points(record("abc", (5, 2, 9), Forfeit(2, "an error"))) == [0.75, 0.75, 0]
-
-
-@pytest.mark.parametrize("agents", ["ab", "abc"])
-def test_without_scipy_reports_have_the_rest(agents: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # One agent beats all others, so Nash averaging needs no linear program and is there all the same.
-    def missing(who: str) -> None:
-        raise ImportError(f'{who} SciPy: pip install "cellgames[research]"')
-
-    monkeypatch.setattr(deviation, "optimize", missing)
-    matrix = payoffs_of(PairResult(a, b, k, "first") for a, b in itertools.combinations(agents, 2) for k in range(9))
-    data = payoff_data(matrix)
-    assert data["deviation"] is None
-    assert data["nash"][0]["share"] == 1
-    assert deviation_csv(matrix) is None
-    assert "deviation rating" not in str(payoff_section(matrix).parts)
-    with pytest.raises(ImportError, match="deviation ratings need SciPy"):
-        deviation_ratings(matrix)

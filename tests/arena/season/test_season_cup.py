@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from cellgames.arena.formats import rle_to_board
-from cellgames.arena.season import cup_replays as season_cup_replays
 from cellgames.arena.season.cup import CupUmpire, start_of
-from cellgames.arena.season.cup_replays import CupRecord, verify
+from cellgames.arena.season.cup_replays import CupRecord
 from cellgames.arena.season.games import Fixture, Played, attempts, results_of
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
@@ -90,26 +89,6 @@ def test_level_games_are_replayed_on_the_same_pattern_with_fresh_arrangements() 
         assert all(record["winner"] == 0 for record in records[:-1])
         assert bool(result.rolls) == (records[-1]["winner"] == 0)
     assert max(map(len, tried.values())) == 6
-
-
-def test_records_of_different_rules_are_played_again_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches: list[int] = []
-
-    def counting(starts: Any, *args: Any, **options: Any) -> Any:
-        batches.append(len(starts))
-        return simulate(starts, *args, **options)
-
-    monkeypatch.setattr(season_cup_replays, "simulate", counting)
-    umpires = (umpire(), umpire(survivors="keep"), umpire("porchlights", max_generations=30))
-    played = [game for games in zip(*(one.play(fixtures(3), 0) for one in umpires), strict=True) for game in games]
-    records = [CupRecord.from_json(game.to_json()) for game in played]
-    assert [record.scores for record in records] == [tuple(map(int, game.scores)) for game in played]
-    assert {record.survivors for record in records} == {"recolour", "keep"}
-    assert list(verify(records, batch=2)) == []
-    assert batches == [2, 1] * 3
-    wrong = [CupRecord(**{**vars(record), "survivors": "keep"}) for record in records]
-    assert {number for number, _ in verify(wrong)} <= {0, 2, 3, 5, 6, 8}
-    assert len(list(verify(wrong))) > 2
 
 
 @pytest.mark.parametrize(
@@ -196,30 +175,6 @@ def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.Captur
     assert {line["pattern"] for line in lines_of(out)} == {"donutrandom"}
     settings = json.loads((out / "season.json").read_text())
     assert (settings["max_generations"], len(settings["teams"])) == (20, 8)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("--patterns rnadys", "got 'rnadys'; did you mean 'randys'?"),
-        ("--opening-plies 2", "--opening-plies is for bots"),
-        ("--param rows=2", "unknown parameter 'rows'; teams without agents take max_generations, survivors, teams\n"),
-        ("--param compile=never", "unknown parameter 'compile'; teams without agents take"),
-        ("--size 4", "unknown parameter 'size'; teams without agents take"),
-        ("--param survivors=die", "survivors: expected 'recolour' or 'keep', got 'die'"),
-        ("--param max_generations=soon", "max_generations: expected a whole number of at least 1, got 'soon'"),
-    ],
-)
-def test_errors_of_the_cup(
-    line: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["season", "toroidal-cup-v0", *line.split()]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert message in err
-    assert err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_bots_play_the_cup_by_placing_shapes(tmp_path: Path) -> None:

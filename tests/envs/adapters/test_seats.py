@@ -154,37 +154,6 @@ def test_a_seat_that_never_acts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         SeatVector(TortoiseFirst(goal=1), 2, Walk(), seat="hare")
 
 
-@every_game
-def test_many_envs_equal_each_env_alone(game: Game) -> None:
-    num_envs, steps = 4, min(2 * game.info.max_turns, 30)
-    together = SeatVector(game, num_envs, [Habit(1), UNIFORM, Habit(6)], seed=8)
-    alone = [SeatVector(game, 1, [Habit(1), UNIFORM, Habit(6)], seed=seeds(8, num_envs)[[i]]) for i in range(num_envs)]
-    learner, ended = Learner(num_envs), 0
-    for _ in range(steps):
-        masks = together.action_mask
-        assert torch.equal(masks, torch.cat([one.action_mask for one in alone]))
-        assert torch.equal(together.observation, torch.cat([one.observation for one in alone]))
-        assert torch.equal(together.player, torch.cat([one.player for one in alone]))
-        actions = learner.choose(game, masks)
-        moved = together.step(actions)
-        learner.note(moved.terminated | moved.truncated)
-        for env_id, one in enumerate(alone):
-            single = one.step(actions[[env_id]])
-            for name in ("rewards", "terminated", "truncated"):
-                assert torch.equal(getattr(moved, name)[[env_id]], getattr(single, name)), name
-            assert together.state[env_id].equal(one.state)
-            if single.ended is not None:
-                assert moved.ended is not None
-                row = moved.ended.env_ids == env_id
-                for name, value in tensors(single.ended).items():
-                    if name == "state":
-                        assert value.equal(moved.ended.state[row])
-                    elif name != "env_ids":
-                        assert torch.equal(getattr(moved.ended, name)[row], value), name
-                ended += 1
-    assert ended
-
-
 def test_opponents_in_one_env_never_see_anothers_games() -> None:
     """`Habit` fails when it is asked about a seat that is not its own, or before it was told of the game."""
     for game in (GAMES["torus-small-v0"], Race(), Sealed()):

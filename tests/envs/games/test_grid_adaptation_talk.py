@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from grid_adaptation_reference import FLIP, RESERVE, VOTE
+from grid_adaptation_reference import VOTE
 from grid_adaptation_table import agree, reference_of
 from grid_talk_reference import ALL, Letter, TalkMatch, random_talk
 from refusals import refused
@@ -19,12 +19,10 @@ from torch import Tensor
 
 import cellgames
 from cellgames.envs import check_game
-from cellgames.envs.core import IllegalActionError, seeds
-from cellgames.envs.core.vector import Starts, _by_parts
+from cellgames.envs.core import seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation_talk import GridAdaptationTalk, TalkState
 from cellgames.envs.grid_adaptation_talk.game import Talk
-from cellgames.envs.native import without_native
 
 # Each option alone and together; odd sizes; matches in which some vote while others talk.
 FAMILIES: dict[str, dict[str, Any]] = {
@@ -157,28 +155,6 @@ def last_heard(one: TalkMatch, player: int) -> list[int]:
     return [one.heard(player, one.delivered[-1]).get(seat, -1) for seat in range(one.match.players)]
 
 
-def test_a_batch_in_which_some_talk_and_some_vote_is_each_of_them_alone() -> None:
-    game, num_envs = GridAdaptationTalk(**FAMILIES["votes"]), 12
-    alone = [game.init(seeds(8, num_envs)[[env_id]]) for env_id in range(num_envs)]
-    vector, parts = game.vector(num_envs, seed=8), game.init(seeds(8, num_envs)).clone()
-    mixed = 0
-    for state, _, actions in beside(game, num_envs, seed=8):
-        mixed += len({(bool(a), bool(b)) for a, b in zip(state.done, game.talking(state), strict=True)}) > 1
-        for env_id, one in enumerate(alone):
-            assert state[env_id].equal(one)
-            alone[env_id] = game.step(one, actions[[env_id]])
-    generator = torch.Generator().manual_seed(1)
-    for _ in range(12):  # matches of one round and a vote, so that phases drift apart
-        bits = torch.randint(1 << 31, (num_envs, *game.info.action_shape), generator=generator)
-        actions = game.random_actions(vector.state, bits)
-        mixed += 0 < int(game.talking(vector.state).sum()) < num_envs
-        vector.step(actions)
-        with without_native():
-            parts, _ = _by_parts(game, parts, Starts(game), False, actions)
-        assert vector.state.equal(parts)
-    assert mixed > 3
-
-
 @pytest.mark.parametrize(
     "family", ["many-steps", *(pytest.param(name, marks=pytest.mark.slow) for name in ("all", "mute"))]
 )
@@ -192,23 +168,6 @@ def test_the_base_game_knows_nothing_of_talk() -> None:
     assert not {"talk", "words", "talk_steps", "scramble", "mute"} & set(game.parameters)
     assert type(game.init(seeds(0, 1))).__name__ == "GridState"
     assert game == cellgames.make(game.id, talk="none", words=8) == GridAdaptationTalk(talk="public", words=3).base
-
-
-def test_the_rounds_of_silent_players_are_those_of_the_base_game() -> None:
-    game = GridAdaptationTalk(**FAMILIES["public"])
-    talk: Any = game.init(seeds(4, 5))
-    base = game.base.init(seeds(4, 5))
-    generator = torch.Generator().manual_seed(0)
-    while not base.done.all():
-        actions = torch.zeros(5, *game.info.action_shape, dtype=torch.int64)
-        actions[..., :VOTE] = torch.tensor([game.fallback(part, None) for part in range(VOTE)])
-        actions[..., VOTE] = game.players
-        talk = game.step(talk, actions, checked=False) if game.talking(talk).any() else talk
-        actions[..., :7] = game.base.random_actions(base, generator)
-        talk, base = game.step(talk, actions), game.base.step(base, actions[..., :7])
-        left = talk.base
-        for name in ("planes", "scores", "sequence", "public", "reserves", "candidate", "terminated"):
-            assert torch.equal(getattr(left, name), getattr(base, name)), name
 
 
 def shown(game: GridAdaptationTalk, state: TalkState, player: int) -> list[Any]:
@@ -273,21 +232,6 @@ def test_scrambled_words_come_from_each_sender_equally_often() -> None:
 
 
 @pytest.mark.parametrize(
-    ("talk", "text"),
-    [("public", "none/say:5"), ("private", "none/say:0,5,8"), ("public", "r1c2+r0c0/buy"), ("private", "none")],
-)
-def test_actions_as_text(talk: Talk, text: str) -> None:
-    game = GridAdaptationTalk(talk=talk, players=4, size=9)
-    assert game.action_to_string(game.string_to_action(text)) == text
-
-
-@pytest.mark.parametrize("text", ["none/say:9", "none/say:1,2", "none/say:", "none/say:0", "none/say:01", "say:1"])
-def test_a_bad_action_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"grid-adaptation-v0: expected an action such as .*say"):
-        GridAdaptationTalk(talk="public", players=4).string_to_action(text)
-
-
-@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         (" said:1,0,3", "", "expected a position such as"),
@@ -307,29 +251,6 @@ def test_a_bad_position_is_refused(old: str, new: str, message: str) -> None:
     assert line.endswith("said:1,0,3")
     with pytest.raises(ValueError, match=message):
         game.string_to_state(line.replace(old, new))
-
-
-def test_an_illegal_component_says_why() -> None:
-    game = GridAdaptationTalk(talk="public", players=3, size=5)
-    state = game.init(seeds(0, 1))
-    actions = torch.zeros(1, *game.info.action_shape, dtype=torch.int64)
-    actions[..., :4], actions[..., VOTE] = game.spaces, 3
-    for component, choice, reason in (
-        (0, 3, "tile 1"),
-        (RESERVE, 3, "reserve tile"),
-        (FLIP, 1, "flip"),
-        (VOTE, 0, "vote"),
-    ):
-        wrong = actions.clone()
-        wrong[0, 1, component] = choice
-        with pytest.raises(IllegalActionError, match=f"in a talk step there is no {reason}"):
-            game.step(state, wrong)
-    state = game.step(state, actions)
-    actions[0, :, :3] = torch.tensor([0, 1, 2])
-    wrong = actions.clone()
-    wrong[0, 2, 7] = 4
-    with pytest.raises(IllegalActionError, match=r"player_2 .* words are said in talk steps only"):
-        game.step(state, wrong)
 
 
 @pytest.mark.parametrize(

@@ -68,20 +68,6 @@ def test_cells_have_their_owners_colours() -> None:
     assert colour(shown, 4.5, 4.5) == WHITE_RGB
 
 
-def test_the_strip_repeats_the_other_side_in_pale() -> None:
-    cells = [0] * 50
-    cells[name_to_cell("e1", 5)], cells[name_to_cell("c5", 5)] = 1, 2
-    cells[name_to_cell("e5+", 5)] = 1
-    shown = View(cells, size=5).draw()
-    pale_black, pale_white = colour(shown, -1, 0), colour(shown, 2, -1)
-    assert 100 < pale_black[0] < 200
-    assert colour(shown, 4, 5) == pale_black
-    assert min(pale_white) > 230
-    assert pale_white != colour(shown, 1, -1)  # a free cell
-    assert {colour(shown, -0.5, -0.5), colour(shown, -0.5, 4.5), colour(shown, 4.5, -0.5)} == {pale_black}
-    assert colour(shown, 4.5, 4.5) == BLACK_RGB
-
-
 @pytest.mark.parametrize("size", [2, 5, 8, 16])
 def test_the_board_has_every_cell_once_and_the_strip_goes_around(size: int) -> None:
     shown = View([1] * (2 * size * size), size=size).draw()

@@ -14,7 +14,6 @@ from torch import Tensor
 from toy_games import random_actions
 
 import cellgames
-from cellgames.envs import toroidal_cup_v0
 from cellgames.envs.core import DRAW, LOSS, WIN, seeds
 from cellgames.envs.toroidal_cup import placement, simulate
 from cellgames.envs.toroidal_cup.dealing import PLACEABLE
@@ -452,22 +451,3 @@ def test_a_position_is_written_as_golly_writes_boards() -> None:
         "." * 17 + "222" + "." * 12,
         "." * 18 + "2" + "." * 13,
     ]
-
-
-def test_infos_tell_scores_generations_and_shares() -> None:
-    env = toroidal_cup_v0.parallel_env(rows=16, cols=32, pattern="randys", shapes=2, max_generations=400)
-    _, infos = env.reset(seed=3)
-    blank = {"score": 0.0, "scores": [0.0, 0.0], "generations": 0, "victory": [0.0, 0.0]}
-    assert infos == {"team_1": blank, "team_2": blank}
-    *_, infos = env.step({"team_1": 3, "team_2": 9})
-    assert infos["team_2"] == {"score": 5.0, "scores": [5.0, 5.0], "generations": 0, "victory": [50.0, 50.0]}
-    assert env.state().shape == (16, 32)
-    assert sorted(set(env.state().flatten().tolist())) == [0, 1, 2]
-    assert env.state_space.contains(env.state())
-    *_, infos = env.step({"team_1": 60, "team_2": 80})
-    state: Any = env.core_state()
-    ours, theirs = state.scores[0].tolist()
-    shares = [100 * ours / (ours + theirs), 100 * theirs / (ours + theirs)]
-    expected = {"scores": [ours, theirs], "generations": int(state.generations), "victory": pytest.approx(shares)}
-    assert infos == {"team_1": {"score": ours, **expected}, "team_2": {"score": theirs, **expected}}
-    assert env.agents == []

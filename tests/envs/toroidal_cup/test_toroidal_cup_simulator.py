@@ -187,20 +187,3 @@ def test_no_games_have_no_results() -> None:
         assert result.generations.shape == result.winner.shape == result.truncated.shape == (0,)
         assert result.board.shape == result.boards[3].shape == (0, 6, 8)
     assert simulate([], 6, 8, trajectory=True).trajectory is not None
-
-
-@pytest.mark.parametrize(
-    ("starts", "message"),
-    [
-        ([[[1, 2], [3]], [[5, 27], [8, 27]]], r"game 1: teams 1 and 2 both start on cell 27 \(row 2, column 7\)"),
-        ([[[4], [5], [6, 4]]], r"game 0: teams 1 and 3 both start on cell 4 \(row 0, column 4\)"),
-        ([[[4], [60]]], r"game 0, team 2: expected cells from 0 to 59 \(row \* 10 \+ col\), got 60"),
-        ([[[4], [5]], [[-1], [5]]], "game 1, team 1: expected cells from 0 to 59 .*, got -1"),
-        ([[[4]]], "expected a list of 2 to 127 teams, as many in every game; game 0 has 1"),
-        ([[[4], [5]], [[4], [5], [6]]], "game 1 has 3, the first 2"),
-        ([[[]] * 128], "expected a list of 2 to 127 teams, as many in every game; game 0 has 128"),
-    ],
-)
-def test_starts_that_are_none_are_refused(starts: list[list[list[int]]], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        simulate(starts, 6, 10)
