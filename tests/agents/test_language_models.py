@@ -68,7 +68,6 @@ def ask(agent: LanguageModelAgent, asked: list[View]) -> torch.Tensor:
 
 
 def failure(agent: LanguageModelAgent, game: Game = TORUS) -> str:
-    """Return the reason for which the agent fails in a game."""
     with pytest.raises(PartialAnswerError) as caught:
         ask(agent, views(game))
     assert KEY not in str(caught.value)

@@ -20,7 +20,6 @@ SMALL = Size(channels=8, layers=2)
 
 
 def network(game: Game, seed: int = 0, kind: str = "policy") -> Network:
-    """With weights that are large enough for logits to differ."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         made = make_network(game, SMALL, kind)

@@ -48,7 +48,6 @@ def judged(network: Network, game: Game) -> tuple[Tensor, ...]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Weights for `TORUS`."""
     path = tmp_path / "agent.safetensors"
     save_network(path, network_for(TORUS), made={"steps": 7})
     return path

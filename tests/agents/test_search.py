@@ -49,7 +49,6 @@ def searcher(kind: str, game: Game, simulations: int) -> Search:
 
 
 def midway(game: Game, num_envs: int, turns: int, seed: int = 9) -> Any:
-    """Unfinished positions after random moves."""
     state, source = game.init(seeds(seed, num_envs)), generator(seed)
     for _ in range(turns):
         state = game.step(state, game.random_actions(state, random_bits(num_envs, source)))

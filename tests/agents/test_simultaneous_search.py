@@ -32,7 +32,6 @@ GOOFSPIEL = Goofspiel()
 
 @pytest.fixture
 def goofspiel() -> Iterator[Game]:
-    """Goofspiel as a registered game."""
     cellgames.register(GamePlugin(game=Goofspiel, simultaneous=True, search={"determinize": determinize}))
     yield GOOFSPIEL
     registry.REGISTRY.pop(Goofspiel.id)
@@ -71,7 +70,6 @@ def after_first_bids() -> tuple[GoofspielState, list[tuple[tuple[int, ...], tupl
 
 
 def worst_case(policy: Tensor, payoff: np.ndarray) -> float:
-    """Return what a mixture guarantees its player."""
     return float((policy.double().numpy() @ payoff).min())
 
 

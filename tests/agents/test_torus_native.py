@@ -35,7 +35,6 @@ from cellgames.envs.torus import Torus, filling, rules
 
 @cache
 def midway(game: Game, plies: int) -> Any:
-    """Unfinished games after random moves."""
     state, chance = game.init(seeds(plies, 24)), generator(plies)
     for _ in range(plies):
         state = game.step(state, game.random_actions(state, random_bits(24, chance)), checked=False)
@@ -43,7 +42,6 @@ def midway(game: Game, plies: int) -> Any:
 
 
 def positions(size: int, plies: int) -> Any:
-    """Unfinished games of Torus."""
     return midway(cellgames.make("torus-v0", size=size), plies)
 
 

@@ -261,11 +261,6 @@ def rotate90(cell: int, size: int) -> int:
     return _moved(cell, size, lambda x, y: (-y, x))
 
 
-def mirror(cell: int, size: int) -> int:
-    """The index that `cell` takes when left and right are exchanged: NOT a symmetry of the game."""
-    return _moved(cell, size, lambda x, y: (-x, y))
-
-
 def move_board(board: Board, move: Callable[[int], int], swap_colours: bool = False) -> list[int]:
     """The board after every cell index i has become `move(i)`, with colours exchanged if `swap_colours`."""
     moved = [-1] * len(board)

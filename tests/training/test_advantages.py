@@ -20,7 +20,6 @@ def one_game(
     gamma: float = 1.0,
     gae_lambda: float = 1.0,
 ) -> Estimates:
-    """A rollout of one game."""
     return estimate(
         column(*values),
         torch.tensor(rewards)[:, None],

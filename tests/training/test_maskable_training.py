@@ -131,8 +131,6 @@ def test_rewards_are_in_the_units_of_the_network_and_limits_are_ends() -> None:
 
 
 class Recorded(Pool):
-    """Remembers the scores that it was given."""
-
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "uniform")
         self.scores: list[float] = []

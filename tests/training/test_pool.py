@@ -64,16 +64,6 @@ def test_what_goes_leaves_the_others_spread_over_time(tmp_path: Path) -> None:
     assert max(gaps) <= 4 * min(gaps)
 
 
-def test_members_play_as_they_were(tmp_path: Path) -> None:
-    pool = filled(tmp_path)
-    for number, member in enumerate(pool.members):
-        agent = pool.agent(member, "cpu")
-        kept = agent.network.state_dict()  # type: ignore[union-attr]  # of a policy
-        assert all(torch.equal(kept[name], value) for name, value in network_for(GAME, number).state_dict().items())
-        assert pool.agent(member, "cpu") is agent
-        assert agent.name == f"self@{member.steps}"
-
-
 def test_a_checkpoint_brings_back_members_and_forgets_later_ones(tmp_path: Path) -> None:
     pool = filled(tmp_path)
     pool.record(pool.members[2], 1, 3)

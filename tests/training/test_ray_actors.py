@@ -131,5 +131,4 @@ def test_ppo_learns_to_beat_random_play_though_an_actor_dies(tmp_path: Path, mon
 
 
 def _gone(process: int) -> bool:
-    """Within a minute or two."""
     return bool(patient(lambda: not alive({process: "an actor"})))

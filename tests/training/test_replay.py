@@ -50,15 +50,6 @@ def test_the_oldest_make_room_when_the_ring_is_full() -> None:
     assert held(replay) == [3, 4, 5, 6, 7]
 
 
-def test_of_more_positions_than_it_holds_the_last_stay_and_the_next_follows_them() -> None:
-    replay = ring(4)
-    replay.add(positions(0))
-    replay.add(positions(*range(1, 12)))
-    assert held(replay) == [8, 9, 10, 11]
-    replay.add(positions(12, 13))
-    assert held(replay) == [10, 11, 12, 13]
-
-
 @pytest.mark.parametrize("before", [3, 9])
 def test_a_state_restores_the_ring_and_holds_no_more_than_is_in_it(before: int) -> None:
     one, other = ring(5), ring(5)

@@ -29,7 +29,6 @@ def changed(folder: Path, change: Any) -> None:
 
 @pytest.fixture
 def started(tmp_path: Path) -> Path:
-    """The folder of a run of one iteration."""
     train(tiny(total_steps=1), tmp_path / "run")
     return tmp_path / "run"
 
@@ -77,7 +76,6 @@ def test_a_damaged_learner_is_refused_in_one_line(damage: Any, whole: Path, tmp_
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of a few iterations."""
     return train(tiny(total_steps=240), tmp_path_factory.mktemp("whole") / "run").out
 
 

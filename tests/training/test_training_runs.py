@@ -26,7 +26,6 @@ from cellgames.training.runs.logs import RUN_METRICS, TIMING_METRICS, eval_metri
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """A tiny run that nobody disturbs."""
     return train(tiny(), tmp_path_factory.mktemp("whole"))
 
 

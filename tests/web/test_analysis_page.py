@@ -44,7 +44,6 @@ def click(p: Any, cell: int) -> None:
 
 
 def tree(p: Any) -> list[str]:
-    """The moves of the list."""
     return list(p.locator(_PLIES).all_inner_texts())
 
 

@@ -39,14 +39,12 @@ class Stuck(BaseAgent):
 
 
 def session(agent: str | Stuck = "greedy", clock: str = "600+5", game: Any = GAME) -> Session:
-    """Return a game of the person in the first seat."""
     specs = [None, *["agent"] * (game.info.num_players - 1)]
     loaded: AnyAgent = load(agent, game) if isinstance(agent, str) else agent
     return Session(game, specs, lambda spec: loaded, time_control=TimeControl.parse(clock))
 
 
 def until(known: Any) -> None:
-    """Wait until a function returns True."""
     end = time.monotonic() + 60
     while not known():
         assert time.monotonic() < end

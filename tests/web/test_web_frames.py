@@ -43,7 +43,6 @@ def made(id: str) -> Any:
 
 @cache
 def played(record: str) -> list[Any]:
-    """The states of a record, as a line."""
     return replay(Record.from_json(record))
 
 

@@ -7,20 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from benchmarks.agents.levels import APART, CANDIDATES, spread
+from benchmarks.agents.levels import APART, CANDIDATES
 from browser import DESKTOP, FORM, page
 
 import cellgames
 from cellgames.arena.records.checksums import plain
 from cellgames.plugins.levels import FILE, NAMES, levels
-
-
-def test_levels_are_agents_that_are_clearly_apart() -> None:
-    elo = {"strong": 300.0, "weak": 0.0, "same": 20.0, "unsure": 90.0, "middle": 120.0}
-    ahead = {(one, other): 0.6 if elo[one] > elo[other] else 0.2 for one in elo for other in elo}
-    ahead["unsure", "weak"] = 0.48
-    assert spread(elo, ahead) == ["weak", "middle", "strong"]
-    assert spread(elo, ahead, most=2) == ["weak", "strong"]
 
 
 @pytest.mark.parametrize("id", CANDIDATES)

@@ -11,7 +11,6 @@ from browser import DESKTOP, PHONE, choose, click, expect, fill_form, page
 
 
 def begin(p: Any, site: str, id: str, seat: str, agent: str = "random", **settings: int) -> None:
-    """Fill the form and start."""
     fill_form(p, site, id, **settings)
     p.get_by_label("Your seat").select_option(label=seat)
     if p.locator("select.agent").count():
@@ -19,7 +18,6 @@ def begin(p: Any, site: str, id: str, seat: str, agent: str = "random", **settin
 
 
 def start(p: Any) -> None:
-    """Send the form."""
     p.click("button[type=submit]")
     p.wait_for_selector(".game")
 

@@ -73,7 +73,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[Any]:
-    """A client of a running server."""
     with (
         served(folder / "results", folder / "store.sqlite") as address,
         httpx.Client(base_url=address, timeout=30) as opened,
@@ -248,14 +247,11 @@ def test_a_browser_keeps_the_files_of_the_page_under_their_version(client: Any) 
 
 
 class Crashing(BaseAgent):
-    """Fails at its second move."""
-
     def __init__(self) -> None:
         super().__init__("crashing")
         self.asked = 0
 
     def act(self, observation: Any, action_mask: Any, env_ids: Any, generator: Any) -> Any:
-        """As `Agent.act`."""
         self.asked += 1
         if self.asked > 1:
             raise RuntimeError("no\nidea <b>")
@@ -263,14 +259,11 @@ class Crashing(BaseAgent):
 
 
 class Waiting(BaseAgent):
-    """Moves when it is told to."""
-
     def __init__(self) -> None:
         super().__init__("waiting")
         self.go = threading.Event()
 
     def act(self, observation: Any, action_mask: Any, env_ids: Any, generator: Any) -> Any:
-        """As `Agent.act`."""
         assert self.go.wait(30)
         return action_mask.int().argmax(1)
 
@@ -282,7 +275,6 @@ def _own_steps_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def settled(session: Session) -> None:
-    """Wait for agents."""
     end = time.monotonic() + 100
     while session.thinking:
         assert time.monotonic() < end

@@ -25,7 +25,6 @@ _PIXEL = """() => {
 
 
 def rgb(colours: Any) -> Any:
-    """Colours as pixels."""
     return np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours], np.uint8)
 
 

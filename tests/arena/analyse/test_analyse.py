@@ -44,7 +44,6 @@ def found() -> analysis.Analysis:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Two finished games of size 3."""
     path = tmp_path / "games.jsonl"
     for moves in (WON, ("b1", *WON[1:2], "b2", *WON[3:4], "b3")):
         ended = result(TORUS, after(*moves))
@@ -155,7 +154,6 @@ def test_finished_games_and_batches_are_refused() -> None:
 
 
 def board(shown: Picture) -> tuple[Shape, ...]:
-    """The shapes in units of cells."""
     outer = shown.shapes[0]
     assert isinstance(outer, Inset)
     inner = outer.picture.shapes[0]

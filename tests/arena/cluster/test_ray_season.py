@@ -87,7 +87,6 @@ def run(out: Path, workers: Workers | None = None, level: int = 30, **options: A
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The files of a season that one process has played."""
     files = content(run(tmp_path_factory.mktemp("seasons") / "whole").out)
     lines = [json.loads(line)["season"] for line in files["games.jsonl"].splitlines()]
     assert sum(line["attempt"] > 0 for line in lines if line["stage"].startswith("day")) > 10
@@ -146,7 +145,6 @@ def cup_games(play: Callable[[UmpireWork, Batch[Fixture]], Any]) -> list[str]:
 
 
 def stored(path: Path) -> tuple[list[Record], list[Any]]:
-    """All games of a store, and who played them."""
     with Store(path) as store:
         games = sorted(store.games(), key=lambda record: record.to_json())  # they come as batches end
         return games, [setting.agents for setting in store.settings()]
@@ -154,7 +152,6 @@ def stored(path: Path) -> tuple[list[Record], list[Any]]:
 
 @pytest.fixture(scope="module")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season of bots that one process has played, beside its store."""
     return run_bots(tmp_path_factory.mktemp("seasons") / "bots").out
 
 

@@ -37,20 +37,16 @@ def workers() -> Iterator[RayWorkers]:
 
 
 class Stuck(str):
-    """A piece that cannot be pickled."""
-
     def __reduce__(self) -> str:
         raise TypeError("cannot pickle this")
 
 
 def one(workers: RayWorkers, work: Work[str, Any], piece: str) -> Any:
-    """The result of a single piece."""
     ((_, result),) = workers.completed(work, [piece])
     return result
 
 
 def started(folder: Path, piece: str) -> list[int]:
-    """The processes that have started a piece."""
     return [int(path.suffix[1:]) for path in folder.glob(f"{piece}.*")]
 
 

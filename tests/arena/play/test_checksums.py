@@ -26,7 +26,6 @@ GAME = cellgames.make("torus-v0", size=3)
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """The folder of a finished round robin."""
     return round_robin(GAME, ["random", "greedy"], RoundRobinOptions(games=8, gif=False), out=tmp_path / "run").out
 
 

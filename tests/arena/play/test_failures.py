@@ -45,8 +45,6 @@ class Fragile(BaseAgent):
 
 
 class Broken(Fragile):
-    """An agent that always fails."""
-
     @override
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         raise RuntimeError("broken")

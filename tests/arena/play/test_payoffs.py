@@ -261,7 +261,6 @@ def test_agents_that_have_not_met_all_are_left_out_and_named() -> None:
 
 
 def known(score: Matrix, width: float = 0.05) -> Payoffs:
-    """A matrix of scores known up to `width`."""
     names = tuple("abcdefgh"[: len(score)])
     score = score.copy()
     np.fill_diagonal(score, np.nan)

@@ -25,7 +25,6 @@ NAMES = ("ann", "bob", "cy", "dee", "eve")
 
 
 def tables(rng: np.random.Generator, agents: int, high: int = 12) -> tuple[Array, Array]:
-    """Random wins and draws with an empty diagonal."""
     wins = rng.integers(0, high, (agents, agents)).astype(np.float64)
     draws = np.triu(rng.integers(0, high, (agents, agents)), 1).astype(np.float64)
     return wins * (1 - np.eye(agents)), draws + draws.T

@@ -48,7 +48,6 @@ def draw(
 
 
 def tournament(strength: Mapping[str, float], openings: int, seed: int, tie: float = 0.0) -> list[PairResult]:
-    """All pairs."""
     rng = np.random.default_rng(seed)
     pairs = combinations(sorted(strength), 2)
     return [result for pair in pairs for result in draw(strength, pair, range(openings), rng, tie)]
@@ -160,8 +159,6 @@ def made_up(strength: Mapping[str, float]) -> Callable[..., list[Record]]:
 
 @pytest.fixture
 def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., RoundRobin]:
-    """A run until the order is certain among agents of given strengths."""
-
     def run(out: Path, strength: Sequence[float], **options: Any) -> RoundRobin:
         monkeypatch.setattr(chunks, "play_games", made_up(dict(zip(NAMES, strength, strict=True))))
         monkeypatch.setattr(chunks, "verify", lambda *arguments, **named: iter(()))  # made-up games do not replay

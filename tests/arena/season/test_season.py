@@ -31,7 +31,6 @@ def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:
 
 @pytest.fixture
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season that nothing disturbed."""
     folder = tmp_path_factory.mktemp("seasons") / "whole"
     run(folder)
     return folder

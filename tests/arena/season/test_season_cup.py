@@ -35,7 +35,6 @@ def run(out: Path, *patterns: str, **options: Any) -> Season:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Season:
-    """A season that nothing disturbed."""
     return run(tmp_path_factory.mktemp("seasons") / "whole", chunk=4)
 
 

@@ -28,7 +28,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:
 
 
 def infos_of(game: Game, state: Any, seat: int) -> dict[str, Any]:
-    """What infos are to hold."""
     return {name: value[0].tolist() for name, value in game.infos(state, seat).items()}
 
 
@@ -212,13 +211,11 @@ def test_sb3s_environment_equals_its_own_vector_of_single_games(game: Game) -> N
 
 
 def seen(env: TorchRLGame, td: Any) -> tuple[Any, ...]:
-    """Observation and mask."""
     td = td["agents"] if env.game.info.simultaneous else td
     return td["observation"].numpy(), td["action_mask"].numpy()
 
 
 def of_the_core(game: Game, state: Any) -> tuple[Any, ...]:
-    """What `seen` must be."""
     legal = game.legal_actions(state)
     mask = legal | along_envs(state.done, legal.ndim)
     if not game.info.simultaneous:

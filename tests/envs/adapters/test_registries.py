@@ -23,7 +23,6 @@ from cellgames.envs.adapters.pettingzoo_parallel import make_parallel
 
 
 def game_of(env: Any) -> Any:
-    """The rules of an environment, below its wrappers."""
     return env.unwrapped.game
 
 

@@ -29,12 +29,10 @@ TORUS = cellgames.make("torus-v0", size=2)
 
 
 def tensors(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass."""
     return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def same(one: Any, two: Any) -> bool:
-    """Transitions by content."""
     if isinstance(one, Tensor):
         return one.dtype == two.dtype and torch.equal(one, two)
     if hasattr(one, "equal"):  # a state
@@ -45,7 +43,6 @@ def same(one: Any, two: Any) -> bool:
 
 
 def run(vector: SeatVector, steps: int, seed: int = 3) -> list[SeatTransition]:
-    """What random legal actions lead to."""
     random = generator(seed)
     return [vector.step(random_learner(vector, random)) for _ in range(steps)]
 

@@ -33,39 +33,6 @@ def test_native_choices_equal_those_of_torch(seed: int) -> None:
         assert all(torch.equal(a.nan_to_num(-1), b.nan_to_num(-1)) for a, b in zip(native, plain, strict=True))
 
 
-@pytest.mark.parametrize("width", [1, 2, 17, 128, 1000])
-def test_log_probabilities_are_those_of_the_masked_softmax(width: int) -> None:
-    generator = torch.Generator().manual_seed(width)
-    logits = 3 * torch.randn((500, width), generator=generator)
-    mask = torch.rand((500, width), generator=generator) < 0.5
-    mask[torch.arange(500), torch.randint(width, (500,), generator=generator)] = True
-    logs = logits.masked_fill(~mask, -torch.inf).log_softmax(1)
-    for chance in (generator, None):
-        actions, log_prob = sample_actions(logits, mask, chance)
-        assert mask.gather(1, actions[:, None]).all()
-        torch.testing.assert_close(log_prob, logs.gather(1, actions[:, None]).squeeze(1), rtol=0, atol=2e-4)
-    assert torch.equal(actions, logs.argmax(1))
-
-
-def test_choices_are_as_frequent_as_they_are_likely() -> None:
-    logits = torch.tensor([0.0, 1.0, -2.0, 5.0, 0.5, -9.0])
-    mask = torch.tensor([True, True, True, False, True, True])
-    share = logits.masked_fill(~mask, -torch.inf).softmax(0)
-    actions, _ = sample_actions(logits.expand(200_000, -1), mask.expand(200_000, -1), torch.Generator().manual_seed(1))
-    found = torch.bincount(actions, minlength=6) / len(actions)
-    assert ((found - share).abs() <= 4.5 * (share * (1 - share) / len(actions)).sqrt() + 1e-9).all()
-
-
-def test_components_are_drawn_by_themselves() -> None:
-    logits, generator = torch.zeros((1000, 5)), torch.Generator().manual_seed(1)
-    mask = torch.tensor([True, False, True, True, True]).expand(1000, -1)
-    actions, log_prob = sample_actions(logits, mask, generator, nvec=(2, 3))
-    assert actions.shape == (1000, 2)
-    assert (actions[:, 0] == 0).all()
-    assert actions[:, 1].unique().tolist() == [0, 1, 2]
-    torch.testing.assert_close(log_prob, torch.full((1000,), 1 / 3).log())
-
-
 @pytest.mark.parametrize(
     ("logits", "mask", "nvec"),
     [

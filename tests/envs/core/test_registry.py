@@ -82,11 +82,6 @@ def test_an_unknown_id_is_answered_with_the_known_ones(id: Any, hint: str) -> No
     assert (caught.value.expected, caught.value.cause) == (f"one of {', '.join(REGISTRY)}", hint)
 
 
-def test_an_unknown_parameter_is_answered_with_the_known_ones() -> None:
-    with refused("parameter", "'sizes'"):
-        cellgames.make("torus-v0", sizes=3, n=2)
-
-
 @pytest.mark.parametrize("size", [1, 17, 0, -3, 5.0, "5", True, None])
 def test_a_bad_parameter_is_answered_with_what_was_expected(size: Any) -> None:
     with refused("size", repr(size)):

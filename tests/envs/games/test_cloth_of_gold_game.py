@@ -110,7 +110,6 @@ def agree(game: ClothOfGold, state: ClothState, references: Sequence[ReferenceGa
 
 
 def ending(one: ReferenceGame) -> str:
-    """How a game ended."""
     result = {(1, -1): "a wins", (-1, 1): "b wins", (-1, -1): "both lose"}[one.outcome[0], one.outcome[1]]
     return f"{'cut off' if one.truncated else 'verdict'}: {result}"
 

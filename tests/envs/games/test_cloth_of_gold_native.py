@@ -17,7 +17,6 @@ BOARDS = ((3, 3), (3, 64), (12, 63), (17, 65), (6, 105), (4, 1600))
 
 
 def worlds(grid: Grid, count: int, neutrals: bool, seed: int = 0) -> Tensor:
-    """Worlds of random cells."""
     lots = torch.rand((count, grid.rows, grid.cols), generator=torch.Generator().manual_seed(seed))
     upto = (0.12, 0.24, 0.4 if neutrals else 0.24)
     a, b, neutral = lots < upto[0], (lots >= upto[0]) & (lots < upto[1]), (lots >= upto[1]) & (lots < upto[2])
@@ -25,7 +24,6 @@ def worlds(grid: Grid, count: int, neutrals: bool, seed: int = 0) -> Tensor:
 
 
 def both(*arguments: object) -> tuple[Tensor, Tensor]:
-    """Return the same worlds after native and after torch code."""
     native_library()
     native = simulation.advance(*arguments)  # type: ignore[arg-type]
     with without_native():

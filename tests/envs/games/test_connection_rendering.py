@@ -19,7 +19,6 @@ every_board = pytest.mark.parametrize("game", BOARDS, ids=lambda game: f"{game.t
 
 
 def board_of(picture: Picture) -> Picture:
-    """The board without what stands around it."""
     (inset,) = (shape for shape in picture.shapes if isinstance(shape, Inset))
     if any(isinstance(shape, Inset) for shape in inset.picture.shapes):
         return board_of(inset.picture)
@@ -27,7 +26,6 @@ def board_of(picture: Picture) -> Picture:
 
 
 def played(game: ConnectionGame, *names: str) -> ConnectionState:
-    """The position after some moves."""
     state = game.init(seeds(0, 1))
     for name in names:
         state = game.step(state, torch.tensor([game.string_to_action(name)]))

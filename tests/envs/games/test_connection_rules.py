@@ -90,7 +90,6 @@ def test_full_boards_have_one_winner(game: ConnectionGame) -> None:
 
 @cache
 def winner(game: ConnectionGame, position: str) -> bool:
-    """Whether the player to move wins, by trying everything."""
     state = game.string_to_state(position)
     if bool(game.winning_actions(state).any()):
         return True

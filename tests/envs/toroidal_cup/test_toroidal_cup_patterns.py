@@ -141,7 +141,6 @@ CHANCES: dict[str, Chances] = {
 
 @cache
 def published() -> dict[str, list[Start]]:
-    """The published starts by pattern."""
     starts = defaultdict(list)
     with gzip.open(DATA / "recorded_games.jsonl.gz", "rt") as lines:
         for game in map(json.loads, lines):
@@ -157,7 +156,6 @@ def drawn(pattern: str) -> list[Start]:
 
 
 def tally(pattern: str, starts: Iterable[Start]) -> dict[str, Counter[Any]]:
-    """How often each value was read."""
     seen: dict[str, Counter[Any]] = defaultdict(Counter)
     for start in starts:
         for what, value in READERS[pattern](start):

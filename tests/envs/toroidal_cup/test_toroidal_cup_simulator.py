@@ -52,7 +52,6 @@ def soups(rows: int, cols: int, teams: int, survivors: Survivors, seeds: range) 
 
 
 def check(result: Result, games: Sequence[Game], keep: Sequence[int] = ()) -> None:
-    """Every field."""
     batch, rows, cols = result.board.shape
     assert result.scores.tolist() == [game.counts[-1] for game in games]
     assert result.generations.tolist() == [len(game.counts) - 1 for game in games]
