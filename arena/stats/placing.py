@@ -35,7 +35,7 @@ LEVEL = 0.95
 """Chance that the interval contains the true rating, however often one looks."""
 
 _STEP = 2.0  # Elo points of the grid
-_ALIKE = 0.9  # share of the most information at which an opponent with fewer games is chosen
+_ALIKE = 0.7  # share of the most information at which an opponent with fewer games is chosen
 
 
 class Placing:
@@ -80,8 +80,9 @@ class Placing:
     def best(self) -> int:
         """Return the opponent to play next.
 
-        It is among those whose next game tells nearly the most of the rating (the mutual information), and of these
-        the one with the fewest games, so that a place does not hang on how one style fares against another.
+        It is among those whose next game tells much of the rating (mutual information, at least `_ALIKE` of the most),
+        and of these the one with the fewest games, so that a place does not hang on how one style fares against
+        another: ratings are not quite transitive.
         """
         weight = self._likelihood / self._likelihood.sum()
         expected = np.einsum("g,gkc->kc", weight, self._chances)

@@ -11,7 +11,7 @@ import argparse
 import json
 import statistics
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,10 +21,13 @@ import numpy as np
 import cellgames
 from benchmarks.commands import typed_command
 from benchmarks.pages import write_page
+from cellgames.agents.identity import digest, is_program
 from cellgames.arena.ladder.climb import climb
 from cellgames.arena.ladder.rungs import FOLDER, RATINGS
-from cellgames.arena.play.match_options import LadderOptions, RoundRobinOptions
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import LadderOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
+from cellgames.envs.core import Game
 from cellgames.utils.files import write_atomic
 from cellgames.utils.report.model import Cell, Table
 
@@ -56,20 +59,23 @@ SETTINGS = {
         "mixed:0.05:trained mixed:0.02:trained trained"
     ),
     "torus-v0": Setting(
-        "random rollout:16 mcts:16 mcts:32 mcts:100 mixed:0.5:greedy mixed:0.2:greedy greedy mixed:0.5:trained "
+        "random rollout:4 rollout:16 rollout:64 mcts:16 mcts:32 mcts:100 mixed:0.9:greedy mixed:0.8:greedy "
+        "mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.3:greedy mixed:0.2:greedy greedy mixed:0.5:trained "
         "mixed:0.4:trained mixed:0.3:trained mixed:0.25:trained mixed:0.2:trained mixed:0.15:trained mixed:0.1:trained "
-        "mixed:0.05:trained mixed:0.02:trained trained gumbel:16",
+        "mixed:0.07:trained mixed:0.05:trained mixed:0.03:trained mixed:0.02:trained trained gumbel:16",
         games=20,
     ),
     "hex-small-v0": Setting(
-        "random rollout:2 rollout:4 rollout:8 rollout:16 rollout:32 rollout:64 mcts:8 mcts:24 mcts:32 mcts:100 "
-        "mcts:200 mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.1:greedy greedy "
-        "mixed:0.2:trained mixed:0.1:trained mixed:0.05:trained trained"
+        "random rollout:2 rollout:4 rollout:8 rollout:16 rollout:32 rollout:64 rollout:128 mixed:0.7:greedy "
+        "mixed:0.6:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy mixed:0.2:greedy mixed:0.1:greedy greedy "
+        "amaf:64 mixed:0.3:trained mixed:0.2:trained mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
+        games=40,
     ),
     "y-small-v0": Setting(
-        "random rollout:4 rollout:8 rollout:16 rollout:24 rollout:32 rollout:64 mcts:8 mcts:32 mcts:50 mcts:100 "
-        "mcts:200 mixed:0.5:greedy mixed:0.3:greedy mixed:0.2:greedy greedy mixed:0.2:trained mixed:0.1:trained "
-        "mixed:0.05:trained trained"
+        "random rollout:4 rollout:8 rollout:16 rollout:24 rollout:32 rollout:64 rollout:128 mixed:0.5:greedy "
+        "mixed:0.3:greedy mixed:0.2:greedy greedy amaf:64 mixed:0.4:trained mixed:0.3:trained mixed:0.2:trained "
+        "mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
+        games=40,
     ),
     "cloth-of-gold-small-v0": Setting(
         "random rollout:8 mixed:0.85:greedy mixed:0.7:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy greedy "
@@ -101,6 +107,19 @@ def rungs_of(rated: Mapping[str, float]) -> list[str]:
     return ways[-1][1]
 
 
+def fingerprint(game: Game, agents: Iterable[str], opening_plies: int) -> str:
+    """Return a digest of some games of the agents without weights, "" for a game of more than two.
+
+    Their identity is the version of the package, so only their games tell that they have changed since they were rated.
+    """
+    if game.info.num_players != 2:
+        return ""
+    options = MatchOptions(games=2, chunk=1, opening_plies=opening_plies)
+    programs = pairwise(agent for agent in agents if is_program(agent))
+    played = [record.moves for pair in programs for record in match(game, *pair, options).records]
+    return digest(json.dumps(played).encode())
+
+
 def calibrate(id: str, setting: Setting) -> dict[str, float]:
     """Rate the agents; write what the package keeps, and return the ratings."""
     options = RoundRobinOptions(games=setting.games, seed=1, opening_plies=setting.opening_plies, gif=False)
@@ -112,6 +131,7 @@ def calibrate(id: str, setting: Setting) -> dict[str, float]:
     run = {name: value for name, value in found["run"].items() if name not in ("agents", "finished", "checksum")}
     run["identities"] = {name: run["identities"][name] for name in chosen}
     data = {"run": run, "tie": found["tie"], "agents": rungs}
+    data["fingerprint"] = fingerprint(cellgames.make(id), chosen, setting.opening_plies)
     write_atomic(FOLDER / f"{id}.json", json.dumps(data, indent=1) + "\n")
     return rated
 

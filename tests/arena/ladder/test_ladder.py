@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arena_bots import First
+from benchmarks.arena.ladder import fingerprint
 from refusals import refused
 from run_kinds import LADDER
 
@@ -129,6 +130,15 @@ def test_games_without_quick_answers_have_none() -> None:
 
 
 # ---------------------------------------------------------------- the ladders of the package
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_rungs_play_as_they_did_when_they_were_rated(path: Path) -> None:
+    """Agents whose play has changed are to be rated again: `python -m benchmarks.arena.ladder GAME`."""
+    game, found = registry.make(path.stem), json.loads(path.read_text())
+    names = [rung.name for rung in Ladder.of(game).rungs]
+    assert fingerprint(game, names, found["run"]["opening_plies"]) == found["fingerprint"]
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
