@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Generic
@@ -39,26 +39,33 @@ class InPlace(Generic[S]):
     def __call__(self, state: S, mask: Tensor | None, given: Tensor, random: bool) -> Transition:
         """Play a step."""
         assert mask is not None  # it writes the mask
-        actions = torch.empty_like(given) if random else given
-        results = list(map(torch.empty_like, (state.rewards, state.terminated, state.truncated)))
-        self.bound(state, mask, given, [actions, *results], random)()
-        return Transition(actions, *results)
-
-    def bound(
-        self, state: S, mask: Tensor, given: Tensor, results: Sequence[Tensor], random: bool = False
-    ) -> Callable[[], object]:
-        """Return the call of a step in this memory, for as long as it lasts; `results` are a `Transition`'s fields."""
-        return partial(
-            self._function,
-            ctypes.byref(self._rules),
-            addresses(state, self._innermost),
-            len(mask),
-            torch.get_num_threads(),
-            random,
-            pointer(given.t() if random else given, torch.int64),
-            pointer(mask, torch.bool),
-            *(result.data_ptr() for result in results),
+        empty = torch.empty_like
+        results = (
+            empty(given) if random else given,
+            empty(state.rewards),
+            empty(state.terminated),
+            empty(state.truncated),
         )
+        self._function(*self._arguments(state, mask, given, results, random))
+        return Transition(*results)
+
+    def bound(self, state: S, mask: Tensor, given: Tensor, results: Sequence[Tensor]) -> Callable[[], object]:
+        """Return the call of a step in this memory, for as long as it lasts; `results` are a `Transition`'s fields."""
+        return partial(self._function, *self._arguments(state, mask, given, results, False))
+
+    def _arguments(
+        self, state: S, mask: Tensor, given: Tensor, results: Sequence[Tensor], random: bool
+    ) -> Iterator[object]:
+        """Yield the arguments of the function; the memory is as `Vector` lays it out."""
+        yield ctypes.byref(self._rules)
+        yield addresses(state, self._innermost)
+        yield mask.shape[0]
+        yield torch.get_num_threads()
+        yield random
+        yield given.data_ptr()
+        yield mask.data_ptr()
+        for result in results:
+            yield result.data_ptr()
 
 
 def addresses(state: State, innermost: frozenset[str]) -> ctypes.Array[ctypes.c_void_p]:
