@@ -41,22 +41,19 @@ from cellgames.runs.run_folder import RunFolder, RunKind
 from cellgames.utils.errors import InputError
 from cellgames.utils.files import PathLike
 from cellgames.utils.foreign_text import listed, shown
-from cellgames.utils.report.columns import Column, people_table
+from cellgames.utils.report.columns import Column
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Part, Report, Table
-from cellgames.utils.report.text import escape, percent, plain_table
+from cellgames.utils.report.text import escape
 
 from .payoff_sections import cycles_data
 from .rating_tables import (
-    AHEAD,
     notes,
     rating_columns,
-    seat_table,
-    seats_line,
     side_columns,
     tables_data,
 )
-from .run_report import cross_table, sections, tables_of
+from .run_report import sections, tables_of
 
 T = TypeVar("T")
 
@@ -121,6 +118,13 @@ class Leaderboard:
     def cycles(self) -> tuple[Cycle, ...]:
         """Rings of agents that beat each other."""
         return self.payoffs.rings
+
+    @property
+    def remarks(self) -> list[str]:
+        """The notes, agents that Nash averaging leaves out, and the first rings, for a terminal."""
+        out = () if self.nash is None else self.nash.left_out
+        left = [f"Left out of Nash averaging, since they have not met all others: {', '.join(out)}."] if out else []
+        return [*self.notes, *left, *(f"A ring: {cycle}." for cycle in self.cycles[:5])]
 
     @cached_property
     def columns(self) -> list[Column[Standing]]:
@@ -354,25 +358,6 @@ def overview_table(settings: Sequence[Setting]) -> Table:
     return Table("", ("game", "games", "agents", "versions"), rows)
 
 
-def to_text(board: Leaderboard, *, brief: bool = False, width: int | None = None) -> str:
-    """Return a leaderboard for a terminal of this width, None for any; if `brief`, the ratings alone."""
-    tables = board.tables
-    ratings = plain_table(people_table(board.columns, tables.standings), width)
-    head = f"{board.title}: {tables.games} games, {tables.distinct} different\n\n{ratings}"
-    if brief:
-        return head
-    if tables.by_score:
-        cross, seats = AHEAD, plain_table(seat_table(tables, board.players), width)
-    else:
-        cross = "The row's score against the column in %, with wins-draws-losses:"
-        seats = seats_line(tables, board.players, simultaneous=True)
-    rings = [_ring(cycle.agents, cycle.scores) for cycle in board.cycles[:5]]
-    out = () if board.nash is None else board.nash.left_out
-    left = [f"Left out of Nash averaging, since they have not met all others: {', '.join(out)}."] if out else []
-    below = "\n".join([seats, *board.notes, *left, *rings])
-    return "\n\n".join([head, f"{cross}\n{plain_table(cross_table(tables), width)}", below])
-
-
 def to_data(boards: Sequence[Leaderboard], sources: Sequence[Source]) -> dict[str, Any]:
     """Return all numbers, as JSON holds them."""
     return {
@@ -439,9 +424,3 @@ def _report(board: Leaderboard) -> Report:
     files = tables_of(tables, board.players, board.columns)
     subject = setting_title(board.game, board.parameters)
     return Report(f"Leaderboard: {escape(board.title)}", parts, more_tables=files, subject=subject)
-
-
-def _ring(agents: Sequence[str], scores: Sequence[float]) -> str:
-    """Return a cycle as a sentence."""
-    beats = [f"{agent} beats ({percent(score)} %)" for agent, score in zip(agents, scores, strict=True)]
-    return f"A ring: {' '.join(beats)} {agents[0]}."

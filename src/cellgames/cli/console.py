@@ -22,6 +22,7 @@ from cellgames.arena.records.record_lines import RECORDS
 from cellgames.utils.foreign_text import PrintableStream, clipped, escaped
 
 if TYPE_CHECKING:
+    from cellgames.arena.stats.tables import Tables
     from cellgames.utils.report.model import Table
 
 Mark: TypeAlias = tuple[int, int, str]
@@ -197,6 +198,22 @@ def print_table(table: Table, end: str = "\n") -> None:
         marks.append((at, at + len(block.partition("\n")[0]), "bold"))
         at += len(block) + 2
     print_marked(text, marks, end)
+
+
+def print_pairs_and_seats(tables: Tables, players: Sequence[str], notes: Iterable[str], *, simultaneous: bool) -> None:
+    """Print a cross table, results by seat, and notes."""
+    from cellgames.arena.report.rating_tables import AHEAD, SCORES, seat_table, seats_line
+    from cellgames.arena.report.run_report import cross_table
+
+    print(f"\n{AHEAD if tables.by_score else SCORES}")
+    print_table(cross_table(tables))
+    print()
+    if tables.by_score:
+        print_table(seat_table(tables, players), end="\n\n")
+    else:
+        print(seats_line(tables, players, simultaneous=simultaneous))
+    for line in notes:
+        print(line)
 
 
 def print_kept(out: Path, about: Mapping[str, str]) -> None:

@@ -224,7 +224,7 @@ def test_games_of_more_than_two_have_their_own_tables(store: Store, tmp_path: Pa
     assert set(data["seats"]) == {"seat 1", "seat 2", "seat 3"}
     assert {agent["agent"] for agent in data["agents"]} == {"random", "greedy"}
     assert sum(agent["seats"] for agent in data["agents"]) == 18
-    assert "mean place" in leaderboard.to_text(board)
+    assert "mean_place" in data["agents"][0]
     assert leaderboard.folder_name(board) == "toroidal-cup-small-v0-max_generations=10-teams=3"
 
 

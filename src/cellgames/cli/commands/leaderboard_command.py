@@ -13,7 +13,7 @@ from typing import Any
 from cellgames.arena.records.store.import_runs import places_of
 from cellgames.arena.records.store.schema import StoreError
 from cellgames.arena.records.store.store import Store, default_store
-from cellgames.cli.console import UserError, print_table, program, terminal_width, warn
+from cellgames.cli.console import UserError, print_pairs_and_seats, print_table, program, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
 from cellgames.runs.run_folder import check_writable
@@ -89,6 +89,7 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     """Print the tables, and write files where options ask for them."""
     from cellgames.arena.report import leaderboard as boards_of
     from cellgames.utils.progress import waiting
+    from cellgames.utils.report.columns import people_table
     from cellgames.utils.report.text import json_text
 
     if not len(store):
@@ -112,13 +113,20 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     if arguments.json:
         print(json_text(boards_of.to_data(boards, store.sources())), end="")
     else:
-        several, width = len(boards) > 1, terminal_width()
+        several = len(boards) > 1
         with waiting("Comparing agents"):
-            texts = [boards_of.to_text(board, brief=several, width=width) for board in boards]
+            ratings = [people_table(board.columns, board.standings) for board in boards]
         if arguments.game is None:
             print(f"{store.path}: {len(store)} games\n")
             print_table(boards_of.overview_table(matching), end="\n\n\n")
-        print("\n\n\n".join(texts))
+        for number, (board, table) in enumerate(zip(boards, ratings, strict=True)):
+            print(
+                "\n\n" * (number > 0)
+                + f"{board.title}: {board.tables.games} games, {board.tables.distinct} different\n"
+            )
+            print_table(table)
+            if not several:
+                print_pairs_and_seats(board.tables, board.players, board.remarks, simultaneous=True)
         if several:
             print(f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all.")
     if arguments.out is not None:

@@ -113,21 +113,14 @@ def _report_tables(
 ) -> list[tuple[str, str] | str]:
     from cellgames.arena.play.round_robin import top_game
     from cellgames.arena.report import rating_tables as report
-    from cellgames.arena.report.run_report import cross_table, order_table, order_text, ratings_table
+    from cellgames.arena.report.run_report import order_table, order_text, ratings_table
 
     tables, order = finished.tables, getattr(finished, "order", ())
     if headline := report.failure_headline(tables.forfeits):
         print(f"{headline}\n")
     print_table(ratings_table(tables))
-    print(f"\n{report.AHEAD if tables.by_score else report.SCORES}")
-    print_table(cross_table(tables))
-    print()
-    if tables.by_score:
-        print_table(report.seat_table(tables, game.info.players), end="\n\n")
-    else:
-        print(report.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous))
-    for line in report.notes(tables):
-        print(line)
+    simultaneous = game.info.simultaneous
+    console.print_pairs_and_seats(tables, game.info.players, report.notes(tables), simultaneous=simultaneous)
     if order:
         print()
         print_table(order_table(order))
