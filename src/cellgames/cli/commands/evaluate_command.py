@@ -9,7 +9,7 @@ import argparse
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +17,7 @@ from cellgames.agents.agent_names import by_name
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import default_opponents
 from cellgames.arena.play.match_options import EvaluationOptions
-from cellgames.arena.play.scenarios import SCENARIOS, choose_scenarios
+from cellgames.arena.play.scenarios import choose_scenarios
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
 from cellgames.cli.console import UserError, print_kept, print_next, print_table, recorded, warn
@@ -42,7 +42,7 @@ from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
-    from cellgames.utils.report.model import Report, Table
+    from cellgames.utils.report.model import Report
 
 _TEXT = (
     "Measure an agent against others. The first of --agents is measured against each of the others. Games for\n"
@@ -67,25 +67,6 @@ _FILES = {
     EVALUATION.settings: "the same for programs",
     "games.jsonl": "a record of every game",
 }
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """Scores of agents.
-
-    Attributes:
-        heading: the line above the table.
-        table: the scores.
-        note: the text below it.
-        report: the page and the numbers.
-        several: True for games of more than two.
-    """
-
-    heading: str
-    table: Table
-    note: str
-    report: Report
-    several: bool
 
 
 def add(commands: Any) -> None:
@@ -140,24 +121,26 @@ def _run(arguments: argparse.Namespace) -> int:
             if log is not None:
                 log.add(traces_of(records))
 
-        found = play(options, keep, ended)
-        lost = forfeits(games)
-        notes = [*thinking_notes(thinking(games)), *forfeit_notes(lost, several=found.several, void=options.void)]
+        heading, report = play(options, keep, ended)
+        lost, several = forfeits(games), any(len(record.agents) > 2 for record in games)
+        notes = [*thinking_notes(thinking(games)), *forfeit_notes(lost, several=several, void=options.void)]
         headline = list(filter(None, [failure_headline(lost)]))
-        print(f"{found.heading}:", *headline, sep="\n", end="\n\n")
-        print_table(found.table)
-        for line in [f"\n{found.note}", *notes]:
+        print(f"{heading}:", *headline, sep="\n", end="\n\n")
+        print_table(report.tables[0])
+        for line in [f"\n{report.parts[2]}", *notes]:
             print(line)
         if options.secret_seed:
             warn(revealed_line(options.seed))
         if out is not None:
-            _write(out, options, found.report, games, [*headline, *notes])
+            _write(out, options, report, games, [*headline, *notes])
     return 0
 
 
 _Play: TypeAlias = Callable[
-    [EvaluationOptions, "Callable[[Sequence[Record]], None] | None", "Callable[[Sequence[Record]], None]"], _Measured
+    [EvaluationOptions, "Callable[[Sequence[Record]], None] | None", "Callable[[Sequence[Record]], None]"],
+    "tuple[str, Report]",
 ]
+"""Plays the games and returns a heading and a report: the command, the table, its explanation."""
 
 
 def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str, str] | None]:
@@ -177,7 +160,7 @@ def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str,
     agents = {name: load(str(spec), game, name=name) for name, spec in given.items()}
     known, (measured, *opponents) = identities(given, game), agents
 
-    def play(options: EvaluationOptions, keep: Any, ended: Callable[[Sequence[Record]], None]) -> _Measured:
+    def play(options: EvaluationOptions, keep: Any, ended: Callable[[Sequence[Record]], None]) -> tuple[str, Report]:
         rows = []
         for spec in opponents:
             both = {name: agents[name] for name in (measured, spec)}
@@ -186,16 +169,16 @@ def _among_opponents(arguments: argparse.Namespace) -> tuple[_Play, Mapping[str,
             ended(records)
         settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
         heading = f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %"
-        table, note, command = evaluation.table(rows), evaluation.note(game), recorded(arguments)
+        command = recorded(arguments)
         data = {
             **{"command": command, "version": __version__, "agent": measured, "game": game.id},
             **{"parameters": plain(game.parameters), "seed": options.seed, "games": options.games},
             "identities": dict(known),
             "rows": [{name: None if value != value else value for name, value in row.items()} for row in rows],
         }
-        parts = (f"`{command}`, {options.games} games each, scores in %.", table, note)
-        several = game.info.num_players > 2
-        return _Measured(heading, table, note, Report(f"{measured} in {game.id}", parts, data), several)
+        line = f"`{command}`, {options.games} games each, scores in %."
+        parts = (line, evaluation.table(rows), evaluation.note(game))
+        return heading, Report(f"{measured} in {game.id}", parts, data)
 
     return play, known
 
@@ -219,7 +202,7 @@ def _in_scenarios(arguments: argparse.Namespace) -> tuple[_Play, None]:
         (id, name): load(str(spec), board, name=name) for id, board in boards.items() for name, spec in given.items()
     }
 
-    def play(options: EvaluationOptions, keep: Any, ended: Callable[[Sequence[Record]], None]) -> _Measured:
+    def play(options: EvaluationOptions, keep: Any, ended: Callable[[Sequence[Record]], None]) -> tuple[str, Report]:
         scores = []
         for scenario in scenarios:
             for name in given:
@@ -229,10 +212,7 @@ def _in_scenarios(arguments: argparse.Namespace) -> tuple[_Play, None]:
                 ended(records)
         first, *rest = given
         heading = f"{first} in scenarios of {arguments.game}, {options.games} games each, with {' and '.join(rest)}"
-        report = scenario_games.scenario_report(recorded(arguments), scenarios, scores, given, options)
-        return _Measured(
-            heading, scenario_games.scenario_table(scores, SCENARIOS), scenario_games.NOTE, report, several=True
-        )
+        return heading, scenario_games.scenario_report(recorded(arguments), scenarios, scores, given, options)
 
     return play, None
 
