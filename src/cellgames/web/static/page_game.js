@@ -3,7 +3,7 @@
 (() => {
   const app = Cellgames.app;
   const { api } = app;
-  const TOUCHED = 14; // CSS pixels of a cell that a finger can touch
+  const [TOUCHED, CLICKED] = [14, 9]; // CSS pixels of a cell that a finger can touch, that a mouse can
   const SPOKEN = { end: "ended the turn", "swap-pieces": "took over the first stone" };
 
   app.route(/^game\/([^/]+)$/, async (main, [id], query, current) => {
@@ -42,7 +42,7 @@
       const kind = Cellgames.controls[about.game] || Cellgames.controls.default;
       this.controls = new kind(this, this.place);
       const { band } = this.layout; // one's own, where teams have bands
-      const least = about.people.length && window.matchMedia("(pointer: coarse)").matches ? TOUCHED : 0;
+      const least = about.people.length && (window.matchMedia("(pointer: coarse)").matches ? TOUCHED : CLICKED);
       this.board = new Cellgames.Board(this.canvas, this.layout, { least, x: band && this.person !== null && !this.several
         ? (this.person + 0.5) * band : undefined });
       this.board.onCell = (cell) => { if (this.free()) this.controls.cell(cell, this.pointer); };
