@@ -188,7 +188,7 @@
       if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`),
         address({ file, ...kept(query) }), current, () => api(`/api/records/worth?${named}`));
       const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE, ...filtered(query) })}`);
-      return list(main, file.replace(/\/games\.jsonl$/, ""), page.games, page.total, first, (one) => address({ file, number: one, ...kept(query) }),
+      return list(main, file.replace("/games.jsonl", ""), page.games, page.total, first, (one) => address({ file, number: one, ...kept(query) }),
         (start) => address({ file, first: start, ...kept(query) }), current, query);
     }
     if (query.has("store")) {
