@@ -4,6 +4,7 @@
   const app = Cellgames.app;
   const { el, clear, api } = app;
   const PAGE = 50;
+  const named = (file) => file.replace("/games.jsonl", "");
   const MOST_FILE = 200e6, MOST_LINE = 2e6, MOST_SEARCHED = 20000;
   let own = null; // {name, lines} of the visitor's file; it never leaves the browser but for the game that is watched
 
@@ -184,11 +185,11 @@
         own.lines.length > 1 ? address({ list: "own", ...kept(query) }) : "#/watch", current, () => api("/api/worth", { record: line }));
     }
     if (query.has("file")) {
-      const file = query.get("file"), named = new URLSearchParams({ file, number });
-      if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`),
-        address({ file, ...kept(query) }), current, () => api(`/api/records/worth?${named}`));
+      const file = query.get("file"), place = new URLSearchParams({ file, number });
+      if (number) return viewer(main, `${named(file)}, game ${number}`, api(`/api/records/replay?${place}`),
+        save(`/api/records/html?${place}`), address({ file, ...kept(query) }), current, () => api(`/api/records/worth?${place}`));
       const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE, ...filtered(query) })}`);
-      return list(main, file.replace("/games.jsonl", ""), page.games, page.total, first, (one) => address({ file, number: one, ...kept(query) }),
+      return list(main, named(file), page.games, page.total, first, (one) => address({ file, number: one, ...kept(query) }),
         (start) => address({ file, first: start, ...kept(query) }), current, query);
     }
     if (query.has("store")) {
