@@ -118,7 +118,6 @@ bench: setup
 	$(INSTALL) -e '.[dev,peers]'
 	$(BIN)/python -m benchmarks.core.random_play
 	$(BIN)/python -m benchmarks.core.cloth
-	$(BIN)/python -m benchmarks.core.grid
 	$(BIN)/python -m benchmarks.core.single_games
 	$(BIN)/python -m benchmarks.limit
 	$(BIN)/python -m benchmarks.training.learning

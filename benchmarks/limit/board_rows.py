@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.core.cloth import GENERATIONS as CLOTH_GENERATIONS
-from benchmarks.core.cloth import ground_work, random_worlds
+import cellgames
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import Life
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.placement import legal_cells
 from cellgames.envs.cloth_of_gold.simulation import advance
+from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.core import seeds
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, placement, simulate
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -24,6 +27,43 @@ from .programs import call, difference, room
 LIFE_BOARDS, LIFE_SIZE, LIFE_GENERATIONS = 4096, 64, 24
 CUP_GAMES = 1000
 CUP_LOOPS, CUP_STEPS = 64, 39
+
+WORLDS, SIZE, CLOTH_GENERATIONS = 1024, 100, 168
+DENSITY = 0.15  # of each side's units at the start
+
+
+def random_worlds() -> Tensor:
+    """Return random worlds, int64 [4, S, N, n]."""
+    lots = torch.rand(WORLDS, SIZE, SIZE, generator=torch.Generator().manual_seed(0))
+    bounds = torch.tensor([DENSITY, 2 * DENSITY])
+    kind = torch.bucketize(lots, bounds, right=True)
+    grid = Grid(SIZE, SIZE, wrap=False)
+    return torch.stack([grid.pack(kind == side) for side in (0, 1)] + 2 * [grid.pack(torch.zeros_like(kind))])
+
+
+def ground_work() -> tuple[Tensor, Callable[[], tuple[Tensor, list[Tensor]]]]:
+    """Return the units of both players in positions with some dozen, [2, S, N, n], and what finds their ground.
+
+    That returns the territory of both players as bitboards [2, S, N, n], and the legal cells of each, as bitboards
+    [n, S, N].
+    """
+    game = cellgames.make("cloth-of-gold-v0")
+    assert isinstance(game, ClothOfGold)
+    units = random_worlds()[:2] & random_worlds().roll(7, -1)[:2] & random_worlds().roll(31, -1)[:2]
+    units[1] &= ~units[0]
+    new = game.init(seeds(0, WORLDS))
+    state = new.replace(
+        units=units.movedim(-1, 0),
+        territory=territory(game.grid, units, game.radius).movedim(-1, 0),
+        live=torch.full_like(new.live, 1),
+    )
+    turns = [state.replace(current_player=torch.full_like(state.current_player, seat)) for seat in (0, 1)]
+
+    def work() -> tuple[Tensor, list[Tensor]]:
+        field = territory(game.grid, units, game.radius)
+        return field, [legal_cells(game.grid, turn) for turn in turns]
+
+    return units, work
 
 
 def life() -> Row:

@@ -404,7 +404,6 @@ def test_speeds_stand_in_the_results_and_the_readme_alone() -> None:
         "defaults",
         "league",
         "cloth_wild",
-        "grid_talk",
     }
 
 
