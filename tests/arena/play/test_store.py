@@ -96,6 +96,8 @@ def test_identities_that_become_known_are_filled_in(path: Path) -> None:
         assert store.settings()[0].agents == (("first", "aa"), ("second", ""))
         assert store.add([game(0)], source=FILE) == 0  # nothing is forgotten
         assert store.settings()[0].agents == (("first", "aa"), ("second", ""))
+        assert store.add([game(0)], source=FILE, identities={"first": "cc"}) == 1  # another agent of that name
+        assert store.settings()[0].agents == (("first", "aa"), ("first", "cc"), ("second", ""))
 
 
 def test_games_are_found_by_game_parameters_agents_and_version(path: Path) -> None:

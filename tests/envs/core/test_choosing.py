@@ -20,7 +20,8 @@ def drawn(seed: int) -> tuple[Tensor, Tensor, Tensor]:
         if seed % every == 0:
             logits[torch.rand((rows, width), generator=generator) < 0.01] = number
     mask = torch.rand((rows, width), generator=generator) < torch.rand((), generator=generator)
-    return logits, mask, torch.randint(1 << 31, (rows,), generator=generator)
+    lots = torch.randint(1 << 31, (rows,), generator=generator)
+    return logits, mask, lots.where(torch.arange(rows) % 4 > 0, 0)  # the least lot draws the first legal choice, too
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -31,6 +32,15 @@ def test_native_choices_equal_those_of_torch(seed: int) -> None:
         with without_native():
             plain = choose(logits, mask, given, scale_bits(logits.shape[1]))
         assert all(torch.equal(a.nan_to_num(-1), b.nan_to_num(-1)) for a, b in zip(native, plain, strict=True))
+
+
+def test_choices_are_as_frequent_as_they_are_likely() -> None:
+    logits = torch.tensor([0.0, 1.0, -2.0, 5.0, 0.5, -9.0])
+    mask = torch.tensor([True, True, True, False, True, True])
+    share = logits.masked_fill(~mask, -torch.inf).softmax(0)
+    actions, _ = sample_actions(logits.expand(200_000, -1), mask.expand(200_000, -1), torch.Generator().manual_seed(1))
+    found = torch.bincount(actions, minlength=6) / len(actions)
+    assert ((found - share).abs() <= 4.5 * (share * (1 - share) / len(actions)).sqrt() + 1e-9).all()
 
 
 @pytest.mark.parametrize(

@@ -245,6 +245,12 @@ def test_the_land_is_its_own_image_under_a_half_turn_and_has_all_kinds(height: i
     assert not torch.equal(planes[0], planes[1])
 
 
+def test_animals_start_on_cells_of_their_own() -> None:
+    game = make(height=8, width=8, **OPTIONS["wildlife"])
+    for animals in wild(game.init(seeds(6, 200))).animals.tolist():
+        assert len(set(animals)) == len(animals)
+
+
 def test_games_without_wild_options_are_what_they_were() -> None:
     game = make(height=8, width=8)
     assert "terrain" not in game.parameters
