@@ -77,6 +77,15 @@ SETTINGS = {
         "mixed:0.1:trained mixed:0.05:trained trained mcts:8 mcts:100",
         games=40,
     ),
+    **dict.fromkeys(
+        ("hex-v0", "y-v0"),
+        Setting(
+            "random mixed:0.9:greedy mixed:0.8:greedy mixed:0.7:greedy mixed:0.6:greedy mixed:0.5:greedy "
+            "mixed:0.4:greedy mixed:0.3:greedy mixed:0.15:greedy greedy mixed:0.15:trained mixed:0.1:trained "
+            "mixed:0.05:trained mixed:0.02:trained trained",
+            games=16,
+        ),
+    ),
     "cloth-of-gold-small-v0": Setting(
         "random rollout:8 mixed:0.85:greedy mixed:0.7:greedy mixed:0.5:greedy mixed:0.4:greedy mixed:0.3:greedy greedy "
         "champion mixed:0.5:trained mixed:0.35:trained mixed:0.25:trained mixed:0.2:trained mixed:0.15:trained "
