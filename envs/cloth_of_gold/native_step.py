@@ -70,14 +70,21 @@ class ClothSolo(NativeSolo):
         self._count = rounds.native_tally(native, game.grid, *boards, self._env_id, self._counts)
 
     @override
+    def _look(self) -> None:
+        super()._look()
+        self._facts: tuple[list[int], list[int], int] | None = None  # of both players, counted once a step
+
+    @override
     def infos(self, player: int) -> dict[str, Any]:
-        self._count()
-        *territory, contested, killed = self._counts.tolist()[0]
+        if self._facts is None:
+            self._count()
+            self._facts = self._counts.tolist()[0], self._state.live.tolist()[0], int(self._state.round)
+        (*territory, contested, killed), units, number = self._facts
         return {
             "score": self.scores[player],
-            "units": self._state.live.tolist()[0],
+            "units": units[:],
             "territory": territory,
             "contested": contested,
             "killed": killed,
-            "round": int(self._state.round),
+            "round": number,
         }
