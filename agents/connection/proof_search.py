@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from cellgames.envs.connection.state import ConnectionState
 from cellgames.envs.native import library
 from cellgames.utils.errors import InputError
 
-from .solving import Progress, native_problem, proof_moves, table_file
+from .solving import Progress, native_problem, proof_moves, solved, table_file
 
 MOST_CELLS = 64
 """The cells of the largest boards."""
@@ -243,21 +242,12 @@ MOST_FREE = 40
 """The free cells of positions that searches ask about. With more, some hundred nodes decide few."""
 
 _NODE = 128  # bytes of the table for each node; emptying it takes some microseconds
-_LOCK = Lock()
 
 
 def solve(game: ConnectionGame, state: ConnectionState, nodes: int) -> tuple[Tensor, Tensor]:
-    """Return the winners of positions and winning moves: see `GamePlugin.search`.
-
-    Nothing is solved on boards of more than `MOST_CELLS`, or without the native library.
-    """
-    value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
-    if game.num_cells <= MOST_CELLS and library(torch.device("cpu")) is not None:
-        rows = ((game.board(state) == 0).sum(1) <= MOST_FREE).nonzero().squeeze(1).cpu()
-        if len(rows):
-            with _LOCK:
-                value[rows], move[rows] = _small(game, nodes).solve_each(state[rows], nodes)
-    return value.to(state.device), move.to(state.device)
+    """Return the winners of positions and winning moves: see `GamePlugin.search`; boards of `MOST_CELLS` are asked."""
+    asked = (game.board(state) == 0).sum(1) <= (MOST_FREE if game.num_cells <= MOST_CELLS else -1)
+    return solved(state, asked, lambda: _small(game, nodes), nodes)
 
 
 @cache

@@ -14,11 +14,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from cellgames.envs.native import library, pointer, status
 from cellgames.runs.run_folder import exclusive
@@ -47,6 +49,33 @@ class Progress:
 def native_problem() -> str:
     """Return the reason why there is no native code on the CPU, "" if there is."""
     return "" if library(torch.device("cpu")) is not None else status().problem or "it is turned off here"
+
+
+class Solver(Protocol):
+    """A search that solves positions one by one."""
+
+    def solve_each(self, state: Any, nodes: int) -> tuple[Tensor, Tensor]:
+        """Return values (1 the mover wins, -1 it loses, 0 undecided) and winning moves or -1: int64 [L] both."""
+
+
+_LOCK = Lock()  # solvers keep a table
+
+
+def solved(state: Any, asked: Tensor, solver: Callable[[], Solver], nodes: int) -> tuple[Tensor, Tensor]:
+    """Return the winners of positions and winning moves, int64 [L] both: see `GamePlugin.search`.
+
+    Args:
+        state: positions that go on.
+        asked: bool [L], the positions to solve; the others are left open, and all of them without native code.
+        solver: makes the solver of the game, or gives the one that there is.
+        nodes: searched at most for each position.
+    """
+    value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
+    rows = asked.nonzero().squeeze(1)
+    if len(rows) and not native_problem():
+        with _LOCK:
+            value[rows.cpu()], move[rows.cpu()] = solver().solve_each(state[rows], nodes)
+    return value.to(state.device), move.to(state.device)
 
 
 _HEADER = 4096

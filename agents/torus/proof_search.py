@@ -13,14 +13,13 @@ import weakref
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from zipfile import BadZipFile
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.agents.connection.solving import Progress, native_problem, proof_moves, table_file
+from cellgames.agents.connection.solving import Progress, native_problem, proof_moves, solved, table_file
 from cellgames.envs.native import library, pointer
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
@@ -319,23 +318,13 @@ LEAST_STONES = {3: 0, 4: 0, 5: 12}
 
 _SMALL_TABLE = 1 << 18  # bytes for up to 4,096 nodes; emptying it takes some microseconds
 _SMALL_NODES = 1 << 12
-_LOCK = Lock()
 
 
 def solve(game: Torus, state: TorusState, nodes: int) -> tuple[Tensor, Tensor]:
-    """Return the winners of positions and winning moves: see `GamePlugin.search`.
-
-    Nothing is solved on other boards than those of `LEAST_STONES`, or without the native library.
-    """
-    value, move = torch.zeros(len(state), dtype=torch.int64, device="cpu"), torch.full((len(state),), -1, device="cpu")
-    least = LEAST_STONES.get(game.size)
-    if least is not None and library(torch.device("cpu")) is not None:
-        rows = ((state.codes != 0).sum(1) >= least).nonzero().squeeze(1)
-        if len(rows):
-            with _LOCK:
-                found, where = _small(game.size, -(-nodes // _SMALL_NODES)).solve_each(state[rows], nodes)
-            value[rows.cpu()], move[rows.cpu()] = found, where
-    return value.to(state.device), move.to(state.device)
+    """Return the winners of positions and winning moves: see `GamePlugin.search`; those of `LEAST_STONES` are asked."""
+    stones = (state.codes != 0).sum(1)
+    asked = stones >= LEAST_STONES[game.size] if game.size in LEAST_STONES else stones < 0
+    return solved(state, asked, lambda: _small(game.size, -(-nodes // _SMALL_NODES)), nodes)
 
 
 @cache
