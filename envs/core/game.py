@@ -510,7 +510,7 @@ class Game(ABC, Generic[S]):
         compile: Compile = "auto",
         positions: Positions | None = None,
         reuse_buffers: bool = False,
-        observe: torch.dtype | None = None,
+        observe: torch.dtype | bool | None = None,
     ) -> Vector[S]:
         """Return games that start over by themselves: the fast way to play at random or train. See `Vector`."""
         return Vector(

@@ -231,12 +231,12 @@ class Vector(Generic[S]):
         positions: positions from which all games start; None for the start of the game. See `Positions`.
         reuse_buffers: let the next step overwrite `state` and `legal_actions`, which saves copying them. Read both
             anew after every step, and clone what should last; so with `observation`.
-        observe: the dtype of `observation`: that of the game's observations, or float32; None for none.
+        observe: True for `observation` in the dtype of the game's observations, or the dtype: that, or float32.
 
     Attributes:
         backend: "native", "compiled" or "eager", the code that steps run by (see `Backend`).
         reuse_buffers: True if the next step overwrites `state`, `legal_actions` and `observation`.
-        observe: the dtype of `observation`.
+        observe: the dtype of `observation`, None without one.
 
     Raises:
         ValueError: observations of that dtype cannot be made.
@@ -252,13 +252,13 @@ class Vector(Generic[S]):
         compile: Compile = "auto",
         positions: Positions | None = None,
         reuse_buffers: bool = False,
-        observe: torch.dtype | None = None,
+        observe: torch.dtype | bool | None = None,
     ) -> None:
         check_num_envs(game, num_envs)
         check_compile(compile)
-        if observe not in (None, torch.float32, game.info.observation.dtype):
-            own = game.info.observation.dtype
-            raise InputError("observe", f"{own}, torch.float32 or None", shown(observe), where=game.id)
+        own = game.info.observation.dtype
+        if observe not in (None, False, True, torch.float32, own):
+            raise InputError("observe", f"True, {own}, torch.float32 or False", shown(observe), where=game.id)
         if compile == "always" and not game.compiles:
             cause = "a step of this game depends on the data, so that it is no graph for the compiler"
             raise InputError("compile", "'auto' or 'never'", "'always'", cause, where=game.id)
@@ -266,7 +266,7 @@ class Vector(Generic[S]):
         self.num_envs = num_envs
         self._action_shape = (num_envs, *game.info.action_shape)
         self.reuse_buffers = reuse_buffers
-        self.observe = observe
+        self.observe = own if observe is True else observe or None
         self._seen: Tensor | None = None  # the observation, if it is that of the present state
         self._seen_before: Tensor | None = None  # memory for the next one
         self._starts = Starts(game, positions)
@@ -308,7 +308,7 @@ class Vector(Generic[S]):
         if self._seen is None:
             if self.observe is None:
                 got = "one without observations"
-                raise InputError("observe", "a Vector with observe=DTYPE", got, where=self.game.id)
+                raise InputError("observe", "a Vector with observe=True", got, where=self.game.id)
             seen = self._seen_before
             if seen is None:
                 info = self.game.info

@@ -229,6 +229,7 @@ def test_a_vector_without_observations_says_so() -> None:
         _ = game.vector(2).observation
     with refused("observe", "torch.int16"):
         game.vector(2, observe=torch.int16)
+    assert game.vector(2, observe=True).observation.dtype == game.info.observation.dtype
 
 
 def same(one: Any, two: Any) -> bool:
