@@ -139,9 +139,11 @@ def calibrate(id: str, setting: Setting) -> dict[str, float]:
     rungs = [{name: row[name] for name in kept} for row in found["agents"] if row["agent"] in chosen]
     run = {name: value for name, value in found["run"].items() if name not in ("agents", "finished", "checksum")}
     run["identities"] = {name: run["identities"][name] for name in chosen}
-    data = {"run": run, "tie": found["tie"], "agents": rungs}
-    data["fingerprint"] = fingerprint(cellgames.make(id), chosen, setting.opening_plies)
-    write_atomic(FOLDER / f"{id}.json", json.dumps(data, indent=1) + "\n")
+    played = fingerprint(cellgames.make(id), chosen, setting.opening_plies)
+    head = {"run": run, "tie": found["tie"], "fingerprint": played}
+    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
+    lines.append('"agents": [\n' + ",\n".join(map(json.dumps, rungs)) + "\n]")
+    write_atomic(FOLDER / f"{id}.json", "{\n" + ",\n".join(lines) + "\n}\n")
     return rated
 
 
