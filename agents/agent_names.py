@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from glob import glob, has_magic
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlencode
 
@@ -46,6 +48,22 @@ def split_name(text: str) -> tuple[str, str]:
         return inner_spec(text), text
     _check_name(name, text)
     return name, spec
+
+
+def matched(text: str) -> list[str]:
+    """Return a text for each file that a pattern finds: `new-a=runs/a/model.zip` and so on of `new=runs/*/model.zip`.
+
+    A text that finds none stays as it is. What the pattern leaves open is the second part of a name.
+    """
+    name, equals, pattern = text.partition("=")
+    named = equals and not any(letter in name for letter in ":/\\")
+    pattern = pattern if named else text
+    files = sorted(map(Path, glob(pattern))) if has_magic(pattern) else []
+    if not named or not files:
+        return [str(file) for file in files] or [text]
+    open_parts = [[a for a, b in zip(file.parts, Path(pattern).parts, strict=True) if a != b] for file in files]
+    found = [re.sub(r"[^\w.+-]", "-", "-".join(parts)).removesuffix(files[0].suffix) for parts in open_parts]
+    return [f"{name}-{part}={file}" for part, file in zip(found, files, strict=True)]
 
 
 def wrapped(text: str, wrapper: str) -> str:

@@ -11,7 +11,7 @@ from refusals import refused
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.agent_names import MOST_NAME, by_name, split_name
+from cellgames.agents.agent_names import MOST_NAME, by_name, matched, split_name
 from cellgames.agents.identity import identities, identity
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
@@ -120,6 +120,19 @@ def test_a_loaded_agent_has_its_name_and_keeps_its_identity() -> None:
         assert identities([text], GAME) == identities(by_name({"me": spec}), GAME) == {"me": identity(spec, GAME)}
     with refused("agent", "'greddy'"):
         load("me=greddy", GAME)
+
+
+def test_a_pattern_of_files_is_an_agent_for_each(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for name in ("seed 1", "seed 2"):
+        (folder / "runs" / name).mkdir(parents=True)
+        (folder / "runs" / name / "model.zip").touch()
+    one, two = (str(Path("runs", name, "model.zip")) for name in ("seed 1", "seed 2"))
+    assert matched("new=runs/*/model.zip") == [f"new-seed-1={one}", f"new-seed-2={two}"]
+    assert matched("new=runs/seed 1/m*.zip") == [f"new-model={one}"]
+    assert matched("runs/*/model.zip") == [one, two]
+    for text in ("rollout:4", "me=greedy", "llm:model?limit=3", "exec:./bot *", "new=runs/*/none.zip"):
+        assert matched(text) == [text]
 
 
 def test_a_round_robin_of_names(folder: Path) -> None:

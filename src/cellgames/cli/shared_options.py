@@ -9,10 +9,13 @@ import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.agent_names import split_name
+from typing_extensions import override
+
+from cellgames.agents.agent_names import matched, split_name
 from cellgames.agents.agent_specs import file_of
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
@@ -229,10 +232,21 @@ def add_agents(
     one: bool = False,
 ) -> None:
     """Add the agents, or a list of one; without any, it is None. They play, or else their names select games."""
-    several: dict[str, Any] = {"nargs": 1, "dest": "agents"} if one else {"nargs": "+", "action": "extend"}
+    several: dict[str, Any] = {"nargs": 1, "dest": "agents"} if one else {"nargs": "+", "action": _Agents}
     command.add_argument("--agent" if one else "--agents", metavar="AGENT", required=required, help=text, **several)
     if play:
         add_isolation(command)
+
+
+class _Agents(argparse.Action):
+    """Adds agents to those before; a pattern of files is an agent for each."""
+
+    @override
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        before = getattr(namespace, self.dest) or []
+        setattr(namespace, self.dest, [*before, *chain.from_iterable(map(matched, values))])
 
 
 def add_isolation(command: Any) -> None:
