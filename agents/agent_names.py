@@ -53,7 +53,7 @@ def split_name(text: str) -> tuple[str, str]:
 def matched(text: str) -> list[str]:
     """Return a text for each file that a pattern finds: `new-a=runs/a/model.zip` and so on of `new=runs/*/model.zip`.
 
-    A text that finds none stays as it is. What the pattern leaves open is the second part of a name.
+    A text that finds none stays as it is. The part that the pattern leaves open is the end of a name.
     """
     name, equals, pattern = text.partition("=")
     named = equals and not any(letter in name for letter in ":/\\")

@@ -66,7 +66,7 @@ class Ladder:
             warn: gets a line if a rung has changed since it was rated.
 
         Raises:
-            ValueError: there is none for this game, or the folder holds no ratings of it.
+            ValueError: a game without a ladder, or the folder holds no ratings of it.
         """
         for path in sorted(FOLDER.glob("*.json")) if place is None else [Path(place) / RATINGS]:
             found = _read(path)

@@ -2,8 +2,8 @@
 
 The model is that of `davidson`, with the ratings of the opponents and nu known, so the likelihood L is a function of
 one number, the newcomer's rating r. The prior pi is uniform on the ratings from `BEYOND` points below the lowest
-opponent to as many above the highest one. The estimate is the mean of the posterior. The interval holds at all times
-at once:
+opponent to the same number above the highest one. The estimate is the mean of the posterior. The interval holds at all
+times at once:
 
     { r : L(r) >= (1 - level) * integral of L over pi }
 
