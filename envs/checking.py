@@ -368,8 +368,8 @@ class _Checker:
             self.demand(kinds[0] == kinds[1] and len(answer) == _NUM_ENVS, f"{name} {when}", kinds[0], kinds[1])
             lowest, highest = float(answer.min()), float(answer.max())
             bounds = [f"numbers from {a:g} to {b:g}" for a, b in ((space.low, space.high), (lowest, highest))]
-            first, last = (float(torch.tensor(bound, dtype=answer.dtype)) for bound in (space.low, space.high))
-            self.demand(first <= lowest and highest <= last, f"{name} {when}", *bounds)
+            ends = [float(torch.tensor(bound, dtype=answer.dtype)) for bound in (space.low, space.high)]
+            self.demand(ends[0] <= lowest and highest <= ends[1], f"{name} {when}", *bounds)
 
     def rules(self, state: Any, when: str) -> None:
         """Check outcomes, ends and masks of a position."""
