@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _TEXT = (
     "Solve a position: who wins with best play, and by which moves. Hex of size 6 and Y of size 8 take some seconds\n"
-    "from the first move; boards have 64 cells at most. Torus is solved from size 3 to 6: size\n"
+    "from the first move; boards have 64 cells at most. Torus is solved from size 2 to 6: size\n"
     "4 takes less than a second. Size 5 takes a minute or two from the first moves. Nobody has solved size 6.\n\n"
     "--proof writes the winner's answers to all moves, and --verify checks such a file by the rules alone, with code\n"
     "that shares nothing with the solver.\n\n"

@@ -151,7 +151,7 @@ def test_the_command_prints_winner_and_moves(capsys: pytest.CaptureFixture[str],
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["torus-v0"], "size: expected 3 to 6, got 8"),
+        (["torus-v0"], "size: expected 2 to 6, got 8"),
         (["cloth-of-gold-v0"], "cellgames solve is for Torus"),
         ([], "name a game, such as torus-v0 --size 4"),
         (["torus-v0", "--size", "4", "--memory", "0"], "--memory is from 0.001 to 1024 GB, got 0"),

@@ -44,7 +44,6 @@ REFUSED: dict[str, tuple[tuple[str, str], ...]] = {
         ("torus-v0 --agents random greedy --anchor x", "anchor: expected one of the agents"),
         ("torus-v0 --agents random greedy --out foreign", "is not empty and holds no run.json"),
         ("torus-v0 --agents random greedy --out foreign/file", "is a file or lies in one"),
-        ("toroidal-cup-small-v0 --param teams=3 --agents random greedy", "free-for-all games take more"),
     ),
     "season torus-v0": (
         ("", "torus-v0: expected --agents, or a file of teams with agents; only toroidal-cup"),
