@@ -43,11 +43,10 @@ def split_name(text: str) -> tuple[str, str]:
     Raises:
         ValueError: a name that is empty, too long, reserved, or has other characters than letters, digits and `_.+-`.
     """
-    name, equals, spec = text.partition("=")
-    if not equals or any(letter in name for letter in ":/\\") or os.path.exists(text.removesuffix(SAMPLE)):
+    if (named := _named(text)) is None or os.path.exists(text.removesuffix(SAMPLE)):
         return inner_spec(text), text
-    _check_name(name, text)
-    return name, spec
+    _check_name(named[0], text)
+    return named
 
 
 def matched(text: str) -> list[str]:
@@ -55,15 +54,19 @@ def matched(text: str) -> list[str]:
 
     A text that finds none stays as it is. The part that the pattern leaves open is the end of a name.
     """
-    name, equals, pattern = text.partition("=")
-    named = equals and not any(letter in name for letter in ":/\\")
-    pattern = pattern if named else text
+    name, pattern = _named(text) or ("", text)
     files = sorted(map(Path, glob(pattern))) if has_magic(pattern) else []
-    if not named or not files:
+    if not name or not files:
         return [str(file) for file in files] or [text]
     open_parts = [[a for a, b in zip(file.parts, Path(pattern).parts, strict=True) if a != b] for file in files]
     found = [re.sub(r"[^\w.+-]", "-", "-".join(parts)).removesuffix(files[0].suffix) for parts in open_parts]
     return [f"{name}-{part}={file}" for part, file in zip(found, files, strict=True)]
+
+
+def _named(text: str) -> tuple[str, str] | None:
+    """Return both parts of a text of the form `NAME=SPEC`, None for another one."""
+    name, equals, spec = text.partition("=")
+    return None if not equals or any(letter in name for letter in ":/\\") else (name, spec)
 
 
 def wrapped(text: str, wrapper: str) -> str:

@@ -105,8 +105,7 @@ class ConnectionSearch:
             self.clear()
             answer = self._found(position, turn, nodes)
             found[0, row], found[1, row] = answer.value, answer.move if answer.value == 1 else -1
-        value, move = found
-        return value, move
+        return found[0], found[1]
 
     def _found(self, position: tuple[int, int, int], turn: int, nodes: int) -> Progress:
         """Search a position, before which `turn` turns were played; the first two matter where a swap may follow."""
@@ -132,10 +131,9 @@ class ConnectionSearch:
             if self.game.swap and turn == 0:
                 values[row][legal[row]] = -1
                 continue
+            last = int(state.last[row])
             for action in legal[row].nonzero().flatten().tolist():
-                key = self._canonical(
-                    *self._after(position, action, int(state.last[row]))
-                )  # symmetric ones are searched once
+                key = self._canonical(*self._after(position, action, last))  # symmetric ones are searched once
                 if key not in known:
                     known[key] = -self._solve(*key, nodes)[0]
                 values[row, action] = known[key]

@@ -176,7 +176,7 @@ class _Ascent:
 
 
 def points(record: Record, agent: str) -> tuple[float, float, float]:
-    """Return which share of a game an agent won, drew and lost: of its pairs of seats, where each has several.
+    """Return the shares of a game that an agent won, drew and lost: of its pairs of seats, where each has several.
 
     Pairs of seats of one game depend on each other, so together they count as one game. The interval of `placing` stays
     valid: by Hölder's inequality the product of their likelihood ratios to these powers has a mean of at most 1.

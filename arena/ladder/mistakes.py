@@ -80,10 +80,8 @@ def _own_moves(game: Game, record: Record, agent: str) -> Iterator[_Move]:
 
 def _judged(game: Game, played: Sequence[_Move]) -> Iterator[tuple[str, bool]]:
     """Yield the kind of each position that could be won or saved, and True if the move did not."""
-    before, actions = (
-        type(played[0].state).cat([move.state for move in played]),
-        torch.tensor([m.action for m in played]),
-    )
+    before = type(played[0].state).cat([move.state for move in played])
+    actions = torch.tensor([move.action for move in played])
     winning, legal, defending = game.winning_actions(before), game.legal_actions(before), game.defending_actions(before)
     assert winning is not None
     at_once = winning.any(1)

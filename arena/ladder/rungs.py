@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ class Ladder:
 
     def without(self, name: str) -> Ladder:
         """Return the ladder without a rung of this name, if there is one."""
-        return Ladder(tuple(r for r in self.rungs if r.name != name), self.tie, self.opening_plies, self.source)
+        return replace(self, rungs=tuple(rung for rung in self.rungs if rung.name != name))
 
 
 def _read(path: Path) -> Any:

@@ -73,8 +73,11 @@ def both_seats(first: str, second: str, openings: range, seats: int = 2, seed: i
     draws them by the seed, and in the second game the others.
     """
     id = match_id(first, second)
-    drawn = [(0, 1), (1, 0)] * openings.stop if seats == 2 else seatings(2, seats, 2 * openings.stop, seed)
-    return [Pairing(id, opening, tuple(held)) for opening in openings for held in drawn[2 * opening : 2 * opening + 2]]
+    return [
+        Pairing(id, opening, held)
+        for opening in openings
+        for held in ([(0, 1), (1, 0)] if seats == 2 else _block(2, seats, opening, seed))
+    ]
 
 
 def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
@@ -93,14 +96,17 @@ def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, 
     Returns:
         For each game `P` indices of agents.
     """
-    tables: list[tuple[int, ...]] = []
-    for block in range(-(-games // agents)):
-        chance = generator(seed, "tables", block)
-        order, extra = (torch.randperm(agents, generator=chance, device="cpu").tolist() for _ in range(2))
-        starts = [*range(agents)] * (seats // agents) + extra[: seats % agents]
-        starts = [starts[place] for place in torch.randperm(seats, generator=chance, device="cpu").tolist()]
-        tables += [tuple(order[(start + turn) % agents] for start in starts) for turn in range(agents)]
-    return tables[:games]
+    blocks = (_block(agents, seats, number, seed) for number in range(-(-games // agents)))
+    return [table for block in blocks for table in block][:games]
+
+
+def _block(agents: int, seats: int, number: int, seed: int) -> list[tuple[int, ...]]:
+    """Return the games of a block of `seatings`."""
+    chance = generator(seed, "tables", number)
+    order, extra = (torch.randperm(agents, generator=chance, device="cpu").tolist() for _ in range(2))
+    starts = [*range(agents)] * (seats // agents) + extra[: seats % agents]
+    starts = [starts[place] for place in torch.randperm(seats, generator=chance, device="cpu").tolist()]
+    return [tuple(order[(start + turn) % agents] for start in starts) for turn in range(agents)]
 
 
 def play_games(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Generic
@@ -55,17 +55,18 @@ class InPlace(Generic[S]):
 
     def _arguments(
         self, state: S, mask: Tensor, given: Tensor, results: Sequence[Tensor], random: bool
-    ) -> Iterator[object]:
-        """Yield the arguments of the function; the memory is as `Vector` lays it out."""
-        yield ctypes.byref(self._rules)
-        yield addresses(state, self._innermost)
-        yield mask.shape[0]
-        yield torch.get_num_threads()
-        yield random
-        yield given.data_ptr()
-        yield mask.data_ptr()
-        for result in results:
-            yield result.data_ptr()
+    ) -> tuple[object, ...]:
+        """Return the arguments of the function; the memory is as `Vector` lays it out."""
+        return (
+            ctypes.byref(self._rules),
+            addresses(state, self._innermost),
+            mask.shape[0],
+            torch.get_num_threads(),
+            random,
+            given.data_ptr(),
+            mask.data_ptr(),
+            *(result.data_ptr() for result in results),
+        )
 
 
 def addresses(state: State, innermost: frozenset[str]) -> ctypes.Array[ctypes.c_void_p]:

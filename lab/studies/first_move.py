@@ -55,6 +55,7 @@ AGENTS: Mapping[int, tuple[str, ...]] = {
     8: ("random", "greedy", "mcts:100", "trained", "gumbel:64"),
 }
 """Of every size, the weakest first."""
+SOLVED_SIZES = (2, 3)
 JUDGE = "gumbel:256"
 PLIES = 2  # random ones after the first move
 OUT = Path("results/studies/torus_first_move")
@@ -64,9 +65,6 @@ _TOGETHER = 50  # games at the same time
 _CHEAP = {"random": 50}  # so many times the games, since they cost next to nothing
 _CHOICES = 64  # times that an agent is asked for its own first move
 _COLOURS = {"octagon": "#0072b2", "square": "#d55e00"}  # blue and vermillion of Okabe and Ito
-
-
-SOLVED_SIZES = (2, 3)
 
 
 def first_cell(size: int, kind: str) -> int:
