@@ -127,11 +127,10 @@ class ConnectionSearch:
         """
         legal = self.game.legal_actions(state)
         values, known = torch.zeros(legal.shape, dtype=torch.int8, device="cpu"), dict[Any, int]()
-        for row, (position, turn) in enumerate(self._positions(state)):
+        for row, ((position, turn), last) in enumerate(zip(self._positions(state), state.last.tolist(), strict=True)):
             if self.game.swap and turn == 0:
                 values[row][legal[row]] = -1
                 continue
-            last = int(state.last[row])
             for action in legal[row].nonzero().flatten().tolist():
                 key = self._canonical(*self._after(position, action, last))  # symmetric ones are searched once
                 if key not in known:

@@ -1,8 +1,8 @@
 """Proof-number search for Torus of size 2 to 6, in native code: the winner of a position, and the moves that win.
 
-Any position of size 3 takes microseconds, of size 4 milliseconds. At size 5
-most positions with ten stones take as long, and the first moves take minutes. `envs/native/sources/torus_solver.h`
-explains the search. Its results stay in its table, so a search that is stopped goes on where it was.
+Any position of size 3 takes microseconds, of size 4 milliseconds. At size 5 most positions with ten stones take as
+long, and the first moves take minutes. `envs/native/sources/torus_solver.h` explains the search. Its results stay in
+its table, so a search that is stopped goes on where it was.
 
 Letters: `L` positions, `N` cells, `R` entries, `C` numbers of an entry.
 """

@@ -127,8 +127,7 @@ def climb(
         with waiting("Judging moves, and writing the report", shown=progress):
             place = Place(newcomer, ladder, ascent.placing)
             found = mistakes(game, ascent.records, newcomer)
-            costs = run.costs(ascent.records)
-            report = ladder_report(place, settings.to_data(), ascent.records, found, costs)
+            report = ladder_report(place, settings.to_data(), ascent.records, found, run.costs(ascent.records))
             files += write_report(folder, report, warn, outdated=FILES)
     return Climb(
         Path(out), place, tuple(found), tuple(ascent.records), played, tuple(files), tuple(report.data["notes"])

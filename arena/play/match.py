@@ -73,11 +73,8 @@ def both_seats(first: str, second: str, openings: range, seats: int = 2, seed: i
     draws them by the seed, and in the second game the others.
     """
     id = match_id(first, second)
-    return [
-        Pairing(id, opening, held)
-        for opening in openings
-        for held in ([(0, 1), (1, 0)] if seats == 2 else _block(2, seats, opening, seed))
-    ]
+    in_turn = [(0, 1), (1, 0)]
+    return [Pairing(id, o, held) for o in openings for held in (in_turn if seats == 2 else _block(2, seats, o, seed))]
 
 
 def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
@@ -96,8 +93,8 @@ def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, 
     Returns:
         For each game `P` indices of agents.
     """
-    blocks = (_block(agents, seats, number, seed) for number in range(-(-games // agents)))
-    return [table for block in blocks for table in block][:games]
+    numbers = range(-(-games // agents))
+    return [table for number in numbers for table in _block(agents, seats, number, seed)][:games]
 
 
 def _block(agents: int, seats: int, number: int, seed: int) -> list[tuple[int, ...]]:

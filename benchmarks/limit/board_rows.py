@@ -49,8 +49,7 @@ def ground_work() -> tuple[Tensor, Callable[[], tuple[Tensor, list[Tensor]]]]:
     """
     game = cellgames.make("cloth-of-gold-v0")
     assert isinstance(game, ClothOfGold)
-    units = random_worlds()[:2]
-    units = units & units.roll(7, -1) & units.roll(31, -1)
+    units = (worlds := random_worlds()[:2]) & worlds.roll(7, -1) & worlds.roll(31, -1)
     units[1] &= ~units[0]
     new = game.init(seeds(0, WORLDS))
     state = new.replace(

@@ -39,13 +39,8 @@ class InPlace(Generic[S]):
     def __call__(self, state: S, mask: Tensor | None, given: Tensor, random: bool) -> Transition:
         """Play a step."""
         assert mask is not None  # it writes the mask
-        empty = torch.empty_like
-        results = (
-            empty(given) if random else given,
-            empty(state.rewards),
-            empty(state.terminated),
-            empty(state.truncated),
-        )
+        ends = map(torch.empty_like, (state.rewards, state.terminated, state.truncated))
+        results = (torch.empty_like(given) if random else given, *ends)
         self._function(*self._arguments(state, mask, given, results, random))
         return Transition(*results)
 

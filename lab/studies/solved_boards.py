@@ -69,17 +69,12 @@ def replies(
         if not left or time.monotonic() - began > seconds:
             break
         budget *= 2
+    nodes = search.nodes
     names = {
         result: [game.action_to_string(cell) for cell in ((values == value) & legal).nonzero().squeeze(1).tolist()]
         for result, value in (("win", 1), ("lose", -1), ("open", 0))
     }
-    return {
-        "size": size,
-        "first move": kind,
-        **names,
-        "nodes": search.nodes,
-        "seconds": round(time.monotonic() - began, 1),
-    }
+    return {"size": size, "first move": kind, **names, "nodes": nodes, "seconds": round(time.monotonic() - began, 1)}
 
 
 def line(size: int, kind: str, seed: int) -> list[str]:
